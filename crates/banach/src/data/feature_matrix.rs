@@ -1,0 +1,275 @@
+//! The matrix `Phi_n` of (23) `[featmat]`: n samples by card(K) features.
+
+use std::{borrow::Cow, fmt, ops::Range};
+
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, reborrow::ReborrowMut};
+
+use super::sweep::Layout;
+use crate::{Error, exponent::{binary_exponent, largest}};
+
+/// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
+pub const MAX_ENTRY: f64 = 1e200;
+
+/// A checked feature matrix: feature-major (a feature's n values are contiguous), dense or sparse.
+///
+/// Every entry is finite and at most [`MAX_ENTRY`] in magnitude. Data that already have the right layout
+/// are borrowed, not copied.
+#[derive(Clone)]
+pub struct FeatureMatrix<'a> {
+    samples: usize,
+    features: usize,
+    storage: Storage<'a>,
+    /// Every entry is below 2^this in magnitude.
+    binary_exponent: i32,
+    layout: Layout,
+}
+
+#[derive(Clone)]
+enum Storage<'a> {
+    /// Column-major values.
+    Dense(Cow<'a, [f64]>),
+    /// Compressed sparse columns.
+    Sparse { starts: Cow<'a, [usize]>, rows: Cow<'a, [usize]>, values: Cow<'a, [f64]> },
+}
+
+impl Storage<'_> {
+    fn values(&self) -> &[f64] {
+        match self {
+            Storage::Dense(values) | Storage::Sparse { values, .. } => values,
+        }
+    }
+}
+
+impl<'a> FeatureMatrix<'a> {
+    /// A dense matrix from its columns, one after another.
+    pub fn from_columns(samples: usize, features: usize, values: impl Into<Cow<'a, [f64]>>) -> Result<Self, Error> {
+        let values = values.into();
+        check_size(samples, features, values.len())?;
+        if let Some(at) = first_bad(&values) {
+            return Err(bad_entry(at % samples, at / samples, values[at]));
+        }
+        Ok(Self::checked(samples, features, Storage::Dense(values)))
+    }
+
+    /// A dense matrix from its rows, one after another; they are transposed into a new buffer.
+    pub fn from_rows(samples: usize, features: usize, values: &[f64]) -> Result<Self, Error> {
+        check_size(samples, features, values.len())?;
+        if let Some(at) = first_bad(values) {
+            return Err(bad_entry(at / features, at % features, values[at]));
+        }
+        let mut columns = vec![0.0; values.len()];
+        MatMut::from_column_major_slice_mut(&mut columns, samples, features)
+            .copy_from(MatRef::from_row_major_slice(values, samples, features));
+        Ok(Self::checked(samples, features, Storage::Dense(columns.into())))
+    }
+
+    /// A sparse matrix in compressed columns: column k holds `values[starts[k]..starts[k+1]]` in the
+    /// increasing rows `rows[starts[k]..starts[k+1]]`.
+    pub fn from_sparse_columns(
+        samples: usize,
+        features: usize,
+        starts: impl Into<Cow<'a, [usize]>>,
+        rows: impl Into<Cow<'a, [usize]>>,
+        values: impl Into<Cow<'a, [f64]>>,
+    ) -> Result<Self, Error> {
+        let (starts, rows, values) = (starts.into(), rows.into(), values.into());
+        if samples == 0 || features == 0 {
+            return Err(Error::Empty { what: "X" });
+        }
+        if features.checked_add(1) != Some(starts.len()) {
+            return Err(Error::Shape { what: "the column starts of X", got: starts.len(), expected: features.saturating_add(1) });
+        }
+        if rows.len() != values.len() {
+            return Err(Error::Shape { what: "the row indices of X", got: rows.len(), expected: values.len() });
+        }
+        let wrong = |problem, column| Err(Error::SparseStructure { problem, column });
+        if starts[0] != 0 || starts[features] != values.len() {
+            return wrong("column starts must run from 0 to the number of values", 0);
+        }
+        for (column, ends) in starts.windows(2).enumerate() {
+            if ends[1] < ends[0] || ends[1] > values.len() {
+                return wrong("column starts must not decrease", column);
+            }
+            let rows = &rows[ends[0]..ends[1]];
+            if rows.windows(2).any(|pair| pair[1] <= pair[0]) {
+                return wrong("row indices must increase within a column", column);
+            }
+            if rows.last().is_some_and(|&row| row >= samples) {
+                return wrong("a row index is not below the number of samples", column);
+            }
+            if let Some(at) = first_bad(&values[ends[0]..ends[1]]) {
+                return Err(bad_entry(rows[at], column, values[ends[0] + at]));
+            }
+        }
+        Ok(Self::checked(samples, features, Storage::Sparse { starts, rows, values }))
+    }
+
+    fn checked(samples: usize, features: usize, storage: Storage<'a>) -> Self {
+        let values = storage.values();
+        let (binary_exponent, layout) = (binary_exponent(largest(values)), Layout::new(features, values.len()));
+        Self { samples, features, storage, binary_exponent, layout }
+    }
+
+    /// The number of samples, n.
+    pub fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// The number of features, card(K).
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// The number of entries that are stored.
+    pub fn stored(&self) -> usize {
+        self.storage.values().len()
+    }
+
+    /// An exponent e such that every entry is below 2^e in magnitude.
+    pub(crate) fn binary_exponent(&self) -> i32 {
+        self.binary_exponent
+    }
+
+    /// How a pass divides the features.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// `u = Phi_b' a` for the features of a block.
+    pub(crate) fn adjoint(&self, block: Range<usize>, a: MatRef<'_, f64>, mut u: MatMut<'_, f64>) {
+        match &self.storage {
+            Storage::Dense(values) => {
+                let columns = self.columns(values, block).transpose();
+                for batch in adjoint_batches(a.ncols()) {
+                    let u = u.rb_mut().get_mut(.., batch.clone());
+                    matmul(u, Accum::Replace, columns, a.get(.., batch), 1.0, Par::Seq);
+                }
+            }
+            Storage::Sparse { starts, rows, values } => {
+                for (problem, a) in a.col_iter().enumerate() {
+                    for (entry, feature) in block.clone().enumerate() {
+                        let stored = starts[feature]..starts[feature + 1];
+                        let products = rows[stored.clone()].iter().zip(&values[stored]).map(|(&row, value)| value * a[row]);
+                        u[(entry, problem)] = products.sum();
+                    }
+                }
+            }
+        }
+    }
+
+    /// `out += Phi_b w` for the features of a block.
+    pub(crate) fn apply(&self, block: Range<usize>, w: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+        match &self.storage {
+            Storage::Dense(values) => {
+                let columns = self.columns(values, block);
+                for batch in batches(0, w.ncols()) {
+                    let out = out.rb_mut().get_mut(.., batch.clone());
+                    matmul(out, Accum::Add, columns, w.get(.., batch), 1.0, Par::Seq);
+                }
+            }
+            Storage::Sparse { starts, rows, values } => {
+                for (problem, w) in w.col_iter().enumerate() {
+                    for (entry, feature) in block.clone().enumerate() {
+                        let stored = starts[feature]..starts[feature + 1];
+                        for (&row, value) in rows[stored.clone()].iter().zip(&values[stored]) {
+                            out[(row, problem)] += value * w[entry];
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn columns<'b>(&self, values: &'b [f64], block: Range<usize>) -> MatRef<'b, f64> {
+        let count = block.len();
+        let stored = block.start * self.samples..block.end * self.samples;
+        MatRef::from_column_major_slice(&values[stored], self.samples, count)
+    }
+}
+
+/// How many right-hand sides are worth a matrix-matrix product: below this, packing a block that is
+/// already in cache costs more than reading it again.
+const FEW: usize = 3;
+
+/// The right-hand sides of a product, in groups for one call each: single vectors while they are few,
+/// otherwise the first one alone, because a matrix-vector product streams the block from memory at full
+/// speed and leaves it in cache for the others.
+fn adjoint_batches(count: usize) -> impl Iterator<Item = Range<usize>> {
+    std::iter::once(0..1).chain(batches(1, count))
+}
+
+fn batches(start: usize, end: usize) -> impl Iterator<Item = Range<usize>> {
+    let width = if end - start <= FEW { 1 } else { end - start };
+    (start..end).step_by(width).map(move |first| first..first + width)
+}
+
+impl fmt::Debug for FeatureMatrix<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FeatureMatrix")
+            .field("samples", &self.samples)
+            .field("features", &self.features)
+            .field("stored", &self.stored())
+            .finish()
+    }
+}
+
+fn check_size(samples: usize, features: usize, got: usize) -> Result<(), Error> {
+    if samples == 0 || features == 0 {
+        return Err(Error::Empty { what: "X" });
+    }
+    let expected = samples.saturating_mul(features);
+    if got == expected { Ok(()) } else { Err(Error::Shape { what: "X", got, expected }) }
+}
+
+fn first_bad(values: &[f64]) -> Option<usize> {
+    values.iter().position(|value| !value.is_finite() || value.abs() > MAX_ENTRY)
+}
+
+fn bad_entry(row: usize, column: usize, value: f64) -> Error {
+    Error::BadEntry { what: "X", row, column, value, limit: MAX_ENTRY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_entries_are_named_by_row_and_column() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e250] {
+            let rows = [1.0, 2.0, 3.0, 4.0, 5.0, value];
+            let error = FeatureMatrix::from_rows(2, 3, &rows).expect_err("bad entry");
+            assert!(matches!(error, Error::BadEntry { row: 1, column: 2, .. }), "{error}");
+            let columns = [1.0, 2.0, 3.0, value, 5.0, 6.0];
+            let error = FeatureMatrix::from_columns(2, 3, &columns[..]).expect_err("bad entry");
+            assert!(matches!(error, Error::BadEntry { row: 1, column: 1, .. }), "{error}");
+            let error = FeatureMatrix::from_sparse_columns(3, 2, vec![0, 1, 2], vec![0, 2], vec![1.0, value]).expect_err("bad entry");
+            assert!(matches!(error, Error::BadEntry { row: 2, column: 1, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn wrong_shapes_are_refused() {
+        assert_eq!(FeatureMatrix::from_rows(0, 3, &[]).err(), Some(Error::Empty { what: "X" }));
+        assert_eq!(FeatureMatrix::from_columns(3, 0, vec![]).err(), Some(Error::Empty { what: "X" }));
+        let error = FeatureMatrix::from_rows(2, 2, &[1.0; 3]).err();
+        assert_eq!(error, Some(Error::Shape { what: "X", got: 3, expected: 4 }));
+        assert!(FeatureMatrix::from_rows(usize::MAX, 2, &[1.0; 3]).is_err());
+    }
+
+    #[test]
+    fn contradictory_sparse_structures_are_refused() {
+        let build = |starts: &[usize], rows: &[usize], values: &[f64]| {
+            FeatureMatrix::from_sparse_columns(2, 2, starts.to_vec(), rows.to_vec(), values.to_vec())
+        };
+        assert!(build(&[0, 1, 2], &[0, 1], &[1.0, 2.0]).is_ok());
+        assert!(build(&[0, 0, 0], &[], &[]).is_ok());
+        assert!(build(&[0, 1], &[0, 1], &[1.0, 2.0]).is_err());
+        assert!(build(&[0, 1, 3], &[0, 1], &[1.0, 2.0]).is_err());
+        assert!(build(&[0, 3, 2], &[0, 1], &[1.0, 2.0]).is_err());
+        assert!(build(&[1, 1, 2], &[0, 1], &[1.0, 2.0]).is_err());
+        assert!(build(&[0, 1, 2], &[0, 2], &[1.0, 2.0]).is_err());
+        assert!(build(&[0, 2, 2], &[1, 0], &[1.0, 2.0]).is_err());
+        assert!(build(&[0, 2, 2], &[1, 1], &[1.0, 2.0]).is_err());
+        assert!(build(&[0, 1, 2], &[0], &[1.0, 2.0]).is_err());
+    }
+}

@@ -1,0 +1,9 @@
+//! Data as the forms see it: a checked feature matrix, and the one pass over it.
+
+mod feature_matrix;
+mod scratch;
+mod sweep;
+
+pub use feature_matrix::{FeatureMatrix, MAX_ENTRY};
+pub use scratch::Scratch;
+pub(crate) use sweep::{Block, Sweep};

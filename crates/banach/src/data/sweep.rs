@@ -1,0 +1,147 @@
+//! One pass over a feature matrix: forward product, a map of the reader's choice, backward product.
+//!
+//! Every algorithm here that touches the data has the same shape: for a block of features that fits in
+//! cache form `u = Phi_b' a`, turn it entry by entry into `w`, and add `Phi_b w` to an n-vector. The matrix
+//! is read once, by all cores.
+//!
+//! Blocks are grouped into stripes that depend on the matrix only. Each stripe has its own accumulator and
+//! the stripes are combined in order, so results do not depend on the number of threads.
+
+use std::ops::Range;
+
+use faer::{MatMut, MatRef};
+use rayon::prelude::*;
+
+use super::{FeatureMatrix, scratch::Pool};
+
+/// Bytes of the matrix in a block: a fraction of a second-level cache.
+const BLOCK_BYTES: usize = 192 << 10;
+/// Bytes of the matrix in a stripe: long enough to hide the start of a task.
+const STRIPE_BYTES: usize = 2 << 20;
+/// Most stripes, which bounds the memory of the accumulators.
+const MAX_STRIPES: usize = 256;
+
+/// What the reader sees of one block of features.
+pub(crate) struct Block<'a> {
+    /// The features of the block.
+    pub columns: Range<usize>,
+    /// The reader's own numbers, `per_feature` for each feature of the block.
+    pub features: &'a mut [f64],
+    /// `Phi_b' a`, one column per dual vector; the first `outputs` columns become `w`.
+    pub u: &'a mut [f64],
+    /// The stripe's running numbers, zero at its start.
+    pub state: &'a mut [f64],
+    /// The stripe's running sum of `Phi_b w`, before this block is added.
+    pub sum: &'a mut [f64],
+}
+
+/// The shape of a pass.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sweep {
+    /// Numbers the reader keeps for each feature.
+    pub per_feature: usize,
+    /// Running numbers of each stripe.
+    pub state: usize,
+    /// Columns of `w`; 0 for a pass without the backward product.
+    pub outputs: usize,
+}
+
+impl Sweep {
+    /// Runs the pass for the dual vectors `alphas` (n-vectors, one after another) and hands the running
+    /// numbers and the sum of every stripe, in order, to `reduce`.
+    pub(crate) fn run(
+        self,
+        matrix: &FeatureMatrix<'_>,
+        alphas: &[f64],
+        features: &mut [f64],
+        pool: &mut Pool,
+        visit: impl Fn(Block<'_>) + Sync,
+        mut reduce: impl FnMut(&[f64], &[f64]),
+    ) {
+        let n = matrix.samples();
+        let inputs = alphas.len() / n;
+        debug_assert!(self.outputs <= inputs && alphas.len() == n * inputs);
+        debug_assert_eq!(features.len(), matrix.features() * self.per_feature);
+        let alphas = MatRef::from_column_major_slice(alphas, n, inputs);
+        let layout = matrix.layout();
+        let sum_length = n * self.outputs;
+        let area = sum_length + self.state + layout.block * inputs;
+        let areas = pool.take(area * layout.stripes);
+
+        let run_stripe = |stripe: usize, area: &mut [f64], mut features: &mut [f64]| {
+            let (sum, rest) = area.split_at_mut(sum_length);
+            let (state, u) = rest.split_at_mut(self.state);
+            sum.fill(0.0);
+            state.fill(0.0);
+            for columns in layout.blocks(stripe) {
+                let width = columns.len();
+                let (own, left) = std::mem::take(&mut features).split_at_mut(width * self.per_feature);
+                features = left;
+                let u = &mut u[..width * inputs];
+                matrix.adjoint(columns.clone(), alphas, MatMut::from_column_major_slice_mut(u, width, inputs));
+                visit(Block { columns: columns.clone(), features: own, u, state, sum });
+                if self.outputs > 0 {
+                    let w = MatRef::from_column_major_slice(&u[..width * self.outputs], width, self.outputs);
+                    matrix.apply(columns, w, MatMut::from_column_major_slice_mut(sum, n, self.outputs));
+                }
+            }
+        };
+        let stripe_features = layout.stripe * self.per_feature;
+        if layout.stripes == 1 {
+            run_stripe(0, areas, features);
+        } else if self.per_feature == 0 {
+            areas.par_chunks_mut(area).enumerate().for_each(|(stripe, area)| run_stripe(stripe, area, &mut []));
+        } else {
+            areas
+                .par_chunks_mut(area)
+                .zip(features.par_chunks_mut(stripe_features))
+                .enumerate()
+                .for_each(|(stripe, (area, features))| run_stripe(stripe, area, features));
+        }
+        for area in areas.chunks(area) {
+            let (sum, rest) = area.split_at(sum_length);
+            reduce(&rest[..self.state], sum);
+        }
+    }
+}
+
+/// How the features are divided, from the matrix alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    features: usize,
+    /// Features in a block; only the last block may be shorter.
+    pub block: usize,
+    stripe: usize,
+    stripes: usize,
+}
+
+impl Layout {
+    pub(super) fn new(features: usize, stored: usize) -> Self {
+        let bytes = (8 * stored / features).max(1);
+        let block = (BLOCK_BYTES / bytes).clamp(16, 1024) / 8 * 8;
+        let wanted = (STRIPE_BYTES / bytes).max(features.div_ceil(MAX_STRIPES));
+        let stripe = wanted.div_ceil(block) * block;
+        Self { features, block, stripe, stripes: features.div_ceil(stripe) }
+    }
+
+    fn blocks(self, stripe: usize) -> impl Iterator<Item = Range<usize>> {
+        let end = ((stripe + 1) * self.stripe).min(self.features);
+        (stripe * self.stripe..end).step_by(self.block).map(move |start| start..(start + self.block).min(end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_cover_every_feature_once_in_order() {
+        for (samples, features) in [(1, 1), (3, 7), (200, 5000), (1, 100_000), (40_000, 30)] {
+            let matrix = FeatureMatrix::from_columns(samples, features, vec![1.0; samples * features]).expect("valid");
+            let layout = matrix.layout();
+            let covered: Vec<usize> = (0..layout.stripes).flat_map(|s| layout.blocks(s)).flatten().collect();
+            assert_eq!(covered, (0..features).collect::<Vec<_>>());
+            assert!(layout.stripes <= MAX_STRIPES + 1);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What can be wrong with an input. Not converging is not an error: see [`Status`](crate::Status).
+
+use thiserror::Error;
+
+/// An input that can never work: what was got, what is allowed, and how to fix it.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A table or vector without entries.
+    #[error("{what} is empty; at least one entry is needed")]
+    Empty {
+        /// The name of the argument.
+        what: &'static str,
+    },
+    /// Two arguments that should agree in length do not.
+    #[error("{what} has length {got}, expected {expected}")]
+    Shape {
+        /// The name of the argument.
+        what: &'static str,
+        /// Its length.
+        got: usize,
+        /// The length that fits the other arguments.
+        expected: usize,
+    },
+    /// An entry of a matrix that is NaN, infinite, or so large that products with it overflow.
+    #[error(
+        "{what}[{row}, {column}] = {value:e}; entries must be finite and at most {limit:e} in \
+         magnitude: remove or impute the row, or rescale the column"
+    )]
+    BadEntry {
+        /// The name of the matrix.
+        what: &'static str,
+        /// Row of the first offending entry.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// What was found there.
+        value: f64,
+        /// The largest magnitude allowed.
+        limit: f64,
+    },
+    /// A value of a vector outside its range.
+    #[error("{what}[{row}] = {value:e}; allowed: {allowed}")]
+    BadValue {
+        /// The name of the vector.
+        what: &'static str,
+        /// Index of the first offending value.
+        row: usize,
+        /// What was found there.
+        value: f64,
+        /// The values allowed.
+        allowed: &'static str,
+    },
+    /// A scalar parameter outside its range.
+    #[error("{name} = {got}; allowed: {allowed}")]
+    Parameter {
+        /// The name of the parameter.
+        name: &'static str,
+        /// Its value, as given.
+        got: String,
+        /// The values allowed.
+        allowed: &'static str,
+    },
+    /// A sparse matrix whose index arrays contradict each other.
+    #[error("sparse matrix: {problem} (column {column})")]
+    SparseStructure {
+        /// What is wrong.
+        problem: &'static str,
+        /// The column where it shows.
+        column: usize,
+    },
+    /// The objective is not a finite number even for the zero model.
+    #[error(
+        "the objective at w = 0 is {value:e}, which overflows: rescale y (or reduce gamma); the model \
+         for c*y is c times the model for y when gamma is changed by c^(p-2) for the squared loss"
+    )]
+    Overflow {
+        /// The sum of `gamma_i L(y_i, 0)`.
+        value: f64,
+    },
+    /// A loss that a solver cannot handle.
+    #[error("the {solver} solver does not handle the {loss} loss; allowed: {allowed}")]
+    Unsupported {
+        /// The solver.
+        solver: &'static str,
+        /// The loss.
+        loss: &'static str,
+        /// What it can handle.
+        allowed: &'static str,
+    },
+}
+
+impl Error {
+    /// A scalar parameter outside its range.
+    pub(crate) fn parameter(name: &'static str, got: f64, allowed: &'static str) -> Self {
+        Self::Parameter { name, got: got.to_string(), allowed }
+    }
+}

@@ -1,0 +1,164 @@
+//! `(1/q)|u|^q` along a line, with its Bregman distance free of cancellation.
+//!
+//! The line-search test of Algorithm 3.3 asks for `D(u, v) = |v|^q/q - |u|^q/q - (v-u) J_q(u)`. Near a
+//! solution this subtracts numbers that agree in all but their last digits. With `x = (v-u)/u`,
+//!
+//! ```text
+//! D(u, v) = |u|^(q-2) (v-u)^2 (q-1)/2 [1 + (q-2)/3 x [1 + (q-3)/4 x [1 + ...]]]
+//! ```
+//!
+//! whose terms decay like `(q|x|)^j/j!`; for larger steps nothing cancels and `|v|^q/q + |u|^q/p - v J_q(u)`
+//! is as good as exact.
+
+use std::ops::Add;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{
+    CHUNK, Exponent,
+    power::{LANES, accumulate, total},
+};
+
+/// Below this `q|x|` the series is used. Its ninth term is then below the rounding error.
+const SERIES_BELOW: f64 = 0.1;
+const TERMS: usize = 9;
+
+/// Sums over features along a line `v = u + t d`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LineSums {
+    /// The sum of `|v|^q`.
+    pub power: f64,
+    /// The sum of `J_q(v) d`: the derivative in `t` of `(1/q)||v||_q^q`.
+    pub slope: f64,
+    /// The sum of the Bregman distances from `u` to `v`.
+    pub bregman: f64,
+}
+
+impl Add for LineSums {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { power: self.power + other.power, slope: self.slope + other.slope, bregman: self.bregman + other.bregman }
+    }
+}
+
+impl Exponent {
+    /// The sums of [`LineSums`] for the line through `u * u_scale` in the direction `d * d_scale`.
+    ///
+    /// Nothing overflows when the scales keep `u` and `v` at most 1 in magnitude.
+    pub(crate) fn line_sums(&self, u: &[f64], d: &[f64], t: f64, u_scale: f64, d_scale: f64) -> LineSums {
+        Arch::new().dispatch(Line { exponent: self, u, d, t, u_scale, d_scale })
+    }
+}
+
+struct Line<'a> {
+    exponent: &'a Exponent,
+    u: &'a [f64],
+    d: &'a [f64],
+    t: f64,
+    u_scale: f64,
+    d_scale: f64,
+}
+
+impl WithSimd for Line<'_> {
+    type Output = LineSums;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> LineSums {
+        let Self { exponent: &Exponent { p, q, raise_q, .. }, t, u_scale, d_scale, .. } = self;
+        let mut nested = [0.0; TERMS];
+        for (j, factor) in nested.iter_mut().enumerate() {
+            *factor = (q - 2.0 - j as f64) / (3.0 + j as f64);
+        }
+        let mut buffers = [[0.0; CHUNK]; 5];
+        let mut sums = [[0.0; LANES]; 3];
+        for (u, d) in self.u.chunks(CHUNK).zip(self.d.chunks(CHUNK)) {
+            let [v, rate, u_power, v_power, distance] = buffers.each_mut().map(|buffer| &mut buffer[..u.len()]);
+            for k in 0..u.len() {
+                rate[k] = d[k] * d_scale;
+                v[k] = u[k] * u_scale + t * rate[k];
+                u_power[k] = (u[k] * u_scale).abs();
+                v_power[k] = v[k].abs();
+            }
+            raise_q.raise(u_power);
+            raise_q.raise(v_power);
+            for k in 0..u.len() {
+                let (u, step) = (u[k] * u_scale, t * rate[k]);
+                let x = step / u;
+                let mut series = 1.0;
+                for factor in nested.iter().rev() {
+                    series = 1.0 + factor * x * series;
+                }
+                let near = 0.5 * (q - 1.0) * u_power[k] * (x * step).abs() * series;
+                let far = v_power[k] * v[k].abs() / q + u_power[k] * u.abs() / p - v[k] * u_power[k].copysign(u);
+                let far = if far > 0.0 { far } else { 0.0 };
+                distance[k] = if q * x.abs() < SERIES_BELOW { near } else { far };
+                v_power[k] = v_power[k].copysign(v[k]);
+            }
+            accumulate(&mut sums[0], v_power, v);
+            accumulate(&mut sums[1], v_power, rate);
+            accumulate(&mut sums[2], distance, &[1.0; CHUNK][..u.len()]);
+        }
+        let [power, slope, bregman] = sums.map(|sums| total(&sums));
+        LineSums { power, slope, bregman }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bregman(p: f64, u: f64, step: f64) -> f64 {
+        Exponent::new(p).expect("inside").line_sums(&[u], &[step], 1.0, 1.0, 1.0).bregman
+    }
+
+    /// For `q = 4` the distance is `(v-u)^2 (v^2 + 2uv + 3u^2)/4`, exactly.
+    fn quartic(u: f64, step: f64) -> f64 {
+        let v = u + step;
+        step * step * (v * v + 2.0 * u * v + 3.0 * u * u) / 4.0
+    }
+
+    #[test]
+    fn zero_steps_and_zero_starts() {
+        for p in [1.001, 1.05, 1.3, 4.0 / 3.0, 2.0] {
+            let q = Exponent::new(p).expect("inside").q();
+            assert_eq!(bregman(p, 0.7, 0.0), 0.0);
+            assert_eq!(bregman(p, 0.0, 0.0), 0.0);
+            assert!((bregman(p, 0.0, -1.0) - 1.0 / q).abs() < 1e-15);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn has_no_cancellation(u in 0.1_f64..1.0, size in -16.0_f64..0.5, sign in any::<bool>()) {
+            let step = 10.0_f64.powf(size) * if sign { 1.0 } else { -1.0 };
+            let (got, expected) = (bregman(4.0 / 3.0, u, step), quartic(u, step));
+            prop_assert!((got - expected).abs() <= 2e-13 * expected, "{got:e} {expected:e}");
+        }
+
+        /// Against the integral form `(q-1) step^2 int_0^1 (1-s)|u + s step|^(q-2) ds`.
+        #[test]
+        fn is_the_integral_of_the_curvature(p in 1.02_f64..2.0, u in 0.2_f64..1.0, x in -0.9_f64..0.9) {
+            let q = Exponent::new(p).expect("inside").q();
+            let step = x * u;
+            let nodes = 20_000;
+            let mean = (0..nodes).map(|k| {
+                let s = (f64::from(k) + 0.5) / f64::from(nodes);
+                (1.0 - s) * (u + s * step).abs().powf(q - 2.0)
+            }).sum::<f64>() / f64::from(nodes);
+            let expected = (q - 1.0) * step * step * mean;
+            let got = bregman(p, u, step);
+            prop_assert!((got - expected).abs() <= 1e-5 * expected, "{got:e} {expected:e}");
+        }
+
+        #[test]
+        fn slopes_are_derivatives(p in 1.05_f64..=2.0, u in -1.0_f64..1.0, d in -1.0_f64..1.0, t in 0.0_f64..1.0) {
+            let exponent = Exponent::new(p).expect("inside");
+            let at = |t: f64| exponent.line_sums(&[u], &[d], t, 1.0, 1.0);
+            let h = 1e-6;
+            let difference = (at(t + h).power - at(t - h).power) / (2.0 * h * exponent.q());
+            prop_assert!((difference - at(t).slope).abs() < 1e-5, "{difference} {}", at(t).slope);
+        }
+    }
+}

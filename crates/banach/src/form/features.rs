@@ -1,0 +1,254 @@
+//! The features route: `Q` from the matrix `Phi_n`, for any `q`.
+
+use std::ops::Add;
+
+use crate::{
+    Exponent, FeatureMatrix, Scratch,
+    data::{Block, Sweep},
+    exponent::{LineSums, WidePower, binary_exponent, largest, largest_on_line, scale_by_exp2},
+};
+
+use super::{Evaluation, LinePoint, Lines, QForm};
+
+/// `Q(alpha) = (1/q)||Phi_n' alpha||_q^q` for a given feature matrix.
+///
+/// One evaluation reads the matrix once and costs `4 n card(K)` operations per dual vector.
+#[derive(Debug, Clone)]
+pub struct Features<'a> {
+    matrix: FeatureMatrix<'a>,
+    exponent: Exponent,
+}
+
+impl<'a> Features<'a> {
+    /// The form of a feature matrix.
+    pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
+        Self { matrix, exponent }
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> &FeatureMatrix<'a> {
+        &self.matrix
+    }
+
+    /// The weights `w = J_q(Phi_n* alpha)` of (25) `[eq:kkt]`.
+    pub fn weights(&self, alpha: &[f64], scratch: &mut Scratch) -> Vec<f64> {
+        let mut weights = vec![0.0; self.matrix.features()];
+        let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
+        let keep = |block: Block<'_>| {
+            block.features.copy_from_slice(block.u);
+            self.exponent.j_q(block.features);
+        };
+        pass.run(&self.matrix, alpha, &mut weights, &mut scratch.pass, keep, |_, _| {});
+        weights
+    }
+
+    /// Copies a dual vector scaled by `2^-k` such that `u = Phi' alpha` is at most n in magnitude, and
+    /// returns k.
+    fn scaled(&self, alpha: &[f64], copy: &mut [f64]) -> f64 {
+        let size = largest(alpha);
+        if size == 0.0 {
+            copy.fill(0.0);
+            return ZERO_EXPONENT;
+        }
+        // The clamp keeps the scaled vector finite for a matrix of denormal numbers.
+        let matrix = self.matrix.binary_exponent().max(-500);
+        let k = f64::from(binary_exponent(size) + matrix);
+        copy.iter_mut().zip(alpha).for_each(|(copy, alpha)| *copy = scale_by_exp2(*alpha, -k));
+        k
+    }
+}
+
+impl QForm for Features<'_> {
+    fn exponent(&self) -> Exponent {
+        self.exponent
+    }
+
+    fn samples(&self) -> usize {
+        self.matrix.samples()
+    }
+
+    fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
+        let (n, q) = (self.samples(), self.exponent.q());
+        let batch = alphas.len() / n;
+        out.resize(n, batch);
+        out.omegas.fill(0.0);
+        let (copies, totals) = scratch.duals.take((n + 1 + Running::LENGTH) * batch).split_at_mut(n * batch);
+        let (exponents, totals) = totals.split_at_mut(batch);
+        totals.fill(0.0);
+        for (problem, (alpha, copy)) in alphas.chunks(n).zip(copies.chunks_mut(n)).enumerate() {
+            exponents[problem] = self.scaled(alpha, copy);
+        }
+
+        let weigh = |block: Block<'_>| {
+            let width = block.columns.len();
+            let columns = block.u.chunks_mut(width).zip(block.sum.chunks_mut(n));
+            for ((u, omega), state) in columns.zip(block.state.chunks_mut(Running::LENGTH)) {
+                let mut running = Running::load(state);
+                running.raise(largest(u), q, omega);
+                running.power_sum += self.exponent.duality_map(u, running.inverse());
+                running.store(state);
+            }
+        };
+        let merge = |states: &[f64], sums: &[f64]| {
+            let stripes = states.chunks(Running::LENGTH).zip(sums.chunks(n));
+            let totals = totals.chunks_mut(Running::LENGTH).zip(out.omegas.chunks_mut(n));
+            for ((state, sum), (total, omega)) in stripes.zip(totals) {
+                let (mut total_running, mut stripe) = (Running::load(total), Running::load(state));
+                total_running.raise(stripe.size, q, omega);
+                let factor = stripe.shrink_to(total_running.size, q);
+                total_running.power_sum += stripe.power_sum;
+                omega.iter_mut().zip(sum).for_each(|(omega, sum)| *omega += factor * sum);
+                total_running.store(total);
+            }
+        };
+        let pass = Sweep { per_feature: 0, state: Running::LENGTH * batch, outputs: batch };
+        pass.run(&self.matrix, copies, &mut [], &mut scratch.pass, weigh, merge);
+
+        let totals = totals.chunks(Running::LENGTH).map(Running::load).zip(exponents);
+        for (problem, ((total, exponent), omega)) in totals.zip(out.omegas.chunks_mut(n)).enumerate() {
+            if total.size == 0.0 {
+                out.values[problem] = 0.0;
+                out.ln_values[problem] = f64::NEG_INFINITY;
+                continue;
+            }
+            let power = WidePower::new(total.size, *exponent, q);
+            out.values[problem] = power.times(total.power_sum / q);
+            out.ln_values[problem] = power.ln_times(total.power_sum / q);
+            let power = WidePower::new(total.size, *exponent, q - 1.0);
+            omega.iter_mut().for_each(|omega| *omega = power.times(*omega));
+        }
+    }
+
+    fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
+        let (n, features) = (self.samples(), self.matrix.features());
+        let count = directions.len() / n;
+        let (copies, exponents) = scratch.duals.take((n + 1) * (1 + count)).split_at_mut(n * (1 + count));
+        let vectors = std::iter::once(alpha).chain(directions.chunks(n));
+        for ((vector, copy), exponent) in vectors.zip(copies.chunks_mut(n)).zip(&mut *exponents) {
+            *exponent = self.scaled(vector, copy);
+        }
+        let products = scratch.features.take(features * (1 + count));
+        let pass = Sweep { per_feature: 1 + count, state: 0, outputs: 0 };
+        let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
+        pass.run(&self.matrix, copies, products, &mut scratch.pass, keep, |_, _| {});
+        Box::new(FeatureLines { exponent: self.exponent, block: self.matrix.layout().block, exponents, products })
+    }
+}
+
+/// The exponent of a zero vector: below every other, so that it never sets a common scale.
+const ZERO_EXPONENT: f64 = -1e4;
+
+/// Scaled products below this are left over from cancellation between numbers of order 1.
+const NEGLIGIBLE: f64 = 1e-300;
+
+/// The running scale of one dual vector in one stripe: sums are divided by powers of `size`.
+#[derive(Clone, Copy)]
+struct Running {
+    /// The largest `|u|` so far; 0 before the first.
+    size: f64,
+    /// The sum of `|u / size|^q`.
+    power_sum: f64,
+}
+
+impl Running {
+    const LENGTH: usize = 2;
+
+    fn load(state: &[f64]) -> Self {
+        Self { size: state[0], power_sum: state[1] }
+    }
+
+    fn store(self, state: &mut [f64]) {
+        state.copy_from_slice(&[self.size, self.power_sum]);
+    }
+
+    /// 1/size, or 0 where every `u` is so small that its powers vanish.
+    fn inverse(self) -> f64 {
+        if self.size < NEGLIGIBLE { 0.0 } else { 1.0 / self.size }
+    }
+
+    /// Raises the scale to `size` if that is larger, and shrinks what was summed up to fit.
+    fn raise(&mut self, size: f64, q: f64, omega: &mut [f64]) {
+        if size > self.size {
+            let factor = self.shrink_to(size, q);
+            omega.iter_mut().for_each(|omega| *omega *= factor);
+        }
+    }
+
+    /// Moves to a larger scale; returns the factor for sums of `J_q(u)`.
+    fn shrink_to(&mut self, size: f64, q: f64) -> f64 {
+        let ratio = if size > 0.0 { self.size / size } else { 0.0 };
+        self.size = size;
+        let factor = ratio.powf(q - 1.0);
+        self.power_sum *= ratio * factor;
+        factor
+    }
+}
+
+/// `u` and the images of the directions, in blocks of features.
+struct FeatureLines<'a> {
+    exponent: Exponent,
+    block: usize,
+    /// Powers of two by which `u` and each direction were divided.
+    exponents: &'a [f64],
+    /// For each block the values of `u`, then those of each direction.
+    products: &'a [f64],
+}
+
+/// Blocks in a leaf of the tree by which the sums over features are formed.
+const LEAF_BLOCKS: usize = 64;
+
+impl FeatureLines<'_> {
+    /// Visits `(u, d)` of every block, and combines the results along a tree that depends on the number of
+    /// features alone.
+    fn reduce<T: Send>(
+        &self,
+        products: &[f64],
+        line: usize,
+        visit: &(impl Fn(&[f64], &[f64]) -> T + Sync),
+        combine: &(impl Fn(T, T) -> T + Sync),
+    ) -> T {
+        let columns = self.exponents.len();
+        let leaf = LEAF_BLOCKS * self.block * columns;
+        if products.len() > leaf {
+            let middle = products.len().div_ceil(leaf) / 2 * leaf;
+            let (left, right) = products.split_at(middle);
+            let (left, right) = rayon::join(
+                || self.reduce(left, line, visit, combine),
+                || self.reduce(right, line, visit, combine),
+            );
+            return combine(left, right);
+        }
+        let blocks = products.chunks(self.block * columns).map(|block| {
+            let width = block.len() / columns;
+            visit(&block[..width], &block[(1 + line) * width..(2 + line) * width])
+        });
+        blocks.reduce(combine).expect("a matrix has at least one feature")
+    }
+}
+
+impl Lines for FeatureLines<'_> {
+    fn at(&self, line: usize, t: f64) -> LinePoint {
+        let (u_exponent, d_exponent) = (self.exponents[0], self.exponents[1 + line]);
+        let common = u_exponent.max(d_exponent + f64::from(binary_exponent(t.abs())));
+        let (u_scale, d_scale) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(1.0, d_exponent - common));
+        let size = self.reduce(
+            self.products,
+            line,
+            &|u, d| largest_on_line(u, d, t, u_scale, d_scale),
+            &f64::max,
+        );
+        if size < NEGLIGIBLE {
+            return LinePoint { value: 0.0, slope: 0.0, bregman: 0.0 };
+        }
+        let sums = self.reduce(
+            self.products,
+            line,
+            &|u, d| self.exponent.line_sums(u, d, t, u_scale / size, d_scale / size),
+            &LineSums::add,
+        );
+        let q = self.exponent.q();
+        let power = WidePower::new(size, common, q);
+        // The direction was scaled with the rest, so one power serves all three.
+        LinePoint { value: power.times(sums.power / q), slope: power.times(sums.slope), bregman: power.times(sums.bregman) }
+    }
+}

@@ -1,0 +1,73 @@
+//! The regulariser's dual, `Q(alpha) = (1/q)||Phi_n* alpha||_q^q`, and its representations.
+//!
+//! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`. All routes obey the laws in
+//! `laws.rs`.
+
+mod features;
+
+pub use features::Features;
+
+use std::fmt;
+
+use crate::{Exponent, Scratch};
+
+/// The convex, q-homogeneous form `Q(alpha) = (1/q)||Phi_n* alpha||_q^q` on `R^n`.
+///
+/// Its gradient `omega = Phi_n J_q(Phi_n* alpha)` is the vector of in-sample predictions of the model
+/// `w = J_q(Phi_n* alpha)`, and `<alpha, omega> = q Q(alpha) = ||w||_p^p` (Euler).
+///
+/// Dual vectors come in batches: n-vectors, one after another in one slice. A batch costs one pass over
+/// the data. Results do not depend on the number of threads, and calls with the same shapes do not
+/// allocate after the first.
+///
+/// No method returns NaN. A value beyond the range of `f64` is infinite.
+pub trait QForm: fmt::Debug + Send + Sync {
+    /// The exponents p and q.
+    fn exponent(&self) -> Exponent;
+
+    /// The number of samples, n.
+    fn samples(&self) -> usize;
+
+    /// `Q` and `omega` at every dual vector of the batch.
+    fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch);
+
+    /// `Q` restricted to the lines `alpha + t d`, one for every `d` of the batch `directions`.
+    fn lines<'a>(&'a self, alpha: &[f64], directions: &[f64], scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;
+}
+
+/// What [`QForm::evaluate`] finds, for every dual vector of the batch.
+#[derive(Debug, Clone, Default)]
+pub struct Evaluation {
+    /// `Q(alpha)`.
+    pub values: Vec<f64>,
+    /// `ln Q(alpha)`, finite also where `Q` itself is out of range; minus infinity for `Q = 0`.
+    pub ln_values: Vec<f64>,
+    /// `omega`, one n-vector after another.
+    pub omegas: Vec<f64>,
+}
+
+impl Evaluation {
+    /// Room for `batch` dual vectors of length `n`.
+    pub(crate) fn resize(&mut self, n: usize, batch: usize) {
+        self.values.resize(batch, 0.0);
+        self.ln_values.resize(batch, 0.0);
+        self.omegas.resize(n * batch, 0.0);
+    }
+}
+
+/// `Q` along the lines of [`QForm::lines`].
+pub trait Lines {
+    /// The point `alpha + t d` of the given line.
+    fn at(&self, line: usize, t: f64) -> LinePoint;
+}
+
+/// `Q` at a point of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinePoint {
+    /// `Q(alpha + t d)`.
+    pub value: f64,
+    /// Its derivative in t.
+    pub slope: f64,
+    /// `Q(alpha + t d) - Q(alpha) - t <d, grad Q(alpha)>`, free of cancellation.
+    pub bregman: f64,
+}

@@ -1,0 +1,59 @@
+//! Sparse, nonlinear models from few samples of very many variables.
+//!
+//! banach solves `l^p`-norm regularised problems, 1 < p <= 2,
+//!
+//! ```text
+//! min_w  sum_i gamma_i L(y_i, <Phi(x_i), w>) + (1/p) ||w||_p^p
+//! ```
+//!
+//! through their dual in `R^n`, with a duality gap on every answer.
+//!
+//! ```
+//! use banach::{DualProblem, Exponent, FeatureMatrix, Features, ProximalGradient, Scratch, Solver, Squared, Unobserved};
+//!
+//! // Four samples of six variables; only the second variable matters.
+//! let x = [
+//!     1.0, 2.0, 0.5, -1.0, 0.3, 0.0, //
+//!     -0.4, 1.0, 0.2, 0.9, -0.7, 1.1, //
+//!     0.6, -1.5, 1.0, 0.1, 0.8, -0.2, //
+//!     0.1, 0.5, -0.9, 0.4, 0.6, 0.7,
+//! ];
+//! let y = [4.0, 2.0, -3.0, 1.0];
+//!
+//! let form = Features::new(FeatureMatrix::from_rows(4, 6, &x)?, Exponent::new(1.1)?);
+//! let problem = DualProblem::new(&form, &Squared, &y, 10.0)?;
+//! let solution = ProximalGradient::default().solve(&problem, &mut Unobserved)?;
+//! let weights = form.weights(&solution.alpha, &mut Scratch::new());
+//!
+//! assert!(solution.certificate.relative_gap() <= 1e-8);
+//! let heaviest = (0..6).max_by(|&a, &b| weights[a].abs().total_cmp(&weights[b].abs()));
+//! assert_eq!(heaviest, Some(1));
+//! # Ok::<(), banach::Error>(())
+//! ```
+//!
+//! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`QForm`] the dual
+//! of the regulariser, [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the
+//! symbols, `docs/paper-map.md` where each equation of the paper lives.
+
+mod certificate;
+mod data;
+mod error;
+mod exponent;
+mod form;
+pub mod loss;
+mod problem;
+pub mod solver;
+
+pub use certificate::Certificate;
+pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
+pub use error::Error;
+pub use exponent::Exponent;
+pub use form::{Evaluation, Features, LinePoint, Lines, QForm};
+pub use loss::{
+    Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge,
+};
+pub use problem::DualProblem;
+pub use solver::{
+    Gradient, Linesearch, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status, Stopping,
+    Unobserved,
+};

@@ -1,0 +1,136 @@
+use super::{Loss, Split, Targets, strictly_within, within};
+
+/// `log(1 + exp(-y t))` for `y` in {-1, 1} (Example A.2(iv)).
+///
+/// With `c = y s` the conjugate is the negative entropy `c log c + (1-c) log(1-c)` on `0 <= c <= 1`, and its
+/// Bregman distance the relative entropy of two coins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Logistic;
+
+impl Loss for Logistic {
+    fn name(&self) -> &'static str {
+        "logistic"
+    }
+
+    fn targets(&self) -> Targets {
+        Targets::Signs
+    }
+
+    fn split(&self) -> Split {
+        Split::Smooth
+    }
+
+    fn value(&self, y: f64, t: f64) -> f64 {
+        let margin = y * t;
+        (-margin.abs()).exp().ln_1p() + (-margin).max(0.0)
+    }
+
+    fn slope(&self, y: f64, t: f64) -> Option<f64> {
+        Some(-y * sigmoid(-y * t))
+    }
+
+    fn smoothness(&self) -> Option<f64> {
+        Some(0.25)
+    }
+
+    fn domain(&self, y: f64) -> (f64, f64) {
+        (y.min(0.0), y.max(0.0))
+    }
+
+    fn conjugate(&self, y: f64, s: f64) -> f64 {
+        let c = y * s;
+        within(self.domain(y), s, || {
+            let heads = if c > 0.0 { c * c.ln() } else { 0.0 };
+            let tails = if c < 1.0 { (1.0 - c) * (-c).ln_1p() } else { 0.0 };
+            heads + tails
+        })
+    }
+
+    fn conjugate_slope(&self, y: f64, s: f64) -> Option<f64> {
+        let c = y * s;
+        strictly_within(self.domain(y), s, || y * (c.ln() - (-c).ln_1p()))
+    }
+
+    fn conjugate_curvature(&self, y: f64, s: f64) -> Option<f64> {
+        let c = y * s;
+        strictly_within(self.domain(y), s, || 1.0 / (c * (1.0 - c)))
+    }
+
+    fn strong_convexity(&self) -> f64 {
+        4.0
+    }
+
+    /// With `c = sigmoid(z)` the optimality condition is `lambda z + sigmoid(z) = y v`: increasing in `z`,
+    /// with slope between `lambda` and `lambda + 1/4`, and solved by Newton's method inside a bracket.
+    fn prox(&self, y: f64, lambda: f64, v: f64) -> f64 {
+        let target = y * v;
+        let (mut lower, mut upper) = ((target - 1.0) / lambda, target / lambda);
+        let mut z = 0.0_f64.clamp(lower, upper);
+        for _ in 0..200 {
+            let c = sigmoid(z);
+            let residual = lambda * z + c - target;
+            if residual > 0.0 {
+                upper = z;
+            } else {
+                lower = z;
+            }
+            let newton = z - residual / (lambda + c * sigmoid(-z));
+            let next = if newton > lower && newton < upper { newton } else { 0.5 * (lower + upper) };
+            if next == z || upper - lower <= f64::EPSILON * z.abs() {
+                break;
+            }
+            z = next;
+        }
+        y * sigmoid(z)
+    }
+
+    fn gap(&self, y: f64, t: f64, s: f64) -> f64 {
+        let margin = y * t;
+        let (heads, tails) = (sigmoid(-margin), sigmoid(margin));
+        within(self.domain(y), s, || {
+            if heads > 0.0 && tails > 0.0 {
+                relative_entropy(y * s, heads, tails)
+            } else {
+                // The margin is beyond +-700: nothing is left to cancel.
+                (self.value(y, t) + self.conjugate(y, s) + s * t).max(0.0)
+            }
+        })
+    }
+
+    fn conjugate_bregman(&self, y: f64, from: f64, to: f64) -> f64 {
+        within(self.domain(y), to, || relative_entropy(y * to, y * from, 1.0 - y * from))
+    }
+}
+
+/// `1/(1 + exp(-z))`.
+fn sigmoid(z: f64) -> f64 {
+    if z >= 0.0 {
+        1.0 / (1.0 + (-z).exp())
+    } else {
+        let e = z.exp();
+        e / (1.0 + e)
+    }
+}
+
+/// `c log(c/a) + (1-c) log((1-c)/b)` with `a + b = 1`, as a sum of two non-negative terms.
+fn relative_entropy(c: f64, a: f64, b: f64) -> f64 {
+    // The difference from the nearer end keeps its digits when a or b is tiny.
+    let difference = if a <= b { c - a } else { b - (1.0 - c) };
+    a * excess(difference / a) + b * excess(-difference / b)
+}
+
+/// `(1+x) log(1+x) - x >= 0` for `x >= -1`.
+fn excess(x: f64) -> f64 {
+    if x <= -1.0 {
+        return 1.0;
+    }
+    if x.abs() < 0.03 {
+        // x^2/2 - x^3/6 + x^4/12 - ... with coefficients (-1)^j / (j (j-1)).
+        let series = (2..12).rev().fold(0.0, |sum, j| {
+            let j = f64::from(j);
+            1.0 / (j * (j - 1.0)) - x * sum
+        });
+        return x * x * series;
+    }
+    (1.0 + x) * x.ln_1p() - x
+}

@@ -1,0 +1,182 @@
+//! The dual problem (24) `[eq:gendual]`: one form, one loss, targets and weights.
+
+use crate::{
+    Certificate, Error, Loss, QForm,
+    data::MAX_ENTRY,
+    loss::{Split, Targets},
+};
+
+/// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`.
+///
+/// A sample of weight 0 is absent: its `alpha_i` is 0, and its `omega_i` is a prediction.
+#[derive(Debug, Clone)]
+pub struct DualProblem<'a> {
+    form: &'a dyn QForm,
+    loss: &'a dyn Loss,
+    y: &'a [f64],
+    gammas: Vec<f64>,
+}
+
+impl<'a> DualProblem<'a> {
+    /// The problem with the same `gamma > 0` for every sample.
+    pub fn new(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64) -> Result<Self, Error> {
+        if !(gamma > 0.0 && gamma.is_finite()) {
+            return Err(Error::parameter("gamma", gamma, "a finite number > 0"));
+        }
+        if y.len() != form.samples() {
+            return Err(Error::Shape { what: "y", got: y.len(), expected: form.samples() });
+        }
+        let (allowed, fits): (_, fn(f64) -> bool) = match loss.targets() {
+            Targets::Real => ("finite numbers up to 1e200 in magnitude", |y| y.abs() <= MAX_ENTRY),
+            Targets::Signs => ("the labels -1 and 1", |y| y.abs() == 1.0),
+        };
+        if let Some(row) = y.iter().position(|&y| !fits(y)) {
+            return Err(Error::BadValue { what: "y", row, value: y[row], allowed });
+        }
+        Self { form, loss, y, gammas: vec![gamma; y.len()] }.finite()
+    }
+
+    /// The problem with `gamma_i = gamma * weights_i`; weights are non-negative and not all zero.
+    pub fn with_sample_weights(mut self, weights: &[f64]) -> Result<Self, Error> {
+        if weights.len() != self.y.len() {
+            return Err(Error::Shape { what: "sample_weight", got: weights.len(), expected: self.y.len() });
+        }
+        if let Some(row) = weights.iter().position(|w| !(0.0..f64::INFINITY).contains(w)) {
+            let allowed = "finite numbers >= 0";
+            return Err(Error::BadValue { what: "sample_weight", row, value: weights[row], allowed });
+        }
+        if weights.iter().all(|&weight| weight == 0.0) {
+            return Err(Error::BadValue { what: "sample_weight", row: 0, value: 0.0, allowed: "at least one weight > 0" });
+        }
+        self.gammas.iter_mut().zip(weights).for_each(|(gamma, weight)| *gamma *= weight);
+        self.finite()
+    }
+
+    fn finite(self) -> Result<Self, Error> {
+        let value = self.zero_value();
+        if value.is_finite() { Ok(self) } else { Err(Error::Overflow { value }) }
+    }
+
+    /// The form Q.
+    pub fn form(&self) -> &'a dyn QForm {
+        self.form
+    }
+
+    /// The loss L.
+    pub fn loss(&self) -> &'a dyn Loss {
+        self.loss
+    }
+
+    /// The targets y.
+    pub fn targets(&self) -> &'a [f64] {
+        self.y
+    }
+
+    /// `gamma_i = gamma * weight_i`.
+    pub fn gammas(&self) -> &[f64] {
+        &self.gammas
+    }
+
+    /// The number of samples, n.
+    pub fn samples(&self) -> usize {
+        self.y.len()
+    }
+
+    /// The largest `gamma_i`.
+    pub fn largest_gamma(&self) -> f64 {
+        self.gammas.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// `F(0) = sum_i gamma_i L(y_i, 0)`.
+    pub fn zero_value(&self) -> f64 {
+        self.sum(|y, _| self.loss.value(y, 0.0), &self.gammas)
+    }
+
+    /// `sum_i gamma_i f(y_i, x_i)` over the samples that are present.
+    fn sum(&self, f: impl Fn(f64, f64) -> f64, x: &[f64]) -> f64 {
+        let terms = self.gammas.iter().zip(self.y).zip(x);
+        terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(y, x) } else { 0.0 }).sum()
+    }
+
+    /// `sum_i gamma_i f(y_i, x_i, alpha_i/gamma_i)`; infinite if an absent sample has `alpha_i != 0`.
+    fn dual_sum(&self, f: impl Fn(f64, f64, f64) -> f64, x: &[f64], alpha: &[f64]) -> f64 {
+        let terms = self.gammas.iter().zip(self.y).zip(x).zip(alpha);
+        terms
+            .map(|(((&gamma, &y), &x), &alpha)| match (gamma > 0.0, alpha == 0.0) {
+                (true, _) => gamma * f(y, x, alpha / gamma),
+                (false, true) => 0.0,
+                (false, false) => f64::INFINITY,
+            })
+            .sum()
+    }
+
+    /// The loss term of the primal, `sum_i gamma_i L(y_i, t_i)`.
+    pub(crate) fn loss_sum(&self, t: &[f64]) -> f64 {
+        self.sum(|y, t| self.loss.value(y, t), t)
+    }
+
+    /// The loss term of the dual, `sum_i gamma_i L*(y_i, -alpha_i/gamma_i)`; infinite outside its domain.
+    pub(crate) fn conjugate_sum(&self, alpha: &[f64]) -> f64 {
+        self.dual_sum(|y, _, s| self.loss.conjugate(y, s), alpha, alpha)
+    }
+
+    /// Adds the gradient of the conjugate sum to `gradient`, at a point inside the domain.
+    pub(crate) fn add_conjugate_gradient(&self, alpha: &[f64], gradient: &mut [f64]) {
+        for (i, gradient) in gradient.iter_mut().enumerate() {
+            if self.gammas[i] > 0.0 {
+                let slope = self.loss.conjugate_slope(self.y[i], alpha[i] / self.gammas[i]);
+                *gradient += slope.expect("the point is inside the domain of a smooth conjugate");
+            } else {
+                *gradient = 0.0;
+            }
+        }
+    }
+
+    /// The Bregman distance of the conjugate sum; infinite outside its domain.
+    pub(crate) fn conjugate_bregman(&self, from: &[f64], to: &[f64]) -> f64 {
+        let terms = self.gammas.iter().zip(self.y).zip(from).zip(to).filter(|(((gamma, _), _), _)| **gamma > 0.0);
+        terms.map(|(((&gamma, &y), &from), &to)| gamma * self.loss.conjugate_bregman(y, from / gamma, to / gamma)).sum()
+    }
+
+    /// `prox_{lambda phi_2}(v)` in place, for `phi_2` the conjugate sum.
+    pub(crate) fn prox(&self, lambda: f64, v: &mut [f64]) {
+        for ((v, &gamma), &y) in v.iter_mut().zip(&self.gammas).zip(self.y) {
+            *v = if gamma > 0.0 { gamma * self.loss.prox(y, lambda / gamma, *v / gamma) } else { 0.0 };
+        }
+    }
+
+    /// Whether a dual vector can start a solver: finite Lambda, and inside the domain where the conjugate
+    /// has to be differentiable.
+    pub(crate) fn check_start(&self, alpha: &[f64]) -> Result<(), Error> {
+        if alpha.len() != self.samples() {
+            return Err(Error::Shape { what: "alpha_0", got: alpha.len(), expected: self.samples() });
+        }
+        let admissible = |i: usize| {
+            let (gamma, y) = (self.gammas[i], self.y[i]);
+            match (gamma > 0.0, self.loss.split()) {
+                (false, _) => alpha[i] == 0.0,
+                (true, Split::Smooth) => alpha[i].is_finite() && self.loss.conjugate_slope(y, alpha[i] / gamma).is_some(),
+                (true, Split::Proximal) => self.loss.conjugate(y, alpha[i] / gamma).is_finite(),
+            }
+        };
+        match (0..alpha.len()).find(|&i| !admissible(i)) {
+            None => Ok(()),
+            Some(row) => Err(Error::BadValue {
+                what: "alpha_0",
+                row,
+                value: alpha[row],
+                allowed: "finite numbers in the domain of the dual (strictly inside it for the logistic loss)",
+            }),
+        }
+    }
+
+    /// The certificate of a dual vector, given `Q` and `omega` there.
+    pub fn certificate(&self, alpha: &[f64], value: f64, omega: &[f64]) -> Certificate {
+        let exponent = self.form.exponent();
+        // ||w||_p^p = q Q(alpha).
+        let primal = self.loss_sum(omega) + (exponent.q() / exponent.p()) * value;
+        let dual = value + self.conjugate_sum(alpha);
+        let gap = self.dual_sum(|y, t, s| self.loss.gap(y, t, s), omega, alpha);
+        Certificate::new(primal, dual, gap, self.zero_value(), exponent)
+    }
+}

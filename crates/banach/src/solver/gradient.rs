@@ -1,0 +1,47 @@
+//! Algorithm 2.1 `[algo:main]`.
+
+use super::{Linesearch, Observer, ProximalGradient, Rule, Solution, Solver, Start, Stopping};
+use crate::{DualProblem, Error};
+
+/// Gradient descent on the dual of the squared loss.
+///
+/// - Solves: `min Q(alpha) + sum_i alpha_i^2/(2 gamma_i) - y_i alpha_i`, (15) `[eq:dualellp2]`.
+/// - Given: a problem with the squared loss, and `lambda_bar < gamma/(2(1-delta))`.
+/// - Returns: `alpha_m`, with `Lambda(alpha_m) - min Lambda` shrinking linearly (Theorem 2.3 `[thm:main]`).
+/// - Cost: two passes over the data per iteration, whatever the number of trial steps.
+/// - See: Algorithm 2.1. It is Algorithm 3.3 with `phi_1 = Lambda` and `phi_2 = 0`, as the paper remarks, and
+///   its test `Lambda(alpha) - Lambda(alpha - lambda g) >= lambda (1-delta) ||g||^2` is the same inequality.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gradient {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// Step sizes; the paper prints the monotone rule.
+    pub linesearch: Linesearch,
+    /// `alpha_0`.
+    pub start: Start,
+}
+
+impl Default for Gradient {
+    fn default() -> Self {
+        let linesearch = Linesearch { rule: Rule::Monotone, ..Linesearch::default() };
+        Self { stopping: Stopping::default(), linesearch, start: Start::Auto }
+    }
+}
+
+impl Solver for Gradient {
+    fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error> {
+        let loss = problem.loss().name();
+        if loss != "squared" {
+            return Err(Error::Unsupported { solver: "gradient (Algorithm 2.1)", loss, allowed: "squared" });
+        }
+        // The smallest gamma decides the limit; an absent sample has none.
+        let gamma = problem.gammas().iter().copied().filter(|&gamma| gamma > 0.0).fold(f64::INFINITY, f64::min);
+        let limit = gamma / (2.0 * (1.0 - self.linesearch.delta));
+        let lambda_bar = self.linesearch.first_step(0.99 * limit)?;
+        if lambda_bar >= limit {
+            return Err(Error::parameter("lambda_bar", lambda_bar, "0 < lambda_bar < gamma/(2(1-delta)) in Algorithm 2.1"));
+        }
+        let linesearch = Linesearch { lambda_bar: Some(lambda_bar), ..self.linesearch };
+        ProximalGradient { stopping: self.stopping, linesearch, start: self.start.clone() }.solve(problem, observer)
+    }
+}

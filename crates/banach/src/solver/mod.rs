@@ -1,0 +1,123 @@
+//! Algorithms for the dual problem, and the primal baselines of the paper's Table 1.
+
+mod gradient;
+mod linesearch;
+pub mod primal;
+mod proximal_gradient;
+mod start;
+
+use std::ops::ControlFlow;
+
+pub use gradient::Gradient;
+pub use linesearch::{Linesearch, Rule};
+pub use proximal_gradient::ProximalGradient;
+pub use start::Start;
+
+use crate::{Certificate, DualProblem, Error};
+
+/// An algorithm that minimises the dual.
+pub trait Solver {
+    /// Runs until the relative duality gap is at most the tolerance, or one of the other ends of
+    /// [`Status`] is met. The answer is the iterate with the smallest gap.
+    fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error>;
+}
+
+/// When a solver stops by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stopping {
+    /// The relative duality gap to reach.
+    pub tolerance: f64,
+    /// The most iterations.
+    pub max_iterations: usize,
+}
+
+impl Default for Stopping {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, max_iterations: 10_000 }
+    }
+}
+
+impl Stopping {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if (0.0..f64::INFINITY).contains(&self.tolerance) {
+            Ok(())
+        } else {
+            Err(Error::parameter("tolerance", self.tolerance, "a finite number >= 0"))
+        }
+    }
+
+    /// The end of the run, if this is it. The observer is told of every iterate.
+    pub(crate) fn end(&self, progress: &Progress, observer: &mut dyn Observer) -> Option<Status> {
+        let asked = observer.observe(progress);
+        if progress.certificate.relative_gap() <= self.tolerance {
+            Some(Status::Converged)
+        } else if asked.is_break() {
+            Some(Status::Interrupted)
+        } else {
+            (progress.iteration >= self.max_iterations).then_some(Status::IterationLimit)
+        }
+    }
+}
+
+/// How a run ended. Every end comes with a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The relative duality gap is at most the tolerance.
+    Converged,
+    /// The largest number of iterations was reached first.
+    IterationLimit,
+    /// No step makes progress any more: the limit of floating-point accuracy.
+    Stalled,
+    /// The observer asked to stop.
+    Interrupted,
+}
+
+/// Where a run stands, once per iteration; iteration 0 is the start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Iterations done, m.
+    pub iteration: usize,
+    /// Passes over the data so far.
+    pub passes: usize,
+    /// The certificate of the present iterate.
+    pub certificate: Certificate,
+}
+
+/// Watches a run and may stop it. Closures are observers.
+pub trait Observer {
+    /// Called with every iterate; `Break` ends the run.
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(&Progress) -> ControlFlow<()>> Observer for F {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self(progress)
+    }
+}
+
+/// The observer that looks away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// A dual vector and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// The dual vector.
+    pub alpha: Vec<f64>,
+    /// The in-sample predictions of its model.
+    pub omega: Vec<f64>,
+    /// How far it can be from the optimum.
+    pub certificate: Certificate,
+    /// How the run ended.
+    pub status: Status,
+    /// Iterations done.
+    pub iterations: usize,
+    /// Passes over the data.
+    pub passes: usize,
+}

@@ -1,0 +1,62 @@
+//! Where the dual iteration starts.
+
+use crate::{DualProblem, Error, Evaluation, Scratch, loss::Split};
+
+/// The choice of `alpha_0`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Start {
+    /// Zero, as in the paper's experiments, where Lambda is differentiable there; otherwise (logistic loss)
+    /// the ray.
+    #[default]
+    Auto,
+    /// The minimiser of Lambda on the ray `alpha_i = t gamma_i y_i`. It costs one evaluation, because
+    /// `Q(t alpha) = t^q Q(alpha)`.
+    Ray,
+    /// A given vector.
+    At(Vec<f64>),
+}
+
+impl Start {
+    /// The starting vector.
+    pub(crate) fn alpha(&self, problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Error> {
+        let zero = vec![0.0; problem.samples()];
+        let alpha = match self {
+            Self::At(alpha) => alpha.clone(),
+            Self::Auto if problem.loss().split() == Split::Proximal || problem.check_start(&zero).is_ok() => zero,
+            Self::Auto | Self::Ray => ray(problem, scratch),
+        };
+        problem.check_start(&alpha)?;
+        Ok(alpha)
+    }
+}
+
+/// Minimises the convex function `t -> Lambda(t a)`, `a_i = gamma_i y_i`, by bisection on its slope over
+/// `ln t`: the optimal `t` can be as small as the data are large.
+fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Vec<f64> {
+    let (y, gammas, q) = (problem.targets(), problem.gammas(), problem.form().exponent().q());
+    let direction: Vec<f64> = gammas.iter().zip(y).map(|(gamma, y)| gamma * y).collect();
+    let mut evaluation = Evaluation::default();
+    problem.form().evaluate(&direction, &mut evaluation, scratch);
+    let ln_value = evaluation.ln_values[0];
+    let slope = |ln_t: f64| {
+        let t = ln_t.exp();
+        let terms = gammas.iter().zip(y).map(|(&gamma, &y)| match problem.loss().conjugate_slope(y, t * y) {
+            _ if gamma == 0.0 || y == 0.0 => 0.0,
+            Some(slope) => gamma * y * slope,
+            None => f64::INFINITY,
+        });
+        (q.ln() + ln_value + (q - 1.0) * ln_t).exp() + terms.sum::<f64>()
+    };
+    // At t = 1 every term is past its minimum: omega and alpha_i/gamma_i - y_i point outwards.
+    let (mut lower, mut upper) = (-700.0, 0.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (lower + upper);
+        if slope(middle) < 0.0 {
+            lower = middle;
+        } else {
+            upper = middle;
+        }
+    }
+    let t = f64::exp(lower);
+    direction.iter().map(|a| t * a).collect()
+}
