@@ -4,6 +4,8 @@
 //! `laws.rs`.
 
 mod features;
+#[cfg(test)]
+pub(crate) mod laws;
 
 pub use features::Features;
 

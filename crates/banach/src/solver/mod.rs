@@ -1,6 +1,8 @@
 //! Algorithms for the dual problem, and the primal baselines of the paper's Table 1.
 
 mod gradient;
+#[cfg(test)]
+mod laws;
 mod linesearch;
 pub mod primal;
 mod proximal_gradient;

@@ -1,0 +1,34 @@
+# The two commands of the README are `make demo` and `make test`; the others are steps of .ci/run.
+# Set-up is whatever cargo does: the toolchain is pinned in rust-toolchain.toml, the crates in Cargo.lock.
+
+CARGO ?= cargo
+
+.PHONY: help demo test lint fmt clippy doc bench reproduce
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+demo: ## build in release mode; Table 1 of the paper at full size, Figure 1 at small size, into out/
+	$(CARGO) run --release --locked -- reproduce table1 --no-baselines --repeats 2 --out out
+	$(CARGO) run --release --locked -- reproduce figure1 --quick --out out
+
+test: ## every test
+	$(CARGO) test --workspace --locked
+
+lint: fmt clippy doc ## everything that is not a test
+
+fmt:
+	$(CARGO) fmt --all --check
+
+clippy:
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+bench: ## the measured figures, as ratios in one run
+	$(CARGO) run --release --locked -- bench
+
+reproduce: ## the paper's experiments at full size, about 15 minutes on 2 cores, into out/
+	$(CARGO) run --release --locked -- reproduce table1 --out out
+	$(CARGO) run --release --locked -- reproduce figure1 --out out

@@ -1,0 +1,89 @@
+//! What can be asked on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Sparse, nonlinear models from few samples of very many variables.
+#[derive(Debug, Parser)]
+#[command(name = "banach", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Threads to use; all cores if not given. Results do not depend on it.
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the experiments of the paper and show its numbers beside ours.
+    #[command(subcommand)]
+    Reproduce(Reproduce),
+    /// Measure the speed of the core against the machine's own limits.
+    Bench(Bench),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Reproduce {
+    /// Table 1: iterations to relative precision 1e-8, dual against primal algorithms.
+    #[command(after_help = "Examples:\n  banach reproduce table1 --quick\n  banach reproduce table1 --no-baselines\n  banach reproduce table1 --json > table1.json")]
+    Table1 {
+        #[command(flatten)]
+        experiment: Experiment,
+        /// Leave out the two primal algorithms, which take most of the time.
+        #[arg(long)]
+        no_baselines: bool,
+        /// Write table1.md and table1.json to this folder.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Figure 1: convergence of the dual algorithm against FISTA, and a recovered sparse vector.
+    #[command(after_help = "Examples:\n  banach reproduce figure1 --out figures\n  banach reproduce figure1 --quick --json")]
+    Figure1 {
+        #[command(flatten)]
+        experiment: Experiment,
+        /// Write both panels, as SVG and PNG, and figure1.json to this folder.
+        #[arg(long, value_name = "DIR", default_value = "out")]
+        out: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Experiment {
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The first seed of the data.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// The number of seeds: of the dual algorithm in Table 1, of the right panel in Figure 1.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+    pub repeats: u16,
+    /// A small size that takes seconds; the paper's numbers do not apply to it.
+    #[arg(long)]
+    pub quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Rounds; the best time of each side counts.
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=10_000), value_name = "N")]
+    pub rounds: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

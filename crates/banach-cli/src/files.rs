@@ -1,0 +1,28 @@
+//! Result files.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+
+/// A folder for results.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes the folder, before the work starts, so that a wrong name does not cost the result.
+    pub(crate) fn create(path: PathBuf) -> anyhow::Result<Self> {
+        fs::create_dir_all(&path).with_context(|| format!("cannot make the folder {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    /// Writes a file under another name first, so that a reader never sees half of it.
+    pub(crate) fn write(&self, name: &str, contents: &[u8]) -> anyhow::Result<PathBuf> {
+        let path = self.0.join(name);
+        let unfinished = self.0.join(format!(".{name}.part"));
+        let write = |to: &Path| fs::write(to, contents).and_then(|()| fs::rename(to, &path));
+        write(&unfinished).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+}

@@ -1,0 +1,550 @@
+//! Every law over every route. A new route joins `all` and is covered.
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::FeatureMatrix;
+
+/// q = 2, 3, 4, 5, 6, 4.70.., 13.5, 21, 1001: every kind of power, and the ends of the range.
+const EXPONENTS: [f64; 9] = [2.0, 1.5, 4.0 / 3.0, 1.25, 1.2, 1.27, 1.08, 1.05, 1.001];
+
+/// Every route to `Q` for the same data.
+fn all(x: &Table, exponent: Exponent) -> Vec<(&'static str, Box<dyn QForm + '_>)> {
+    vec![
+        ("features, dense by columns", Box::new(Features::new(x.by_columns(), exponent))),
+        ("features, dense from rows", Box::new(Features::new(x.from_rows(), exponent))),
+        ("features, sparse", Box::new(Features::new(x.sparse(), exponent))),
+    ]
+}
+
+/// Samples by features, one column after another, with `Q` as it is defined.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub n: usize,
+    pub d: usize,
+    pub columns: Vec<f64>,
+}
+
+impl Table {
+    /// Entries in (-1, 1); the given share of them is zero.
+    pub(crate) fn random(n: usize, d: usize, zeros: f64, rng: &mut Xoshiro256PlusPlus) -> Self {
+        let entry = |_| if rng.random::<f64>() < zeros { 0.0 } else { rng.random_range(-1.0..1.0) };
+        Self { n, d, columns: (0..n * d).map(entry).collect() }
+    }
+
+    pub(crate) fn by_columns(&self) -> FeatureMatrix<'_> {
+        FeatureMatrix::from_columns(self.n, self.d, &self.columns[..]).expect("valid")
+    }
+
+    fn from_rows(&self) -> FeatureMatrix<'static> {
+        let rows: Vec<f64> = (0..self.n * self.d).map(|at| self.columns[at % self.d * self.n + at / self.d]).collect();
+        FeatureMatrix::from_rows(self.n, self.d, &rows).expect("valid")
+    }
+
+    /// Every third zero is stored, except in a column of zeros, which stays empty.
+    fn sparse(&self) -> FeatureMatrix<'static> {
+        let (mut starts, mut rows, mut values) = (vec![0], vec![], vec![]);
+        for (k, column) in self.columns.chunks(self.n).enumerate() {
+            let empty = column.iter().all(|&x| x == 0.0);
+            for (i, &x) in column.iter().enumerate().filter(|&(i, &x)| x != 0.0 || !empty && (i + k) % 3 == 0) {
+                rows.push(i);
+                values.push(x);
+            }
+            starts.push(rows.len());
+        }
+        FeatureMatrix::from_sparse_columns(self.n, self.d, starts, rows, values).expect("valid")
+    }
+
+    /// The same table with every entry multiplied by c.
+    pub(crate) fn scaled(&self, c: f64) -> Self {
+        Self { columns: self.columns.iter().map(|x| c * x).collect(), ..*self }
+    }
+
+    /// The table of the given samples.
+    pub(crate) fn rows(&self, rows: &[usize]) -> Self {
+        let columns = self.columns.chunks(self.n).flat_map(|column| rows.iter().map(|&i| column[i])).collect();
+        Self { n: rows.len(), d: self.d, columns }
+    }
+
+    /// `u = Phi_n* alpha`.
+    pub(crate) fn adjoint(&self, alpha: &[f64]) -> Vec<f64> {
+        self.columns.chunks(self.n).map(|column| dot(column, alpha)).collect()
+    }
+
+    /// `Phi_n w`.
+    pub(crate) fn apply(&self, w: &[f64]) -> Vec<f64> {
+        (0..self.n).map(|i| self.columns.chunks(self.n).zip(w).map(|(column, w)| column[i] * w).sum()).collect()
+    }
+
+    /// `Q(alpha) = (1/q)||Phi_n* alpha||_q^q`, by its definition.
+    pub(crate) fn value(&self, alpha: &[f64], q: f64) -> f64 {
+        self.adjoint(alpha).iter().map(|u| u.abs().powf(q)).sum::<f64>() / q
+    }
+
+    /// `grad Q = Phi_n J_q(Phi_n* alpha)`, by its definition.
+    pub(crate) fn omega(&self, alpha: &[f64], q: f64) -> Vec<f64> {
+        let w: Vec<f64> = self.adjoint(alpha).iter().map(|u| u.abs().powf(q - 1.0).copysign(*u)).collect();
+        self.apply(&w)
+    }
+
+    /// `d' H d` with the Hessian `(q-1) Phi_n diag(|u|^(q-2)) Phi_n*` (F4).
+    fn curvature(&self, alpha: &[f64], d: &[f64], q: f64) -> f64 {
+        let terms = self.adjoint(alpha).into_iter().zip(self.adjoint(d));
+        (q - 1.0) * terms.map(|(u, d)| u.abs().powf(q - 2.0) * d * d).sum::<f64>()
+    }
+
+    /// The relative error that rounding of u leaves in `Q(alpha)`: q times that of the largest `|u_k|`.
+    fn rounding(&self, alpha: &[f64], q: f64) -> f64 {
+        let magnitudes = |v: &[f64]| v.iter().map(|v| v.abs()).collect::<Vec<_>>();
+        let terms = Self { columns: magnitudes(&self.columns), ..*self }.adjoint(&magnitudes(alpha));
+        2.0 * f64::EPSILON * (self.n as f64 + 4.0) * q * largest(&terms) / largest(&self.adjoint(alpha))
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |size: f64, v| size.max(v.abs()))
+}
+
+fn times(c: f64, v: &[f64]) -> Vec<f64> {
+    v.iter().map(|v| c * v).collect()
+}
+
+/// `alpha + t d`.
+fn moved(alpha: &[f64], t: f64, d: &[f64]) -> Vec<f64> {
+    alpha.iter().zip(d).map(|(alpha, d)| alpha + t * d).collect()
+}
+
+fn close(a: f64, b: f64, slack: f64) -> bool {
+    (a - b).abs() <= slack
+}
+
+fn all_close(a: &[f64], b: &[f64], slack: f64) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| close(a, b, slack))
+}
+
+fn evaluate(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
+    let mut evaluation = Evaluation::default();
+    form.evaluate(alphas, &mut evaluation, &mut Scratch::new());
+    evaluation
+}
+
+fn line_at(form: &dyn QForm, alpha: &[f64], d: &[f64], t: f64) -> LinePoint {
+    form.lines(alpha, d, &mut Scratch::new()).at(0, t)
+}
+
+/// Everything a form says of a batch and of its lines, as bits.
+fn bits(form: &dyn QForm, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) -> Vec<u64> {
+    let n = form.samples();
+    form.evaluate(alphas, out, scratch);
+    let mut numbers = [&out.values[..], &out.ln_values, &out.omegas].concat();
+    let lines = form.lines(&alphas[..n], &alphas[n..], scratch);
+    for line in 0..alphas.len() / n - 1 {
+        for t in [-0.7, 1e-9, 1.3] {
+            let LinePoint { value, slope, bregman } = lines.at(line, t);
+            numbers.extend([value, slope, bregman]);
+        }
+    }
+    numbers.iter().map(|number| number.to_bits()).collect()
+}
+
+/// Runs `f` on a pool of its own.
+pub(crate) fn with_threads<T: Send>(threads: usize, f: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(f)
+}
+
+/// Data, and a dual vector with `max|u| = 0.9`, so that no power leaves the range for q = 1001.
+#[derive(Debug, Clone)]
+struct Case {
+    x: Table,
+    exponent: Exponent,
+    alpha: Vec<f64>,
+    /// A direction, with products at most 0.9.
+    d: Vec<f64>,
+}
+
+impl Case {
+    /// `None` where u is lost in rounding (or zero).
+    fn new(x: Table, p: f64, alpha: &[f64], d: &[f64]) -> Option<Self> {
+        let exponent = Exponent::new(p).expect("inside");
+        let (u, image) = (largest(&x.adjoint(alpha)), largest(&x.adjoint(d)));
+        let case = Self { exponent, alpha: times(0.9 / u, alpha), d: times(0.9 / image.max(0.9), d), x };
+        (u > 0.0 && case.x.rounding(&case.alpha, 1.0) < 1e-12).then_some(case)
+    }
+
+    /// Large enough for many blocks, several stripes and several leaves, dense (n = 20: 13312 features in a
+    /// stripe, 65536 in a leaf) and sparse (about 3 entries in a feature: 88064 features in a stripe).
+    fn large(p: f64) -> Self {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let x = Table::random(20, 200_000, 0.9, &mut rng);
+        let mut vector = || (0..20).map(|_| rng.random_range(-1.0..1.0)).collect::<Vec<_>>();
+        Self::new(x, p, &vector(), &vector()).expect("u is not lost in rounding")
+    }
+
+    fn q(&self) -> f64 {
+        self.exponent.q()
+    }
+
+    fn forms(&self) -> Vec<(&'static str, Box<dyn QForm + '_>)> {
+        all(&self.x, self.exponent)
+    }
+
+    fn rounding(&self) -> f64 {
+        self.x.rounding(&self.alpha, self.q())
+    }
+
+    /// A bound on `|omega|`, the unit of its rounding errors.
+    fn omega_size(&self) -> f64 {
+        let sums = self.x.columns.chunks(self.x.n).map(largest).sum::<f64>();
+        sums * 0.9_f64.powf(self.q() - 1.0)
+    }
+}
+
+/// Tables with zeros and zero columns, for every exponent.
+fn cases() -> impl Strategy<Value = Case> {
+    let shapes = (1_usize..6, 1_usize..12, select(&EXPONENTS[..]));
+    let values = shapes.prop_flat_map(|(n, d, p)| {
+        let entry = prop_oneof![1 => Just(0.0), 3 => -2.0_f64..2.0];
+        let column = prop_oneof![1 => Just(vec![0.0; n]), 6 => vec(entry, n)];
+        (vec(column, d), vec(-1.0_f64..1.0, n), vec(-1.0_f64..1.0, n), Just(p))
+    });
+    values.prop_filter_map("u is lost in rounding", |(columns, alpha, d, p)| {
+        let x = Table { n: alpha.len(), d: columns.len(), columns: columns.concat() };
+        Case::new(x, p, &alpha, &d)
+    })
+}
+
+/// `Q` and `omega` against the definition.
+fn check_definition(case: &Case) {
+    let (q, slack) = (case.q(), case.rounding());
+    let (value, omega) = (case.x.value(&case.alpha, q), case.x.omega(&case.alpha, q));
+    for (route, form) in case.forms() {
+        let found = evaluate(&*form, &case.alpha);
+        assert!(close(found.values[0], value, slack * value), "{route}: {:e} {value:e}", found.values[0]);
+        assert!(close(found.ln_values[0], value.ln(), slack + 1e-14 * value.ln().abs()), "{route}: {:e}", found.ln_values[0]);
+        assert!(all_close(&found.omegas, &omega, slack * case.omega_size()), "{route}: {:?} {omega:?}", found.omegas);
+    }
+}
+
+/// A line against the form at its points, and against the definition of the Bregman distance.
+fn check_line(case: &Case, t: f64) {
+    let end = moved(&case.alpha, t, &case.d);
+    let start_value = case.x.value(&case.alpha, case.q());
+    let linear = t * dot(&case.d, &case.x.omega(&case.alpha, case.q()));
+    for (route, form) in case.forms() {
+        let (found, there) = (line_at(&*form, &case.alpha, &case.d, t), evaluate(&*form, &end));
+        // Both ends are known to the rounding of their u, whose size is that of the larger of the two.
+        let size = largest(&case.x.adjoint(&end)).max(0.9);
+        let slack = case.rounding() * size.powf(case.q()) * case.x.d as f64 * (1.0 + t.abs());
+        assert!(close(found.value, there.values[0], slack), "{route} {t}: {found:?} {:e}", there.values[0]);
+        let slope = dot(&case.d, &there.omegas);
+        assert!(close(found.slope, slope, slack * case.q()), "{route} {t}: {found:?} {slope:e}");
+        let bregman = there.values[0] - start_value - linear;
+        assert!(found.bregman >= 0.0 && close(found.bregman, bregman, slack * case.q()), "{route} {t}: {found:?} {bregman:e}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// `Q(alpha) = (1/q)||Phi_n* alpha||_q^q` (24) `[eq:gendual]` and its gradient, on every route; so
+    /// all routes agree.
+    #[test]
+    fn values_and_omegas_are_those_of_the_definition(case in cases()) {
+        check_definition(&case);
+    }
+
+    /// Euler: `<alpha, omega> = q Q(alpha)` (F1).
+    #[test]
+    fn euler(case in cases()) {
+        for (route, form) in case.forms() {
+            let found = evaluate(&*form, &case.alpha);
+            let (product, expected) = (dot(&case.alpha, &found.omegas), case.q() * found.values[0]);
+            // The sum over samples cancels no more than u does.
+            let slack = case.rounding() / case.q() * expected * case.x.d as f64;
+            prop_assert!(close(product, expected, slack), "{}: {:e} {:e}", route, product, expected);
+        }
+    }
+
+    /// `Q(t alpha) = t^q Q(alpha)` (F5), in logarithms also where the power itself is out of range.
+    #[test]
+    fn homogeneity(case in cases(), log10_t in -250.0_f64..250.0, negative in any::<bool>()) {
+        let t = 10.0_f64.powf(log10_t) * if negative { -1.0 } else { 1.0 };
+        for (route, form) in case.forms() {
+            let (unit, scaled) = (evaluate(&*form, &case.alpha), evaluate(&*form, &times(t, &case.alpha)));
+            let expected = unit.ln_values[0] + case.q() * t.abs().ln();
+            let slack = case.rounding() + 1e-14 * case.q() * t.abs().ln().abs();
+            prop_assert!(close(scaled.ln_values[0], expected, slack), "{}: {:e} {:e}", route, scaled.ln_values[0], expected);
+            prop_assert_eq!(scaled.omegas.iter().any(|omega| omega.is_nan()), false, "{}", route);
+        }
+    }
+
+    /// omega is the gradient of Q: central differences along a direction.
+    #[test]
+    fn omega_is_the_gradient(case in cases()) {
+        let h = 1e-4 / case.q();
+        for (route, form) in case.forms() {
+            let at = |t: f64| evaluate(&*form, &moved(&case.alpha, t, &case.d)).values[0];
+            let (difference, slope) = ((at(h) - at(-h)) / (2.0 * h), dot(&case.d, &evaluate(&*form, &case.alpha).omegas));
+            let slack = 1e-6 * case.x.d as f64 * 0.9_f64.powf(case.q() - 1.0);
+            prop_assert!(close(difference, slope, slack), "{}: {:e} {:e}", route, difference, slope);
+        }
+    }
+
+    /// A batch is as many single calls: for `evaluate` and for `lines`, from one vector to a matrix product.
+    #[test]
+    fn a_batch_equals_single_calls(case in cases(), count in 1_usize..8) {
+        let n = case.x.n;
+        let batch: Vec<f64> = (0..count).flat_map(|k| moved(&case.alpha, 0.1 * k as f64, &case.d)).collect();
+        for (route, form) in case.forms() {
+            let together = evaluate(&*form, &batch);
+            prop_assert_eq!((together.values.len(), together.omegas.len()), (count, n * count));
+            let mut scratch = Scratch::new();
+            let lines = form.lines(&case.alpha, &batch, &mut scratch);
+            for (k, alpha) in batch.chunks(n).enumerate() {
+                let alone = evaluate(&*form, alpha);
+                let slack = case.x.rounding(alpha, case.q());
+                prop_assume!(slack < 1e-10);
+                let omegas = &together.omegas[n * k..n * (k + 1)];
+                let size = largest(&case.x.adjoint(alpha)) / 0.9;
+                prop_assert!(close(together.values[k], alone.values[0], slack * alone.values[0]), "{}", route);
+                prop_assert!(close(together.ln_values[k], alone.ln_values[0], slack), "{}", route);
+                prop_assert!(all_close(omegas, &alone.omegas, slack * size.powf(case.q() - 1.0) * case.omega_size()), "{}", route);
+                let (here, alone) = (lines.at(k, 0.3), line_at(&*form, &case.alpha, alpha, 0.3));
+                let slack = 2.0 * case.rounding().max(slack) * (alone.value + alone.slope.abs() + alone.bregman);
+                prop_assert!(close(here.value, alone.value, slack) && close(here.bregman, alone.bregman, slack), "{}", route);
+                prop_assert!(close(here.slope, alone.slope, case.q() * slack), "{}", route);
+            }
+        }
+    }
+
+    /// Lines: value, slope and Bregman distance for steps of every size.
+    #[test]
+    fn lines_agree_with_the_form(case in cases(), log10_t in -3.0_f64..0.0, negative in any::<bool>()) {
+        check_line(&case, 10.0_f64.powf(log10_t) * if negative { -1.0 } else { 1.0 });
+    }
+
+    /// F12: for a tiny step the Bregman distance is `t^2/2 d'Hd`, with all its digits.
+    #[test]
+    fn tiny_steps_do_not_cancel(case in cases(), t in prop_oneof![Just(1e-9), Just(-1e-9), Just(1e-60)]) {
+        let expected = 0.5 * t * t * case.x.curvature(&case.alpha, &case.d, case.q());
+        prop_assume!(expected > 0.0 && case.x.curvature(&case.alpha, &case.d, case.q()) > 1e-6 * 0.9_f64.powf(case.q()));
+        for (route, form) in case.forms() {
+            let found = line_at(&*form, &case.alpha, &case.d, t).bregman;
+            prop_assert!(close(found, expected, 1e-4 * expected), "{}: {:e} {:e}", route, found, expected);
+        }
+    }
+
+    /// Permuted samples give permuted omegas, and the same Q.
+    #[test]
+    fn permuting_samples_permutes_omega(case in cases(), shift in 0_usize..6) {
+        let order: Vec<usize> = (0..case.x.n).map(|i| (i + shift) % case.x.n).rev().collect();
+        let permuted = case.x.rows(&order);
+        let pick = |v: &[f64]| order.iter().map(|&i| v[i]).collect::<Vec<_>>();
+        for ((route, form), (_, other)) in case.forms().iter().zip(all(&permuted, case.exponent)) {
+            let (found, expected) = (evaluate(&*other, &pick(&case.alpha)), evaluate(&**form, &case.alpha));
+            let slack = case.rounding();
+            prop_assert!(close(found.values[0], expected.values[0], slack * expected.values[0]), "{}", route);
+            prop_assert!(all_close(&found.omegas, &pick(&expected.omegas), slack * case.omega_size()), "{}", route);
+        }
+    }
+
+    /// `Phi -> c Phi` gives `c^q Q`.
+    #[test]
+    fn scaling_the_data_scales_by_the_power(case in cases(), c in prop_oneof![Just(0.37), Just(-2.0), Just(1e3), Just(1e-120)]) {
+        let scaled = case.x.scaled(c);
+        for ((route, form), (_, other)) in case.forms().iter().zip(all(&scaled, case.exponent)) {
+            let (found, expected) = (evaluate(&*other, &case.alpha), evaluate(&**form, &case.alpha));
+            let expected = expected.ln_values[0] + case.q() * c.abs().ln();
+            prop_assert!(close(found.ln_values[0], expected, case.rounding() + 1e-14 * expected.abs()), "{}", route);
+        }
+    }
+}
+
+/// Many blocks, stripes and leaves add up to the definition.
+#[test]
+fn large_tables_agree_with_the_definition() {
+    for p in [2.0, 4.0 / 3.0, 1.001] {
+        let case = Case::large(p);
+        check_definition(&case);
+        check_line(&case, 0.3);
+    }
+}
+
+/// Results do not depend on the number of threads: the same bits from 1, 2 and 5.
+#[test]
+fn threads_do_not_change_a_bit() {
+    for p in [4.0 / 3.0, 1.27] {
+        let case = Case::large(p);
+        let alphas = [&case.alpha[..], &case.d, &case.alpha, &moved(&case.alpha, -0.5, &case.d), &case.d].concat();
+        for (route, form) in case.forms() {
+            let run = |threads| {
+                with_threads(threads, || bits(&*form, &alphas, &mut Evaluation::default(), &mut Scratch::new()))
+            };
+            let one = run(1);
+            assert!([2, 5].iter().all(|&threads| run(threads) == one), "{route}");
+        }
+    }
+}
+
+/// A call does not see what its `Scratch` and `Evaluation` were used for before.
+#[test]
+fn earlier_use_of_the_memory_leaves_no_trace() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+    let exponent = Exponent::new(1.2).expect("inside");
+    let (mut out, mut scratch) = (Evaluation::default(), Scratch::new());
+    for (n, d, count) in [(3, 5, 2), (12, 3000, 6), (2, 4, 3), (7, 1, 2), (12, 900, 9), (1, 1, 2)] {
+        let x = Table::random(n, d, 0.3, &mut rng);
+        let alphas: Vec<f64> = (0..n * count).map(|_| rng.random_range(-1.0..1.0)).collect();
+        for (route, form) in all(&x, exponent) {
+            let fresh = bits(&*form, &alphas, &mut Evaluation::default(), &mut Scratch::new());
+            assert_eq!(bits(&*form, &alphas, &mut out, &mut scratch), fresh, "{route} {n} {d} {count}");
+        }
+    }
+}
+
+/// Whether `found` is `exp(ln)` as f64 can hold it: infinite above the range, next to nothing below it.
+fn is_exp(found: f64, ln: f64, slack: f64) -> bool {
+    match ln {
+        709.8.. => found == f64::INFINITY,
+        -708.0..709.7 => close(found.ln(), ln, slack + 1e-14 * ln.abs()),
+        _ => found >= 709.7_f64.exp() || found <= (-708.0_f64).exp(),
+    }
+}
+
+/// `Q(c_alpha alpha; c_x X) = (c_alpha c_x)^q Q`, whatever the scales; the same for omega, sign by sign.
+fn check_scales(case: &Case, c_x: f64, c_alpha: f64) {
+    let (q, slack) = (case.q(), case.rounding());
+    let ln_c = c_x.ln() + c_alpha.ln();
+    let ln_value = case.x.value(&case.alpha, q).ln() + q * ln_c;
+    let omega = case.x.omega(&case.alpha, q);
+    let x = case.x.scaled(c_x);
+    for (route, form) in all(&x, case.exponent) {
+        let found = evaluate(&*form, &times(c_alpha, &case.alpha));
+        let what = format!("{route} q = {q}, {c_x:e}, {c_alpha:e}: {found:?}");
+        assert!(close(found.ln_values[0], ln_value, slack + 1e-14 * ln_value.abs()), "{what} {ln_value:e}");
+        assert!(is_exp(found.values[0], ln_value, slack + 1e-14 * q * ln_c.abs()), "{what} {ln_value:e}");
+        // A component that is small for cancellation has fewer digits.
+        for (found, omega) in found.omegas.iter().zip(&omega).filter(|(_, w)| w.abs() > 0.01 * largest(&omega)) {
+            let ln_omega = omega.abs().ln() + (q - 1.0) * ln_c + c_x.ln();
+            assert!(is_exp(found.abs(), ln_omega, 100.0 * slack + 1e-14 * q * ln_c.abs()), "{what} {ln_omega:e}");
+            assert!(*found == 0.0 || found.signum() == omega.signum(), "{what}");
+        }
+    }
+}
+
+fn dense_case(p: f64) -> Case {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let x = Table::random(4, 9, 0.0, &mut rng);
+    Case::new(x, p, &[0.4, -0.9, 0.7, 0.2], &[0.3, 0.5, -0.8, 0.6]).expect("u is not lost in rounding")
+}
+
+/// Data and dual vectors of every scale: values saturate, their logarithms do not.
+#[test]
+fn extreme_scales() {
+    for p in EXPONENTS {
+        for c_x in [1e150, 1.0, 1e-150] {
+            for c_alpha in [1e200, 1e150, 3.0 / 0.9, 1.0, 1e-150, 1e-200] {
+                check_scales(&dense_case(p), c_x, c_alpha);
+            }
+        }
+    }
+}
+
+/// q = 1001 and u up to 3: Q and omega overflow with the right signs, ln Q is finite.
+#[test]
+fn large_q_overflows_to_infinity() {
+    let case = dense_case(1.001);
+    for (route, form) in case.forms() {
+        let found = evaluate(&*form, &times(3.0 / 0.9, &case.alpha));
+        assert_eq!(found.values, [f64::INFINITY], "{route}");
+        assert!(close(found.ln_values[0], 1001.0 * 3.0_f64.ln() - 1001.0_f64.ln(), 1e-9), "{route}: {found:?}");
+        let signs: Vec<f64> = case.x.omega(&case.alpha, 1001.0).iter().map(|omega| omega / 0.0).collect();
+        assert_eq!(found.omegas, signs, "{route}");
+    }
+}
+
+/// `Q(0) = 0`, and `Q = 0` for a matrix of zeros, exactly, at every step of a line.
+#[test]
+fn zero_vectors_and_zero_matrices() {
+    for p in EXPONENTS {
+        let case = dense_case(p);
+        let (zero, zeros) = ([0.0; 4], case.x.scaled(0.0));
+        for (x, alpha) in [(&case.x, &zero[..]), (&zeros, &zero), (&zeros, &case.alpha)] {
+            for (route, form) in all(x, case.exponent) {
+                let found = evaluate(&*form, alpha);
+                assert_eq!((found.values[0], found.ln_values[0]), (0.0, f64::NEG_INFINITY), "{route}");
+                assert!(found.omegas.iter().all(|&omega| omega == 0.0), "{route}");
+                let rest = LinePoint { value: 0.0, slope: 0.0, bregman: 0.0 };
+                assert_eq!(line_at(&*form, alpha, &zero, 0.7), rest, "{route}");
+            }
+        }
+    }
+}
+
+/// A line against the form at its end point: no NaN, and the same value.
+fn check_extreme_line(case: &Case, alpha: &[f64], d: &[f64], t: f64) {
+    let end = moved(alpha, t, d);
+    for (route, form) in case.forms() {
+        let found = line_at(&*form, alpha, d, t);
+        let what = format!("{route} p = {}, {alpha:?} + {t:e} * {d:?}: {found:?}", case.exponent);
+        assert!(found.value >= 0.0 && found.bregman >= 0.0 && !found.slope.is_nan(), "{what}");
+        if largest(&end).is_finite() {
+            let value = evaluate(&*form, &end).values[0];
+            assert!(found.value == value || close(found.value / value, 1.0, 1e-9) || value < 1e-290, "{what} {value:e}");
+        }
+    }
+}
+
+/// Lines of every scale: no NaN, and the value is that of the form at the end point.
+#[test]
+fn lines_of_extreme_scales() {
+    for p in [2.0, 4.0 / 3.0, 1.27, 1.001] {
+        let case = dense_case(p);
+        for c_alpha in [0.0, 1e-200, 1e-100, 1.0, 1e200] {
+            for c_d in [0.0, 1e-200, 1.0, 1e250] {
+                for t in [1e-300, 1e-150, -1e-9, 1.0, -1e150, 1e300] {
+                    check_extreme_line(&case, &times(c_alpha, &case.alpha), &times(c_d, &case.d), t);
+                }
+            }
+        }
+    }
+}
+
+/// A step below the normal numbers is a step like any other.
+#[test]
+fn lines_with_denormal_steps() {
+    let case = dense_case(4.0 / 3.0);
+    for t in [1e-310, -5e-324] {
+        check_extreme_line(&case, &[0.0; 4], &case.d, t);
+        check_extreme_line(&case, &times(1e-200, &case.alpha), &times(1e250, &case.d), t);
+    }
+}
+
+/// At t = 0 a line is where it starts, however long its direction.
+#[test]
+fn lines_with_a_zero_step() {
+    for c_d in [0.0, 1e-200, 1.0, 1e250] {
+        let case = dense_case(2.0);
+        check_extreme_line(&case, &times(1e-100, &case.alpha), &times(c_d, &case.d), 0.0);
+    }
+}
+
+/// Samples of very different size do not hide each other: `Q(e_2) = |x_22|^q/q` for a diagonal matrix.
+#[test]
+fn samples_of_different_scales() {
+    for (large, small) in [(1e100, 1e-100), (1e150, 1e-150)] {
+        let x = Table { n: 2, d: 2, columns: vec![large, 0.0, 0.0, small] };
+        for (route, form) in all(&x, Exponent::new(2.0).expect("inside")) {
+            for (alpha, u) in [([1.0, 0.0], large), ([0.0, 1.0], small)] {
+                let found = evaluate(&*form, &alpha).ln_values[0];
+                assert!(close(found, (0.5 * u * u).ln(), 1e-12), "{route}: {alpha:?} {found:e}");
+            }
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! Every law of a run, over every loss. The theorems of the paper are in `laws/paper.rs`.
+
+mod paper;
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{
+    primal::{Fista, GradientDescent, PrimalProblem},
+    *,
+};
+use crate::{
+    Evaluation, Exponent, Features, Loss, QForm, Scratch, Squared,
+    form::laws::{Table, with_threads},
+    loss::laws::{all, target},
+};
+
+const N: usize = 8;
+
+/// Targets of two features out of 15, with noise.
+fn data() -> (Table, Vec<f64>) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    let x = Table::random(N, 15, 0.0, &mut rng);
+    let y = (0..N).map(|i| 2.0 * x.columns[i] - x.columns[N + i] + 0.3 * rng.random_range(-1.0..1.0)).collect();
+    (x, y)
+}
+
+fn features(x: &Table, p: f64) -> Features<'_> {
+    Features::new(x.by_columns(), Exponent::new(p).expect("inside"))
+}
+
+fn targets(loss: &dyn Loss, y: &[f64]) -> Vec<f64> {
+    y.iter().map(|&y| target(loss, y)).collect()
+}
+
+/// Runs `check` for every loss and every p of the list, with the data above.
+fn for_every_loss(exponents: &[f64], check: impl Fn(&Features<'_>, &dyn Loss, &[f64])) {
+    let (x, y) = data();
+    for &p in exponents {
+        let form = features(&x, p);
+        all().iter().for_each(|loss| check(&form, &**loss, &targets(&**loss, &y)));
+    }
+}
+
+fn proximal_gradient(tolerance: f64, max_iterations: usize) -> ProximalGradient {
+    ProximalGradient { stopping: Stopping { tolerance, max_iterations }, ..ProximalGradient::default() }
+}
+
+fn problem<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64) -> DualProblem<'a> {
+    DualProblem::new(form, loss, y, gamma).expect("valid")
+}
+
+fn converged(solver: &dyn Solver, problem: &DualProblem<'_>) -> Solution {
+    let solution = solver.solve(problem, &mut Unobserved).expect("valid");
+    let Solution { status, iterations, certificate, .. } = &solution;
+    assert_eq!(*status, Status::Converged, "{:?} after {iterations}: {certificate:?}", problem.loss());
+    solution
+}
+
+/// The certificates of every iterate.
+fn history(solver: &dyn Solver, problem: &DualProblem<'_>) -> (Solution, Vec<Certificate>) {
+    let mut certificates = vec![];
+    let mut observer = |progress: &Progress| {
+        assert_eq!(progress.iteration, certificates.len());
+        certificates.push(progress.certificate);
+        ControlFlow::Continue(())
+    };
+    let solution = solver.solve(problem, &mut observer).expect("valid");
+    (solution, certificates)
+}
+
+/// Q, omega and the certificate of a dual vector.
+fn evaluated(problem: &DualProblem<'_>, alpha: &[f64]) -> (f64, Vec<f64>, Certificate) {
+    let mut evaluation = Evaluation::default();
+    problem.form().evaluate(alpha, &mut evaluation, &mut Scratch::new());
+    let (value, omega) = (evaluation.values[0], evaluation.omegas);
+    let certificate = problem.certificate(alpha, value, &omega);
+    (value, omega, certificate)
+}
+
+/// A feasible dual vector: `alpha_i/gamma_i` at a share of its domain, whose infinite ends are cut at 3.
+fn feasible(problem: &DualProblem<'_>, shares: &[f64]) -> Vec<f64> {
+    let samples = problem.targets().iter().zip(problem.gammas()).zip(shares);
+    samples
+        .map(|((&y, &gamma), share)| {
+            let (lower, upper) = problem.loss().domain(y);
+            let (lower, upper) = (lower.max(-3.0), upper.min(3.0));
+            gamma * (lower + share * (upper - lower))
+        })
+        .collect()
+}
+
+/// `||w||_p^p`.
+fn power_sum(w: &[f64], p: f64) -> f64 {
+    w.iter().map(|w| w.abs().powf(p)).sum()
+}
+
+/// `F(w)` of (22) `[eq:genprimal]`, by its definition.
+fn primal_value(x: &Table, problem: &DualProblem<'_>, w: &[f64]) -> f64 {
+    let p = problem.form().exponent().p();
+    let samples = problem.targets().iter().zip(problem.gammas()).zip(x.apply(w));
+    samples.map(|((&y, gamma), t)| gamma * problem.loss().value(y, t)).sum::<f64>() + power_sum(w, p) / p
+}
+
+/// Weights, and the bound on their distance from the solution that their certificate claims.
+struct Model {
+    p: f64,
+    w: Vec<f64>,
+    distance: f64,
+}
+
+impl Model {
+    fn new(form: &Features<'_>, solution: &Solution) -> Self {
+        let w = form.weights(&solution.alpha, &mut Scratch::new());
+        Self { p: form.exponent().p(), w, distance: solution.certificate.distance }
+    }
+
+    fn distance_to(&self, other: &Self) -> f64 {
+        let difference: Vec<f64> = self.w.iter().zip(&other.w).map(|(a, b)| a - b).collect();
+        power_sum(&difference, self.p).powf(1.0 / self.p)
+    }
+
+    /// Both are within their distances of one solution, and these distances mean something.
+    fn assert_same(&self, other: &Self, what: &str) {
+        let (allowed, size) = (self.distance + other.distance, power_sum(&self.w, self.p).powf(1.0 / self.p));
+        assert!(allowed <= 1e-3 * size, "{what}: {allowed:e} {size:e}");
+        assert!(self.distance_to(other) <= allowed, "{what}: {:e} {allowed:e}", self.distance_to(other));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// F2 at any feasible point: `gap = F + Lambda >= 0`, and F, Lambda are what (22) and (24) define.
+    #[test]
+    fn certificates_are_sums_of_their_parts(
+        p in select(vec![2.0, 4.0 / 3.0, 1.1]), gamma in 0.01_f64..10.0, shares in vec(0.0_f64..=1.0, N), weights in vec(0.1_f64..2.0, N),
+    ) {
+        let (x, y) = data();
+        let form = features(&x, p);
+        for loss in all() {
+            let y = targets(&*loss, &y);
+            let problem = problem(&form, &*loss, &y, gamma).with_sample_weights(&weights).expect("valid");
+            let alpha = feasible(&problem, &shares);
+            let (value, omega, found) = evaluated(&problem, &alpha);
+            prop_assume!(found.dual.is_finite());
+            let size = found.primal.abs() + found.dual.abs();
+            prop_assert!(found.gap >= 0.0 && (found.primal + found.dual - found.gap).abs() <= 1e-13 * size, "{:?} {:?}", loss, found);
+            prop_assert_eq!(found.relative_gap(), found.gap / found.primal.abs().max(found.dual.abs()));
+            let w = form.weights(&alpha, &mut Scratch::new());
+            prop_assert!((found.primal - primal_value(&x, &problem, &w)).abs() <= 1e-12 * found.primal, "{:?} {:?}", loss, found);
+            prop_assert!(x.apply(&w).iter().zip(&omega).all(|(t, omega)| (t - omega).abs() <= 1e-12 * (1.0 + found.primal)));
+            let conjugates = y.iter().zip(problem.gammas()).zip(&alpha).map(|((&y, gamma), alpha)| gamma * loss.conjugate(y, alpha / gamma));
+            prop_assert!((found.dual - value - conjugates.sum::<f64>()).abs() <= 1e-13 * size, "{:?} {:?}", loss, found);
+        }
+    }
+}
+
+/// Theorem 3.1 `[thm:duality]`: `min F = -min Lambda`. A run closes the gap, and no other model goes below
+/// the dual bound.
+#[test]
+fn every_loss_converges_to_strong_duality() {
+    let (x, _) = data();
+    for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
+        for gamma in [0.3, 1.9] {
+            let problem = problem(form, loss, y, gamma);
+            let smooth = loss.strong_convexity() > 0.0;
+            let (tolerance, limit) = if smooth { (1e-10, 1000) } else { (1e-6, 2000) };
+            let solution = converged(&proximal_gradient(tolerance, limit), &problem);
+            let found = solution.certificate;
+            assert!(found.relative_gap() <= tolerance && solution.iterations <= limit, "{loss:?} {found:?}");
+            assert_eq!((&solution.omega, found), (&evaluated(&problem, &solution.alpha).1, evaluated(&problem, &solution.alpha).2));
+            let w = form.weights(&solution.alpha, &mut Scratch::new());
+            assert!(primal_value(&x, &problem, &w) <= -found.dual + (tolerance + 1e-14) * found.primal, "{loss:?} {found:?}");
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
+            for size in [1e-3, 1e-2, 0.1, 1.0] {
+                let other: Vec<f64> = w.iter().map(|w| w + size * rng.random_range(-1.0..1.0) * (1.0 + w)).collect();
+                assert!(primal_value(&x, &problem, &other) >= -found.dual, "{loss:?} {size}: {found:?}");
+            }
+        }
+    });
+}
+
+/// Every accepted step decreases Lambda, so no iterate leaves its domain.
+#[test]
+fn dual_values_never_increase() {
+    for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
+        for (gamma, rule) in [(0.3, Rule::Restart), (1.9, Rule::Monotone), (1.9, Rule::Restart), (20.0, Rule::Restart)] {
+            let problem = problem(form, loss, y, gamma);
+            let linesearch = Linesearch { rule, ..Linesearch::default() };
+            let (_, certificates) = history(&ProximalGradient { linesearch, ..proximal_gradient(1e-12, 300) }, &problem);
+            let slack = 1e-14 * problem.zero_value();
+            for pair in certificates.windows(2) {
+                assert!(pair[1].dual <= pair[0].dual + slack, "{loss:?} {gamma} {rule:?}: {pair:?}");
+            }
+            let (first, last) = (certificates[0].dual, certificates[certificates.len() - 1].dual);
+            assert!(last < first, "{loss:?} {gamma}: {first} {last}");
+        }
+    });
+}
+
+/// A sample on the border of its box stays inside it when `gamma_i` and the share are multiplied and
+/// divided: `(0.09 * 0.7)/0.09 > 0.7`.
+#[test]
+fn rounding_does_not_push_samples_out_of_their_box() {
+    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
+        for gamma in [0.09, 0.11, 0.18, 0.37, 0.45, 0.73, 1.46] {
+            converged(&proximal_gradient(1e-6, 2000), &problem(form, loss, y, gamma));
+        }
+    });
+}
+
+/// The same where a step ends on the border: `alpha + (border - alpha)` may be beyond it.
+#[test]
+fn steps_to_the_border_end_on_it() {
+    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
+        for k in 1..200 {
+            let gamma = f64::from(k) * 0.01;
+            let (_, certificates) = history(&proximal_gradient(1e-2, 100), &problem(form, loss, y, gamma));
+            assert!(certificates.iter().all(|certificate| certificate.dual.is_finite()), "{loss:?} {gamma}");
+        }
+    });
+}
+
+/// Whatever the rule, delta, theta, `lambda_bar` and `alpha_0`: one solution.
+#[test]
+fn parameters_do_not_change_the_solution() {
+    for_every_loss(&[1.25], |form, loss, y| {
+        let problem = problem(form, loss, y, 1.7);
+        let base = proximal_gradient(1e-12, 20_000);
+        let expected = Model::new(form, &converged(&base, &problem));
+        let inside = feasible(&problem, &[0.5, 0.2, 0.8, 0.4, 0.3, 0.6, 0.55, 0.7]);
+        let linesearch = |rule, delta, theta, lambda_bar| Linesearch { rule, delta, theta, lambda_bar };
+        for (linesearch, start) in [
+            (linesearch(Rule::Monotone, 0.5, 0.5, None), Start::Auto),
+            (linesearch(Rule::Restart, 0.05, 0.5, None), Start::Ray),
+            (linesearch(Rule::Restart, 0.95, 0.3, Some(0.4)), Start::At(inside)),
+            (linesearch(Rule::Monotone, 0.8, 0.9, Some(100.0)), Start::Auto),
+        ] {
+            let solution = converged(&ProximalGradient { linesearch, start: start.clone(), ..base.clone() }, &problem);
+            Model::new(form, &solution).assert_same(&expected, &format!("{loss:?} {linesearch:?} {start:?}"));
+        }
+    });
+}
+
+/// F5: the start on the ray `alpha_i = t gamma_i y_i` minimises Lambda over t.
+#[test]
+fn the_ray_is_minimised() {
+    let (x, y) = data();
+    for (c_x, c_y) in [(1.0, 1.0), (100.0, 1.0), (1e-3, 1.0), (1.0, 1e3), (1.0, 0.1)] {
+        let x = x.scaled(c_x);
+        for p in [2.0, 4.0 / 3.0, 1.05] {
+            let form = features(&x, p);
+            for loss in all() {
+                let y: Vec<f64> = targets(&*loss, &y.iter().map(|y| c_y * y).collect::<Vec<_>>());
+                let problem = problem(&form, &*loss, &y, 1.3);
+                let alpha = Start::Ray.alpha(&problem, &mut Scratch::new()).expect("valid");
+                let at = |t: f64| evaluated(&problem, &alpha.iter().map(|alpha| t * alpha).collect::<Vec<_>>()).2.dual;
+                let (here, slack) = (at(1.0), 1e-13 * problem.zero_value());
+                assert!(here <= at(0.0) + slack, "{loss:?} p = {p}, {c_x} {c_y}: {here:e}");
+                for t in [0.5, 0.999, 1.001, 2.0] {
+                    assert!(here <= at(t) + slack, "{loss:?} p = {p}, {c_x} {c_y}: {here:e} {t} {:e}", at(t));
+                }
+            }
+        }
+    }
+}
+
+/// The logistic loss: every iterate is strictly inside its box, also from starts at its ends.
+#[test]
+fn logistic_runs_stay_inside_their_domain() {
+    let (x, y) = data();
+    let loss = crate::Logistic;
+    let y = targets(&loss, &y);
+    for (c_x, gamma) in [(1.0, 1.0), (10.0, 1e3), (0.1, 1e-3)] {
+        let x = x.scaled(c_x);
+        let form = features(&x, 4.0 / 3.0);
+        let problem = problem(&form, &loss, &y, gamma);
+        for share in [1e-300, 1e-12, 1.0 - 1e-12] {
+            let start = Start::At(y.iter().map(|y| gamma * share * y).collect());
+            eprintln!("{c_x} {gamma} {share}");let (solution, certificates) = history(&ProximalGradient { start, ..proximal_gradient(1e-10, 300) }, &problem);
+            assert!(certificates.iter().all(|certificate| certificate.dual.is_finite()));
+            assert!(certificates[certificates.len() - 1].dual < certificates[0].dual);
+            let inside = |(alpha, y): (&f64, &f64)| loss.conjugate_slope(*y, alpha / gamma).is_some();
+            assert!(solution.alpha.iter().zip(&y).all(inside), "{c_x} {gamma} {share}: {:?}", solution.alpha);
+        }
+    }
+}
+
+/// A stopped run answers with the iterate of the smallest gap, and its certificate.
+#[test]
+fn an_observer_can_stop_a_run() {
+    for_every_loss(&[1.1], |form, loss, y| {
+        let problem = problem(form, loss, y, 5.0);
+        let mut gaps = vec![];
+        let mut stop = |progress: &Progress| {
+            gaps.push(progress.certificate.gap);
+            if progress.iteration == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let solution = proximal_gradient(1e-14, 1000).solve(&problem, &mut stop).expect("valid");
+        assert_eq!((solution.status, solution.iterations, gaps.len()), (Status::Interrupted, 7, 8), "{loss:?}");
+        assert_eq!(solution.certificate.gap, gaps.iter().copied().fold(f64::INFINITY, f64::min), "{loss:?}");
+        let (_, omega, certificate) = evaluated(&problem, &solution.alpha);
+        assert_eq!((solution.omega, solution.certificate), (omega, certificate), "{loss:?}");
+    });
+}
+
+/// The iteration limit is kept, 0 included, and a tolerance of 0 ends a run at the limit or at the end of f64.
+#[test]
+fn runs_end() {
+    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
+        let problem = problem(form, loss, y, 1.9);
+        for limit in [0, 1, 5] {
+            let (solution, certificates) = history(&proximal_gradient(1e-14, limit), &problem);
+            assert_eq!((solution.status, solution.iterations), (Status::IterationLimit, limit), "{loss:?}");
+            assert_eq!(certificates.len(), limit + 1);
+        }
+        let solution = proximal_gradient(0.0, 1000).solve(&problem, &mut Unobserved).expect("valid");
+        let gap = solution.certificate.relative_gap();
+        match solution.status {
+            Status::Converged => assert_eq!(gap, 0.0, "{loss:?}"),
+            Status::Stalled => assert!(solution.iterations < 1000 && gap <= 1e-12, "{loss:?} {gap:e}"),
+            Status::IterationLimit => assert!(solution.iterations == 1000 && gap <= 1e-10, "{loss:?} {gap:e}"),
+            Status::Interrupted => panic!("nobody asked to stop"),
+        }
+    });
+}
+
+/// A sample of weight 0 is a sample left out, and its omega is the prediction `<x_i, w>`.
+#[test]
+fn weight_zero_leaves_a_sample_out() {
+    let (x, _) = data();
+    let kept = [0, 1, 3, 4, 6, 7];
+    let part = x.rows(&kept);
+    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
+        let weights: Vec<f64> = (0..N).map(|i| if kept.contains(&i) { 1.0 } else { 0.0 }).collect();
+        let weighted = problem(form, loss, y, 1.9).with_sample_weights(&weights).expect("valid");
+        let (part_form, part_y) = (features(&part, 4.0 / 3.0), kept.map(|i| y[i]));
+        let solver = proximal_gradient(1e-12, 20_000);
+        let solution = converged(&solver, &weighted);
+        let model = Model::new(form, &solution);
+        let alone = converged(&solver, &problem(&part_form, loss, &part_y, 1.9));
+        Model::new(&part_form, &alone).assert_same(&model, loss.name());
+        assert_eq!((solution.alpha[2], solution.alpha[5]), (0.0, 0.0), "{loss:?}");
+        let predictions = x.apply(&model.w);
+        assert!(solution.omega.iter().zip(&predictions).all(|(a, b)| (a - b).abs() <= 1e-13), "{loss:?} {:?}", solution.omega);
+        assert!(predictions[2].abs() > 1e-3 && predictions[5].abs() > 1e-3, "{loss:?}");
+    });
+}
+
+/// Whole weights repeat samples.
+#[test]
+fn integer_weights_repeat_samples() {
+    let (x, _) = data();
+    let repeated: Vec<usize> = vec![0, 1, 1, 2, 3, 3, 3, 4, 5, 6, 7, 7];
+    let longer = x.rows(&repeated);
+    for_every_loss(&[1.25], |form, loss, y| {
+        let weights: Vec<f64> = (0..N).map(|i| repeated.iter().filter(|&&r| r == i).count() as f64).collect();
+        let solver = proximal_gradient(1e-12, 20_000);
+        let weighted = converged(&solver, &problem(form, loss, y, 0.8).with_sample_weights(&weights).expect("valid"));
+        let (longer_form, longer_y) = (features(&longer, 1.25), repeated.iter().map(|&i| y[i]).collect::<Vec<_>>());
+        let longer = converged(&solver, &problem(&longer_form, loss, &longer_y, 0.8));
+        Model::new(&longer_form, &longer).assert_same(&Model::new(form, &weighted), loss.name());
+    });
+}
+
+/// The order of samples and of features does not matter.
+#[test]
+fn permutations_carry_over() {
+    let (x, _) = data();
+    let samples = [3, 1, 4, 0, 5, 7, 2, 6];
+    let permuted = x.rows(&samples);
+    let reversed = Table { columns: permuted.columns.chunks(N).rev().flatten().copied().collect(), ..permuted };
+    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
+        let (other_form, other_y) = (features(&reversed, 4.0 / 3.0), samples.map(|i| y[i]));
+        let solver = proximal_gradient(1e-12, 20_000);
+        let other = converged(&solver, &problem(&other_form, loss, &other_y, 1.9));
+        let mut model = Model::new(&other_form, &other);
+        model.w.reverse();
+        model.assert_same(&Model::new(form, &converged(&solver, &problem(form, loss, y, 1.9))), loss.name());
+    });
+}
+
+/// `X -> c X` with `gamma -> c^-p gamma` gives `w/c`, for every loss.
+#[test]
+fn scaling_the_data_scales_the_weights() {
+    let (x, _) = data();
+    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
+        let solver = proximal_gradient(1e-12, 20_000);
+        let expected = Model::new(form, &converged(&solver, &problem(form, loss, y, 1.9)));
+        for c in [0.2, 7.0, 1e4] {
+            let scaled = x.scaled(c);
+            let scaled_form = features(&scaled, 4.0 / 3.0);
+            let gamma = 1.9 * c.powf(-4.0 / 3.0);
+            let model = Model::new(&scaled_form, &converged(&solver, &problem(&scaled_form, loss, y, gamma)));
+            let back = Model { w: model.w.iter().map(|w| c * w).collect(), distance: c * model.distance, ..model };
+            back.assert_same(&expected, &format!("{loss:?} {c}"));
+        }
+    });
+}
+
+/// `y -> c y` with `gamma -> c^(p-2) gamma` gives `c w`, for the squared loss.
+#[test]
+fn scaling_the_targets_scales_the_weights() {
+    let (x, y) = data();
+    for p in [2.0, 4.0 / 3.0, 1.1] {
+        let form = features(&x, p);
+        let solver = proximal_gradient(1e-12, 20_000);
+        let expected = Model::new(&form, &converged(&solver, &problem(&form, &Squared, &y, 1.9)));
+        for c in [-1.0_f64, 0.2, 7.0, 1e4] {
+            let scaled: Vec<f64> = y.iter().map(|y| c * y).collect();
+            let gamma = 1.9 * c.abs().powf(p - 2.0);
+            let model = Model::new(&form, &converged(&solver, &problem(&form, &Squared, &scaled, gamma)));
+            let back = Model { w: model.w.iter().map(|w| w / c).collect(), distance: model.distance / c.abs(), ..model };
+            back.assert_same(&expected, &format!("p = {p}, {c}"));
+        }
+    }
+}
+
+/// A run gives the same bits on 1 and on 3 threads, on data of several stripes and leaves.
+#[test]
+fn threads_do_not_change_a_run() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    let x = Table::random(20, 140_000, 0.0, &mut rng);
+    let form = features(&x, 4.0 / 3.0);
+    for loss in all().iter().filter(|loss| ["squared", "hinge"].contains(&loss.name())) {
+        let y: Vec<f64> = (0..20).map(|i| target(&**loss, x.columns[i])).collect();
+        let problem = problem(&form, &**loss, &y, 0.1);
+        let run = |threads| {
+            let solve = || proximal_gradient(1e-14, 4).solve(&problem, &mut Unobserved).expect("valid");
+            let solution = with_threads(threads, solve);
+            let numbers = [&solution.alpha[..], &solution.omega, &[solution.certificate.gap]].concat();
+            (numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>(), solution.passes)
+        };
+        assert_eq!(run(1), run(3), "{loss:?}");
+    }
+}
+
+/// The primal baselines of Table 1 find the minimum and the weights of the dual.
+#[test]
+fn primal_baselines_agree_with_the_dual() {
+    for_every_loss(&[2.0, 1.5], |form, loss, y| {
+        let Ok(primal) = PrimalProblem::new(form, loss, y, 0.8) else { return };
+        let dual = converged(&proximal_gradient(1e-12, 20_000), primal.dual());
+        let expected = Model::new(form, &dual);
+        let stopping = Stopping { tolerance: 1e-9, max_iterations: 20_000 };
+        let fista = Fista { stopping }.solve(&primal, &mut Unobserved).expect("valid");
+        let descent = GradientDescent { stopping, ..Default::default() }.solve(&primal, &mut Unobserved).expect("valid");
+        for (method, found) in [("fista", fista), ("gradient descent", descent)] {
+            let what = format!("{method} {loss:?} p = {}: {:?} {:?}", expected.p, found.certificate, found.status);
+            assert_eq!(found.status, Status::Converged, "{what}");
+            assert!((found.certificate.primal + dual.certificate.dual).abs() <= 2e-9 * found.certificate.primal, "{what}");
+            let model = Model { p: expected.p, w: found.weights, distance: found.certificate.distance };
+            model.assert_same(&expected, &what);
+        }
+    });
+}

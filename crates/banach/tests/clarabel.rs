@@ -1,0 +1,382 @@
+//! The optimum of every loss against Clarabel, an interior-point solver for conic programs.
+//!
+//! The primal is written as a conic program by hand: `|w_k|^p` and the losses become the least numbers
+//! above them, in power cones, exponential cones and half-lines. Nothing of banach takes part on that side,
+//! neither its losses nor its dual. Algorithm 3.3 has to find the same optimal value, from above with `F`
+//! and from below with `-Lambda`, and the same weights; so do the primal baselines. What a certificate
+//! promises is held against the optimum early in a run, too.
+
+use std::ops::{Add, Mul, Sub};
+
+use banach::{
+    Absolute, Certificate, DualProblem, EpsilonInsensitive, Exponent, FeatureMatrix, Features, Hinge, Huber, Logistic,
+    Loss, ProximalGradient, Quantile, Scratch, Solver, Squared, SquaredHinge, Stopping, Unobserved,
+    loss::Targets,
+    solver::primal::{Fista, GradientDescent, PrimalProblem},
+};
+use clarabel::{
+    algebra::CscMatrix,
+    solver::{
+        DefaultSettings, DefaultSolver, IPSolver, SolverStatus,
+        SupportedConeT::{self, ExponentialConeT, NonnegativeConeT, PowerConeT, ZeroConeT},
+    },
+};
+use rand::{RngExt, SeedableRng};
+use rand_distr::StandardNormal;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const EXPONENTS: [f64; 4] = [1.2, 4.0 / 3.0, 1.5, 2.0];
+const GAMMAS: [f64; 2] = [0.3, 3.0];
+const EPSILON: f64 = 0.1;
+const RHO: f64 = 0.7;
+const TAU: f64 = 0.3;
+
+const SAMPLES: usize = 7;
+const FEATURES: usize = 11;
+const EQUAL_WEIGHTS: [f64; SAMPLES] = [1.0; SAMPLES];
+const UNEQUAL_WEIGHTS: [f64; SAMPLES] = [1.0, 0.0, 2.5, 0.4, 1.7, 0.1, 1.0];
+
+const EARLY: Stopping = Stopping { tolerance: 0.0, max_iterations: 3 };
+const LATE: Stopping = Stopping { tolerance: 1e-11, max_iterations: 20_000 };
+
+/// How close to Clarabel's, relative to their size: the values, and the largest difference of the weights.
+struct Accuracy {
+    value: f64,
+    weights: f64,
+}
+
+const CONVERGED: Accuracy = Accuracy { value: 1e-8, weights: 1e-4 };
+/// Gradient descent on the primal creeps for p near 1: the slope of `|w|^(p-1)` at the many small weights is huge.
+const CREEPING: Accuracy = Accuracy { value: 2e-3, weights: 0.2 };
+
+#[test]
+fn squared() {
+    agrees(&Squared, squared_epigraph);
+    baselines_agree(&Squared, squared_epigraph);
+}
+
+#[test]
+fn absolute() {
+    agrees(&Absolute, absolute_epigraph);
+}
+
+#[test]
+fn epsilon_insensitive() {
+    agrees(&EpsilonInsensitive::new(EPSILON).expect("valid"), epsilon_insensitive_epigraph);
+}
+
+#[test]
+fn huber() {
+    let loss = Huber::new(RHO).expect("valid");
+    agrees(&loss, huber_epigraph);
+    baselines_agree(&loss, huber_epigraph);
+}
+
+#[test]
+fn quantile() {
+    agrees(&Quantile::new(TAU).expect("valid"), quantile_epigraph);
+}
+
+#[test]
+fn logistic() {
+    agrees(&Logistic, logistic_epigraph);
+    baselines_agree(&Logistic, logistic_epigraph);
+}
+
+#[test]
+fn hinge() {
+    agrees(&Hinge, hinge_epigraph);
+}
+
+#[test]
+fn squared_hinge() {
+    agrees(&SquaredHinge, squared_hinge_epigraph);
+    baselines_agree(&SquaredHinge, squared_hinge_epigraph);
+}
+
+/// Algorithm 3.3 finds the optimum of the conic program.
+fn agrees(loss: &dyn Loss, epigraph: Epigraph) {
+    for (seed, p) in (0..).zip(EXPONENTS) {
+        let data = Data::random(loss.targets(), seed);
+        let form = data.form(p);
+        for (gamma, weights) in GAMMAS.iter().flat_map(|&gamma| [(gamma, EQUAL_WEIGHTS), (gamma, UNEQUAL_WEIGHTS)]) {
+            let problem = DualProblem::new(&form, loss, &data.y, gamma).expect("valid");
+            let problem = problem.with_sample_weights(&weights).expect("valid");
+            let dual = |stopping| {
+                let solver = ProximalGradient { stopping, ..ProximalGradient::default() };
+                let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
+                Found { weights: form.weights(&solution.alpha, &mut Scratch::new()), certificate: solution.certificate }
+            };
+            let oracle = conic_optimum(&data, p, &weights.map(|weight| gamma * weight), epigraph);
+            let case = format!("{} p={p} gamma={gamma} weights={weights:?}", loss.name());
+            oracle.assert_found(dual, &CONVERGED, &case);
+        }
+    }
+}
+
+/// So do the primal baselines, which know equal weights only.
+fn baselines_agree(loss: &dyn Loss, epigraph: Epigraph) {
+    for (seed, p) in (0..).zip(EXPONENTS) {
+        let data = Data::random(loss.targets(), seed);
+        let form = data.form(p);
+        for gamma in GAMMAS {
+            let problem = PrimalProblem::new(&form, loss, &data.y, gamma).expect("valid");
+            let fista = |stopping| {
+                let solution = Fista { stopping }.solve(&problem, &mut Unobserved).expect("valid");
+                Found { weights: solution.weights, certificate: solution.certificate }
+            };
+            let descent = |stopping| {
+                let solver = GradientDescent { stopping, ..GradientDescent::default() };
+                let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
+                Found { weights: solution.weights, certificate: solution.certificate }
+            };
+            let oracle = conic_optimum(&data, p, &[gamma; SAMPLES], epigraph);
+            let case = format!("{} p={p} gamma={gamma}", loss.name());
+            oracle.assert_found(fista, &CONVERGED, &format!("fista, {case}"));
+            let accuracy = if p < 1.3 { CREEPING } else { CONVERGED };
+            oracle.assert_found(descent, &accuracy, &format!("gradient descent, {case}"));
+        }
+    }
+}
+
+/// A random data set, samples one after another.
+struct Data {
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl Data {
+    /// Two variables matter; the noise is large enough to put samples on both sides of every kink.
+    fn random(targets: Targets, seed: u64) -> Self {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let x: Vec<f64> = (0..SAMPLES * FEATURES).map(|_| rng.sample(StandardNormal)).collect();
+        let y = x.chunks(FEATURES).map(|x| {
+            let noise: f64 = rng.sample(StandardNormal);
+            let y = 2.0 * x[0] - x[1] + noise;
+            match targets {
+                Targets::Real => y,
+                Targets::Signs => y.signum(),
+            }
+        });
+        let y = y.collect();
+        Self { x, y }
+    }
+
+    fn form(&self, p: f64) -> Features<'static> {
+        let matrix = FeatureMatrix::from_rows(SAMPLES, FEATURES, &self.x).expect("valid");
+        Features::new(matrix, Exponent::new(p).expect("valid"))
+    }
+}
+
+/// What a method of banach finds.
+struct Found {
+    weights: Vec<f64>,
+    certificate: Certificate,
+}
+
+/// What Clarabel finds.
+struct Optimum {
+    p: f64,
+    value: f64,
+    weights: Vec<f64>,
+}
+
+impl Optimum {
+    /// The method is honest early and here late.
+    fn assert_found(&self, method: impl Fn(Stopping) -> Found, accuracy: &Accuracy, case: &str) {
+        self.assert_certified(&method(EARLY), case);
+        let found = method(LATE);
+        self.assert_certified(&found, case);
+        self.assert_reached(&found, accuracy, case);
+    }
+
+    /// The optimum lies between `-Lambda` and `F`, and the weights no farther away than the certificate says.
+    fn assert_certified(&self, found: &Found, case: &str) {
+        let Certificate { primal, dual, distance: bound, .. } = found.certificate;
+        let slack = CONVERGED.value * self.value.max(1.0);
+        let between = -dual <= self.value + slack && self.value <= primal + slack;
+        assert!(between, "{case}: -Lambda = {}, Clarabel {}, F = {primal}", -dual, self.value);
+        let powers = self.differences(found).map(|difference| difference.powf(self.p));
+        let distance = powers.sum::<f64>().powf(1.0 / self.p);
+        assert!(distance <= bound + CONVERGED.weights, "{case}: {distance:e} from Clarabel's weights, bound {bound:e}");
+    }
+
+    /// Both values of the certificate are the optimum, and the weights are the solution.
+    fn assert_reached(&self, found: &Found, accuracy: &Accuracy, case: &str) {
+        for (name, value) in [("F", found.certificate.primal), ("-Lambda", -found.certificate.dual)] {
+            let deviation = (value - self.value).abs() / self.value.max(1.0);
+            assert!(deviation <= accuracy.value, "{case}: {name} = {value} is {deviation:e} from Clarabel's");
+        }
+        let size = self.weights.iter().fold(0.0, |size: f64, w| size.max(w.abs()));
+        let deviation = self.differences(found).fold(0.0, f64::max) / size;
+        assert!(deviation <= accuracy.weights, "{case}: the weights are {deviation:e} from Clarabel's");
+    }
+
+    fn differences(&self, found: &Found) -> impl Iterator<Item = f64> {
+        self.weights.iter().zip(&found.weights).map(|(ours, theirs)| (ours - theirs).abs())
+    }
+}
+
+/// `min sum_i gamma_i L(y_i, <x_i, w>) + (1/p) sum_k v_k` with `v_k >= |w_k|^p`.
+fn conic_optimum(data: &Data, p: f64, gammas: &[f64], epigraph: Epigraph) -> Optimum {
+    let mut program = Program::default();
+    let w: Vec<Affine> = (0..FEATURES).map(|_| program.variable(0.0)).collect();
+    for w in &w {
+        let v = program.variable(1.0 / p);
+        program.require(PowerConeT(1.0 / p), [v, constant(1.0), w.clone()]);
+    }
+    let samples = data.x.chunks(FEATURES).zip(&data.y).zip(gammas);
+    for ((x, &y), &gamma) in samples.filter(|(_, gamma)| **gamma > 0.0) {
+        let prediction = w.iter().zip(x).fold(constant(0.0), |sum, (w, &x)| sum + w.clone() * x);
+        epigraph(&mut program, gamma, y, prediction);
+    }
+    let (value, variables) = program.solve();
+    Optimum { p, value, weights: variables[..FEATURES].to_vec() }
+}
+
+/// Adds `gamma L(y, t)` to a program.
+type Epigraph = fn(&mut Program, f64, f64, Affine);
+
+fn squared_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    let r = program.squared_variable(gamma);
+    program.require(ZeroConeT(1), [constant(y) - t - r]);
+}
+
+fn absolute_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    program.add_largest(gamma, [t.clone() - constant(y), constant(y) - t]);
+}
+
+fn epsilon_insensitive_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    program.add_largest(gamma, [t.clone() - constant(y + EPSILON), constant(y - EPSILON) - t, constant(0.0)]);
+}
+
+/// `min a^2/2 + rho |b|` over `a + b = y - t`.
+fn huber_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    let a = program.squared_variable(gamma);
+    let b = constant(y) - t - a;
+    program.add_largest(gamma, [b.clone() * RHO, b * -RHO]);
+}
+
+fn quantile_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    let r = constant(y) - t;
+    program.add_largest(gamma, [r.clone() * TAU, r * (TAU - 1.0)]);
+}
+
+/// `log(1 + exp(-m)) <= s` exactly when `exp(-s) + exp(-m-s) <= 1`.
+fn logistic_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    let s = program.variable(gamma);
+    let (share, rest) = (program.variable(0.0), program.variable(0.0));
+    program.require(ExponentialConeT(), [s.clone() * -1.0, constant(1.0), share.clone()]);
+    program.require(ExponentialConeT(), [t * -y - s, constant(1.0), rest.clone()]);
+    program.require(NonnegativeConeT(1), [constant(1.0) - share - rest]);
+}
+
+fn hinge_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    program.add_largest(gamma, [constant(1.0) - t * y, constant(0.0)]);
+}
+
+fn squared_hinge_epigraph(program: &mut Program, gamma: f64, y: f64, t: Affine) {
+    let shortfall = program.squared_variable(gamma);
+    program.require(NonnegativeConeT(1), [shortfall - (constant(1.0) - t * y)]);
+}
+
+/// `min sum_j (quadratic_j x_j^2/2 + linear_j x_j)` over `x` with affine expressions in cones.
+#[derive(Default)]
+struct Program {
+    quadratic: Vec<f64>,
+    linear: Vec<f64>,
+    expressions: Vec<Affine>,
+    cones: Vec<SupportedConeT<f64>>,
+}
+
+impl Program {
+    /// A new variable `x_j` with the cost `linear x_j`.
+    fn variable(&mut self, linear: f64) -> Affine {
+        self.quadratic.push(0.0);
+        self.linear.push(linear);
+        Affine { terms: vec![(self.linear.len() - 1, 1.0)], constant: 0.0 }
+    }
+
+    /// A new variable `x_j` with the cost `quadratic x_j^2/2`.
+    fn squared_variable(&mut self, quadratic: f64) -> Affine {
+        let variable = self.variable(0.0);
+        self.quadratic[variable.terms[0].0] = quadratic;
+        variable
+    }
+
+    /// Adds `cost` times the largest of the expressions.
+    fn add_largest<const N: usize>(&mut self, cost: f64, expressions: [Affine; N]) {
+        let bound = self.variable(cost);
+        self.require(NonnegativeConeT(N), expressions.map(|expression| bound.clone() - expression));
+    }
+
+    /// The vector of the expressions lies in the cone.
+    fn require<const N: usize>(&mut self, cone: SupportedConeT<f64>, expressions: [Affine; N]) {
+        self.expressions.extend(expressions);
+        self.cones.push(cone);
+    }
+
+    /// The least value and the variables there, from Clarabel's standard form: `A x + s = b` with `s`, the
+    /// expressions, in the cones.
+    fn solve(&self) -> (f64, Vec<f64>) {
+        let (rows, columns) = (self.expressions.len(), self.linear.len());
+        let diagonal: Vec<usize> = (0..columns).collect();
+        let quadratic = self.quadratic.clone();
+        let quadratic = CscMatrix::new_from_triplets(columns, columns, diagonal.clone(), diagonal, quadratic);
+        let entries = self.expressions.iter().enumerate();
+        let entries = entries.flat_map(|(row, e)| e.terms.iter().map(move |&(column, factor)| (row, column, -factor)));
+        let (at_rows, at_columns, values) = entries.collect();
+        let a = CscMatrix::new_from_triplets(rows, columns, at_rows, at_columns, values);
+        let b: Vec<f64> = self.expressions.iter().map(|expression| expression.constant).collect();
+        let settings = DefaultSettings {
+            verbose: false,
+            tol_gap_abs: 1e-10,
+            tol_gap_rel: 1e-10,
+            tol_feas: 1e-10,
+            ..DefaultSettings::default()
+        };
+        let mut solver = DefaultSolver::new(&quadratic, &self.linear, &a, &b, &self.cones, settings).expect("valid");
+        solver.solve();
+        assert_eq!(solver.solution.status, SolverStatus::Solved);
+        (solver.solution.obj_val, solver.solution.x.clone())
+    }
+}
+
+/// `sum_j factor_j x_j + constant` over some variables j.
+#[derive(Clone)]
+struct Affine {
+    terms: Vec<(usize, f64)>,
+    constant: f64,
+}
+
+fn constant(constant: f64) -> Affine {
+    Affine { terms: vec![], constant }
+}
+
+impl Add for Affine {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self.terms.extend(other.terms);
+        self.constant += other.constant;
+        self
+    }
+}
+
+impl Sub for Affine {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self + other * -1.0
+    }
+}
+
+impl Mul<f64> for Affine {
+    type Output = Self;
+
+    fn mul(mut self, factor: f64) -> Self {
+        self.terms.iter_mut().for_each(|(_, of_term)| *of_term *= factor);
+        self.constant *= factor;
+        self
+    }
+}

@@ -1,0 +1,28 @@
+//! Drawing: a picture as SVG and PNG.
+
+use kuva::{
+    backend::{png::PngBackend, svg::SvgBackend},
+    render::{layout::Layout, plots::Plot, render::render_multiple},
+};
+
+use crate::Error;
+
+/// A drawn picture.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// Its file name without extension.
+    pub name: &'static str,
+    /// As SVG, with its font embedded.
+    pub svg: String,
+    /// As PNG, at twice the size.
+    pub png: Vec<u8>,
+}
+
+impl Picture {
+    pub(crate) fn draw(name: &'static str, plots: Vec<Plot>, layout: Layout) -> Result<Self, Error> {
+        let scene = render_multiple(plots, layout);
+        let svg = SvgBackend::default().with_embedded_font(true).render_scene(&scene);
+        let png = PngBackend::new().with_scale(2.0).render_scene(&scene).map_err(Error::Drawing)?;
+        Ok(Self { name, svg, png })
+    }
+}

@@ -1,0 +1,51 @@
+//! The paper's tables and figures, with the paper's numbers beside ours, and the benchmarks of banach.
+//!
+//! Every experiment generates its data from a seed, runs, and returns plain data. Printing and files are the
+//! command line's business.
+
+pub mod bench;
+pub mod data;
+mod figure;
+pub mod figure1;
+mod runs;
+pub mod table1;
+
+use std::ops::ControlFlow;
+
+pub use figure::Picture;
+
+/// Told how far an experiment is.
+pub trait Watch {
+    /// A part of the work begins; it has at most this many steps.
+    fn begin(&mut self, what: &str, steps: usize);
+
+    /// So many steps of the part are done. `Break` ends the experiment.
+    fn step(&mut self, done: usize) -> ControlFlow<()>;
+}
+
+/// Why an experiment has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A problem could not be set up.
+    #[error(transparent)]
+    Banach(#[from] banach::Error),
+    /// The one who watched asked to stop.
+    #[error("stopped before the end")]
+    Stopped,
+    /// The reference solution, to which all others are compared, was not reached.
+    #[error("the reference solution at p = {p} ended as {status:?} with relative gap {gap:.1e}, wanted {wanted:.0e}")]
+    NoReference {
+        /// The exponent.
+        p: f64,
+        /// How the run ended.
+        status: banach::Status,
+        /// Its gap.
+        gap: f64,
+        /// The gap that was wanted.
+        wanted: f64,
+    },
+    /// A picture could not be drawn.
+    #[error("drawing failed: {0}")]
+    Drawing(String),
+}

@@ -1,0 +1,152 @@
+//! Table 1 of the paper: iterations to relative precision 1e-8 of the dual algorithm and two primal ones.
+
+use banach::{Exponent, FeatureMatrix, Features};
+use serde::Serialize;
+
+pub use crate::runs::{Algorithm, Outcome, Settings};
+use crate::{
+    Error, Watch,
+    data::SparseLinear,
+    runs::{dual, primal},
+};
+
+/// What to run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Request {
+    /// The data.
+    pub data: SparseLinear,
+    /// The algorithms' settings.
+    pub settings: Settings,
+    /// Whether this is the paper's size, so that its numbers apply.
+    pub paper_size: bool,
+    /// The first seed.
+    pub seed: u64,
+    /// The number of seeds for the dual algorithm.
+    pub repeats: usize,
+    /// Whether to run the primal algorithms, on the first seed.
+    pub baselines: bool,
+}
+
+impl Request {
+    /// The paper's setting.
+    pub fn full(seed: u64, repeats: usize, baselines: bool) -> Self {
+        let data = SparseLinear { samples: 200, features: 100_000, relevant: 10, noise: 0.05 };
+        Self { data, settings: Settings::default(), paper_size: true, seed, repeats, baselines }
+    }
+
+    /// A small setting that takes seconds; the paper's numbers do not apply to it.
+    pub fn quick(seed: u64, repeats: usize, baselines: bool) -> Self {
+        let data = SparseLinear { samples: 60, features: 3000, relevant: 4, noise: 0.05 };
+        let settings = Settings { limit: 1000, ..Settings::default() };
+        Self { data, settings, paper_size: false, seed, repeats, baselines }
+    }
+}
+
+/// A number of iterations as the paper prints it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Printed {
+    /// `mean(bracket)`.
+    Spread {
+        /// The mean.
+        mean: f64,
+        /// The number in brackets.
+        bracket: f64,
+    },
+    /// A single count.
+    Count(usize),
+    /// `> limit`.
+    Above(usize),
+    /// A dash.
+    Nothing,
+}
+
+/// Columns of Table 1: p and the paper's three rows.
+const PAPER: [(&str, [Printed; 3]); 4] = [
+    ("4/3", [Printed::Spread { mean: 12.0, bracket: 5.0 }, Printed::Above(5000), Printed::Count(1158)]),
+    ("5/4", [Printed::Spread { mean: 15.0, bracket: 4.0 }, Printed::Above(5000), Printed::Count(1542)]),
+    ("1.1", [Printed::Spread { mean: 63.0, bracket: 22.0 }, Printed::Above(5000), Printed::Nothing]),
+    ("1.05", [Printed::Spread { mean: 258.0, bracket: 55.0 }, Printed::Above(5000), Printed::Nothing]),
+];
+
+/// One cell of the table.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cell {
+    /// The exponent, as the paper writes it.
+    pub p: String,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// What the paper prints.
+    pub paper: Printed,
+    /// Our runs, one per seed.
+    pub outcomes: Vec<Outcome>,
+    /// Their mean number of iterations, if all reached the precision.
+    pub mean: Option<f64>,
+    /// Their sample standard deviation, from two runs on.
+    pub deviation: Option<f64>,
+    /// Whether our mean agrees with the paper: within twice the bracket, or above the same limit. `None`
+    /// where the paper gives nothing to decide it.
+    pub agrees: Option<bool>,
+}
+
+impl Cell {
+    fn new(request: &Request, p: &str, algorithm: Algorithm, paper: Printed, outcomes: Vec<Outcome>) -> Self {
+        let counts: Option<Vec<f64>> = outcomes.iter().map(|o| o.iterations.map(|count| count as f64)).collect();
+        let mean = counts.as_ref().map(|counts| counts.iter().sum::<f64>() / counts.len() as f64);
+        let deviation = counts.zip(mean).filter(|(counts, _)| counts.len() > 1).map(|(counts, mean)| {
+            let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
+            (squares / (counts.len() - 1) as f64).sqrt()
+        });
+        let agrees = match paper {
+            _ if !request.paper_size => None,
+            Printed::Spread { mean: paper, bracket } => Some(mean.is_some_and(|m| (m - paper).abs() <= 2.0 * bracket)),
+            Printed::Above(limit) if request.settings.limit >= limit => Some(mean.is_none()),
+            Printed::Above(_) | Printed::Count(_) | Printed::Nothing => None,
+        };
+        Self { p: p.to_owned(), algorithm, paper, outcomes, mean, deviation, agrees }
+    }
+}
+
+/// The whole table.
+#[derive(Debug, Clone, Serialize)]
+pub struct Table1 {
+    /// What was run.
+    pub request: Request,
+    /// Its cells, column by column.
+    pub cells: Vec<Cell>,
+}
+
+impl Table1 {
+    /// Runs everything.
+    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+        let mut outcomes: Vec<[Vec<Outcome>; 3]> = vec![Default::default(); PAPER.len()];
+        for repeat in 0..request.repeats {
+            let seed = request.seed.wrapping_add(repeat as u64);
+            let baselines = request.baselines && repeat == 0;
+            watch.begin(&format!("data, seed {seed}"), 0);
+            let sample = request.data.sample(seed);
+            let SparseLinear { samples, features, .. } = request.data;
+            for ((p, _), column) in PAPER.iter().zip(&mut outcomes) {
+                let matrix = FeatureMatrix::from_columns(samples, features, &sample.columns[..])?;
+                let form = Features::new(matrix, p.parse::<Exponent>()?);
+                watch.begin(&format!("{}, p = {p}, seed {seed}", Algorithm::DualGradient.title()), 0);
+                let reference = dual(&request.settings, &form, &sample, seed, watch)?;
+                if baselines {
+                    for (algorithm, outcomes) in [(Algorithm::PrimalGradient, 1), (Algorithm::Fista, 2)] {
+                        watch.begin(&format!("{}, p = {p}", algorithm.title()), request.settings.limit);
+                        let outcome = primal(algorithm, &request.settings, &form, &sample, &reference, watch)?;
+                        column[outcomes].push(outcome);
+                    }
+                }
+                column[0].push(reference.outcome);
+            }
+        }
+        let algorithms = [Algorithm::DualGradient, Algorithm::PrimalGradient, Algorithm::Fista];
+        let cells = PAPER.iter().zip(outcomes).flat_map(|((p, paper), column)| {
+            let rows = algorithms.into_iter().zip(paper).zip(column).filter(|(_, outcomes)| !outcomes.is_empty());
+            rows.map(|((algorithm, paper), outcomes)| Cell::new(&request, p, algorithm, *paper, outcomes)).collect::<Vec<_>>()
+        });
+        let cells = cells.collect();
+        Ok(Self { request, cells })
+    }
+}
