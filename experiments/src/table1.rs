@@ -150,3 +150,78 @@ impl Table1 {
         Ok(Self { request, cells })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+
+    /// Counts the parts of the work, and stops in the one it is told.
+    struct Count {
+        begun: usize,
+        stop_in: Option<usize>,
+    }
+
+    impl Watch for Count {
+        fn begin(&mut self, _what: &str, _steps: usize) {
+            self.begun += 1;
+        }
+
+        fn step(&mut self, _done: usize) -> ControlFlow<()> {
+            if self.stop_in == Some(self.begun) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+
+    fn tiny(repeats: usize, baselines: bool) -> Request {
+        let data = SparseLinear { samples: 15, features: 200, relevant: 2, noise: 0.05 };
+        let settings = Settings { limit: 50, ..Settings::default() };
+        Request { data, settings, paper_size: false, seed: 3, repeats, baselines }
+    }
+
+    #[test]
+    fn every_cell_is_filled() {
+        let mut watch = Count { begun: 0, stop_in: None };
+        let table = Table1::run(tiny(2, true), &mut watch).expect("it runs");
+        assert_eq!(table.cells.len(), 12);
+        assert_eq!(watch.begun, 2 * (1 + 4) + 4 * 2);
+        for cell in &table.cells {
+            let dual = cell.algorithm == Algorithm::DualGradient;
+            assert_eq!(cell.outcomes.len(), if dual { 2 } else { 1 });
+            assert_eq!(cell.agrees, None, "the paper's numbers do not apply to this size");
+            for outcome in &cell.outcomes {
+                assert_eq!(outcome.iterations.is_some(), outcome.precision <= 1e-8, "{cell:?}");
+                assert!(outcome.passes > 0 && !outcome.history.is_empty());
+            }
+            if dual {
+                assert!(cell.mean.is_some() && cell.deviation.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn a_watcher_can_stop_it_in_any_part() {
+        for stop_in in [2, 3, 4] {
+            let mut watch = Count { begun: 0, stop_in: Some(stop_in) };
+            assert!(matches!(Table1::run(tiny(1, true), &mut watch), Err(Error::Stopped)), "{stop_in}");
+        }
+    }
+
+    #[test]
+    fn agreement_is_twice_the_bracket() {
+        let request = Request { paper_size: true, settings: Settings::default(), ..tiny(1, false) };
+        let outcome = |iterations| Outcome { seed: 0, iterations, precision: 0.0, passes: 1, seconds: 0.0, history: vec![] };
+        let cell = |paper, counts: &[Option<usize>]| {
+            Cell::new(&request, "4/3", Algorithm::DualGradient, paper, counts.iter().map(|&c| outcome(c)).collect())
+        };
+        let spread = Printed::Spread { mean: 12.0, bracket: 5.0 };
+        assert_eq!(cell(spread, &[Some(20), Some(24)]).agrees, Some(true));
+        assert_eq!(cell(spread, &[Some(20), Some(25)]).agrees, Some(false));
+        assert_eq!(cell(spread, &[Some(12), None]).agrees, Some(false));
+        assert_eq!(cell(Printed::Above(5000), &[None]).agrees, Some(true));
+        assert_eq!(cell(Printed::Above(5000), &[Some(4999)]).agrees, Some(false));
+        assert_eq!(cell(Printed::Count(1158), &[Some(1158)]).agrees, None);
+        let both = cell(spread, &[Some(10), Some(14)]);
+        assert_eq!((both.mean, both.deviation), (Some(12.0), Some(8.0_f64.sqrt())));
+    }
+}

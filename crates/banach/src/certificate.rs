@@ -26,10 +26,28 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// `zero_value` is `F(0) = sum_i gamma_i L(y_i, 0)`.
-    pub(crate) fn new(primal: f64, dual: f64, gap: f64, zero_value: f64, exponent: Exponent) -> Self {
-        let gap = if gap.is_nan() { f64::INFINITY } else { gap };
-        Self { primal, dual, gap, distance: distance_bound(dual, gap, zero_value, exponent) }
+    /// The certificate of `w = J_q(Phi_n* alpha)`, where `zero_value` is `F(0) = sum_i gamma_i L(y_i, 0)`.
+    ///
+    /// `xi_i = inf L*(y_i, .) = -L(y_i, 0)`, so `gamma ||xi||_1 = F(0)`, and both `||w||_p` and `||w_bar||_p` are at
+    /// most `[q (Lambda(alpha) + F(0))]^(1/p)`.
+    pub(crate) fn of_dual(primal: f64, dual: f64, gap: f64, zero_value: f64, exponent: Exponent) -> Self {
+        let norm = (exponent.q() * (dual + zero_value).max(0.0)).powf(1.0 / exponent.p());
+        Self::new(primal, dual, gap, 2.0 * norm, exponent)
+    }
+
+    /// The certificate of weights `w` of norm `||w||_p` beside any dual vector. The bound holds because
+    /// `F(w) - min F` is at least the Bregman distance of `(1/p)||.||_p^p`, and `||w_bar||_p^p <= p min F`.
+    pub(crate) fn of_primal(primal: f64, dual: f64, gap: f64, norm: f64, exponent: Exponent) -> Self {
+        let of_solution = (exponent.p() * primal).powf(1.0 / exponent.p());
+        Self::new(primal, dual, gap, norm + of_solution, exponent)
+    }
+
+    /// `norms` bounds `||w||_p + ||w_bar||_p`; `C_p = (p-1)/2`, proof in docs/errata.md.
+    fn new(primal: f64, dual: f64, gap: f64, norms: f64, exponent: Exponent) -> Self {
+        let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+        let c_p = 0.5 * (exponent.p() - 1.0);
+        let distance = (norms.powf(2.0 - exponent.p()) * gap / c_p).sqrt();
+        Self { primal, dual, gap: or_infinite(gap), distance: or_infinite(distance) }
     }
 
     /// The gap divided by the larger of `|F(w)|` and `|Lambda(alpha)|`; 0 when all of them vanish.
@@ -40,16 +58,4 @@ impl Certificate {
         let ratio = self.gap / self.primal.abs().max(self.dual.abs());
         if ratio.is_nan() { f64::INFINITY } else { ratio }
     }
-}
-
-/// (26) `[eq:dualineq]`, solved for the distance, with the gap in place of `Lambda(alpha) - min Lambda`.
-///
-/// `C_p = (p-1)/2` for every p in (1, 2]; proof in docs/errata.md. `xi_i = inf L*(y_i, .) = -L(y_i, 0)`, so
-/// `gamma ||xi||_1 = F(0)`.
-fn distance_bound(dual: f64, gap: f64, zero_value: f64, exponent: Exponent) -> f64 {
-    let (p, q) = (exponent.p(), exponent.q());
-    let c_p = 0.5 * (p - 1.0);
-    let bracket = 2.0_f64.powf(p) * q * (dual + zero_value).max(0.0);
-    let bound = (bracket.powf((2.0 - p) / p) * gap / c_p).sqrt();
-    if bound.is_nan() { f64::INFINITY } else { bound }
 }

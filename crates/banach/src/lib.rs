@@ -57,3 +57,8 @@ pub use solver::{
     Gradient, Linesearch, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status, Stopping,
     Unobserved,
 };
+
+/// The snippets of the README, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct ReadmeSnippets;

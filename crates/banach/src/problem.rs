@@ -177,6 +177,6 @@ impl<'a> DualProblem<'a> {
         let primal = self.loss_sum(omega) + (exponent.q() / exponent.p()) * value;
         let dual = value + self.conjugate_sum(alpha);
         let gap = self.dual_sum(|y, t, s| self.loss.gap(y, t, s), omega, alpha);
-        Certificate::new(primal, dual, gap, self.zero_value(), exponent)
+        Certificate::of_dual(primal, dual, gap, self.zero_value(), exponent)
     }
 }

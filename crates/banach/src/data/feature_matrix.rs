@@ -135,14 +135,31 @@ impl<'a> FeatureMatrix<'a> {
         self.layout
     }
 
-    /// `u = Phi_b' a` for the features of a block.
-    pub(crate) fn adjoint(&self, block: Range<usize>, a: MatRef<'_, f64>, mut u: MatMut<'_, f64>) {
+    /// `u = Phi_b' a` for the features of a block. `rows` is `a` transposed, and `turned` working memory of the
+    /// size of `u`.
+    pub(crate) fn adjoint(
+        &self,
+        block: Range<usize>,
+        a: MatRef<'_, f64>,
+        rows: MatRef<'_, f64>,
+        mut u: MatMut<'_, f64>,
+        turned: &mut [f64],
+    ) {
         match &self.storage {
             Storage::Dense(values) => {
-                let columns = self.columns(values, block).transpose();
-                for batch in adjoint_batches(a.ncols()) {
-                    let u = u.rb_mut().get_mut(.., batch.clone());
-                    matmul(u, Accum::Replace, columns, a.get(.., batch), 1.0, Par::Seq);
+                let columns = self.columns(values, block);
+                let count = a.ncols();
+                let single = if count <= FEW { count } else { 1 };
+                // The first product streams the block from memory and leaves it in cache for the others.
+                for problem in 0..single {
+                    let u = u.rb_mut().get_mut(.., problem..problem + 1);
+                    matmul(u, Accum::Replace, columns.transpose(), a.get(.., problem..problem + 1), 1.0, Par::Seq);
+                }
+                if single < count {
+                    let (rest, width) = (count - single, columns.ncols());
+                    let mut turned = MatMut::from_column_major_slice_mut(&mut turned[..rest * width], rest, width);
+                    matmul(turned.rb_mut(), Accum::Replace, rows.get(single.., ..), columns, 1.0, Par::Seq);
+                    u.get_mut(.., single..).copy_from(turned.transpose());
                 }
             }
             Storage::Sparse { starts, rows, values } => {
@@ -162,9 +179,11 @@ impl<'a> FeatureMatrix<'a> {
         match &self.storage {
             Storage::Dense(values) => {
                 let columns = self.columns(values, block);
-                for batch in batches(0, w.ncols()) {
-                    let out = out.rb_mut().get_mut(.., batch.clone());
-                    matmul(out, Accum::Add, columns, w.get(.., batch), 1.0, Par::Seq);
+                let together = if w.ncols() <= FEW { 1 } else { w.ncols() };
+                for first in (0..w.ncols()).step_by(together) {
+                    let problems = first..first + together;
+                    let out = out.rb_mut().get_mut(.., problems.clone());
+                    matmul(out, Accum::Add, columns, w.get(.., problems), 1.0, Par::Seq);
                 }
             }
             Storage::Sparse { starts, rows, values } => {
@@ -187,21 +206,9 @@ impl<'a> FeatureMatrix<'a> {
     }
 }
 
-/// How many right-hand sides are worth a matrix-matrix product: below this, packing a block that is
-/// already in cache costs more than reading it again.
-const FEW: usize = 3;
-
-/// The right-hand sides of a product, in groups for one call each: single vectors while they are few,
-/// otherwise the first one alone, because a matrix-vector product streams the block from memory at full
-/// speed and leaves it in cache for the others.
-fn adjoint_batches(count: usize) -> impl Iterator<Item = Range<usize>> {
-    std::iter::once(0..1).chain(batches(1, count))
-}
-
-fn batches(start: usize, end: usize) -> impl Iterator<Item = Range<usize>> {
-    let width = if end - start <= FEW { 1 } else { end - start };
-    (start..end).step_by(width).map(move |first| first..first + width)
-}
+/// Up to this many right-hand sides, one product each is faster than a matrix-matrix product, which packs
+/// the block first.
+const FEW: usize = 4;
 
 impl fmt::Debug for FeatureMatrix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

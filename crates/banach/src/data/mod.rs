@@ -6,4 +6,4 @@ mod sweep;
 
 pub use feature_matrix::{FeatureMatrix, MAX_ENTRY};
 pub use scratch::Scratch;
-pub(crate) use sweep::{Block, Sweep};
+pub(crate) use sweep::{Block, MAX_BLOCK, Sweep};

@@ -16,6 +16,8 @@ use super::{FeatureMatrix, scratch::Pool};
 
 /// Bytes of the matrix in a block: a fraction of a second-level cache.
 const BLOCK_BYTES: usize = 192 << 10;
+/// Most features in a block.
+pub(crate) const MAX_BLOCK: usize = 1024;
 /// Bytes of the matrix in a stripe: long enough to hide the start of a task.
 const STRIPE_BYTES: usize = 2 << 20;
 /// Most stripes, which bounds the memory of the accumulators.
@@ -65,12 +67,15 @@ impl Sweep {
         let alphas = MatRef::from_column_major_slice(alphas, n, inputs);
         let layout = matrix.layout();
         let sum_length = n * self.outputs;
-        let area = sum_length + self.state + layout.block * inputs;
-        let areas = pool.take(area * layout.stripes);
+        let area = sum_length + self.state + 2 * layout.block * inputs;
+        let (rows, areas) = pool.take(n * inputs + area * layout.stripes).split_at_mut(n * inputs);
+        MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(alphas.transpose());
+        let rows = MatRef::from_column_major_slice(rows, inputs, n);
 
         let run_stripe = |stripe: usize, area: &mut [f64], mut features: &mut [f64]| {
             let (sum, rest) = area.split_at_mut(sum_length);
-            let (state, u) = rest.split_at_mut(self.state);
+            let (state, rest) = rest.split_at_mut(self.state);
+            let (u, turned) = rest.split_at_mut(layout.block * inputs);
             sum.fill(0.0);
             state.fill(0.0);
             for columns in layout.blocks(stripe) {
@@ -78,7 +83,8 @@ impl Sweep {
                 let (own, left) = std::mem::take(&mut features).split_at_mut(width * self.per_feature);
                 features = left;
                 let u = &mut u[..width * inputs];
-                matrix.adjoint(columns.clone(), alphas, MatMut::from_column_major_slice_mut(u, width, inputs));
+                let product = MatMut::from_column_major_slice_mut(u, width, inputs);
+                matrix.adjoint(columns.clone(), alphas, rows, product, turned);
                 visit(Block { columns: columns.clone(), features: own, u, state, sum });
                 if self.outputs > 0 {
                     let w = MatRef::from_column_major_slice(&u[..width * self.outputs], width, self.outputs);
@@ -118,7 +124,7 @@ pub(crate) struct Layout {
 impl Layout {
     pub(super) fn new(features: usize, stored: usize) -> Self {
         let bytes = (8 * stored / features).max(1);
-        let block = (BLOCK_BYTES / bytes).clamp(16, 1024) / 8 * 8;
+        let block = (BLOCK_BYTES / bytes).clamp(16, MAX_BLOCK) / 8 * 8;
         let wanted = (STRIPE_BYTES / bytes).max(features.div_ceil(MAX_STRIPES));
         let stripe = wanted.div_ceil(block) * block;
         Self { features, block, stripe, stripes: features.div_ceil(stripe) }

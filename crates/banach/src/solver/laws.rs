@@ -1,5 +1,7 @@
-//! Every law of a run, over every loss. The theorems of the paper are in `laws/paper.rs`.
+//! Every law of a run, over every loss: ends, certificates, solutions. `laws/invariance.rs` changes the data,
+//! `laws/paper.rs` checks the theorems.
 
+mod invariance;
 mod paper;
 
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::{
     Evaluation, Exponent, Features, Loss, QForm, Scratch, Squared,
-    form::laws::{Table, with_threads},
+    form::laws::Table,
     loss::laws::{all, target},
 };
 
@@ -39,7 +41,9 @@ fn for_every_loss(exponents: &[f64], check: impl Fn(&Features<'_>, &dyn Loss, &[
     let (x, y) = data();
     for &p in exponents {
         let form = features(&x, p);
-        all().iter().for_each(|loss| check(&form, &**loss, &targets(&**loss, &y)));
+        for loss in all() {
+            check(&form, &*loss, &targets(&*loss, &y));
+        }
     }
 }
 
@@ -157,6 +161,24 @@ proptest! {
     }
 }
 
+/// F2 at predictions whose exponentials leave the normal numbers: the gap stays the sum of its parts.
+#[test]
+fn gaps_of_large_predictions_are_sums_of_their_parts() {
+    for loss in all() {
+        for (y, share) in [(1.0, 0.0), (1.0, 0.3), (1.0, 1.0), (-1.0, 0.6)] {
+            let (lower, upper) = loss.domain(y);
+            let s = (lower.max(-3.0) + share * (upper.min(3.0) - lower.max(-3.0))).clamp(lower, upper);
+            for t in [600.0, 690.0, 705.0, 720.0, 740.0, 746.0, -700.0, -720.0, -740.0, -800.0] {
+                let (gap, sum) = (loss.gap(y, t, s), loss.value(y, t) + loss.conjugate(y, s) + s * t);
+                assert!(
+                    (gap - sum).abs() <= 1e-12 * (1.0 + t.abs() + sum),
+                    "{loss:?} y = {y}, t = {t}, s = {s}: {gap} {sum}"
+                );
+            }
+        }
+    }
+}
+
 /// Theorem 3.1 `[thm:duality]`: `min F = -min Lambda`. A run closes the gap, and no other model goes below
 /// the dual bound.
 #[test]
@@ -170,9 +192,15 @@ fn every_loss_converges_to_strong_duality() {
             let solution = converged(&proximal_gradient(tolerance, limit), &problem);
             let found = solution.certificate;
             assert!(found.relative_gap() <= tolerance && solution.iterations <= limit, "{loss:?} {found:?}");
-            assert_eq!((&solution.omega, found), (&evaluated(&problem, &solution.alpha).1, evaluated(&problem, &solution.alpha).2));
+            assert_eq!(
+                (&solution.omega, found),
+                (&evaluated(&problem, &solution.alpha).1, evaluated(&problem, &solution.alpha).2)
+            );
             let w = form.weights(&solution.alpha, &mut Scratch::new());
-            assert!(primal_value(&x, &problem, &w) <= -found.dual + (tolerance + 1e-14) * found.primal, "{loss:?} {found:?}");
+            assert!(
+                primal_value(&x, &problem, &w) <= -found.dual + (tolerance + 1e-14) * found.primal,
+                "{loss:?} {found:?}"
+            );
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
             for size in [1e-3, 1e-2, 0.1, 1.0] {
                 let other: Vec<f64> = w.iter().map(|w| w + size * rng.random_range(-1.0..1.0) * (1.0 + w)).collect();
@@ -186,10 +214,12 @@ fn every_loss_converges_to_strong_duality() {
 #[test]
 fn dual_values_never_increase() {
     for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
-        for (gamma, rule) in [(0.3, Rule::Restart), (1.9, Rule::Monotone), (1.9, Rule::Restart), (20.0, Rule::Restart)] {
+        for (gamma, rule) in [(0.25, Rule::Restart), (2.0, Rule::Monotone), (2.0, Rule::Restart), (16.0, Rule::Restart)]
+        {
             let problem = problem(form, loss, y, gamma);
             let linesearch = Linesearch { rule, ..Linesearch::default() };
-            let (_, certificates) = history(&ProximalGradient { linesearch, ..proximal_gradient(1e-12, 300) }, &problem);
+            let (_, certificates) =
+                history(&ProximalGradient { linesearch, ..proximal_gradient(1e-12, 300) }, &problem);
             let slack = 1e-14 * problem.zero_value();
             for pair in certificates.windows(2) {
                 assert!(pair[1].dual <= pair[0].dual + slack, "{loss:?} {gamma} {rule:?}: {pair:?}");
@@ -273,13 +303,14 @@ fn logistic_runs_stay_inside_their_domain() {
     let (x, y) = data();
     let loss = crate::Logistic;
     let y = targets(&loss, &y);
-    for (c_x, gamma) in [(1.0, 1.0), (10.0, 1e3), (0.1, 1e-3)] {
+    for (c_x, gamma) in [(1.0, 1.0), (0.1, 1e-3), (10.0, 1e3)] {
         let x = x.scaled(c_x);
         let form = features(&x, 4.0 / 3.0);
         let problem = problem(&form, &loss, &y, gamma);
         for share in [1e-300, 1e-12, 1.0 - 1e-12] {
             let start = Start::At(y.iter().map(|y| gamma * share * y).collect());
-            eprintln!("{c_x} {gamma} {share}");let (solution, certificates) = history(&ProximalGradient { start, ..proximal_gradient(1e-10, 300) }, &problem);
+            let (solution, certificates) =
+                history(&ProximalGradient { start, ..proximal_gradient(1e-10, 300) }, &problem);
             assert!(certificates.iter().all(|certificate| certificate.dual.is_finite()));
             assert!(certificates[certificates.len() - 1].dual < certificates[0].dual);
             let inside = |(alpha, y): (&f64, &f64)| loss.conjugate_slope(*y, alpha / gamma).is_some();
@@ -327,116 +358,6 @@ fn runs_end() {
     });
 }
 
-/// A sample of weight 0 is a sample left out, and its omega is the prediction `<x_i, w>`.
-#[test]
-fn weight_zero_leaves_a_sample_out() {
-    let (x, _) = data();
-    let kept = [0, 1, 3, 4, 6, 7];
-    let part = x.rows(&kept);
-    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
-        let weights: Vec<f64> = (0..N).map(|i| if kept.contains(&i) { 1.0 } else { 0.0 }).collect();
-        let weighted = problem(form, loss, y, 1.9).with_sample_weights(&weights).expect("valid");
-        let (part_form, part_y) = (features(&part, 4.0 / 3.0), kept.map(|i| y[i]));
-        let solver = proximal_gradient(1e-12, 20_000);
-        let solution = converged(&solver, &weighted);
-        let model = Model::new(form, &solution);
-        let alone = converged(&solver, &problem(&part_form, loss, &part_y, 1.9));
-        Model::new(&part_form, &alone).assert_same(&model, loss.name());
-        assert_eq!((solution.alpha[2], solution.alpha[5]), (0.0, 0.0), "{loss:?}");
-        let predictions = x.apply(&model.w);
-        assert!(solution.omega.iter().zip(&predictions).all(|(a, b)| (a - b).abs() <= 1e-13), "{loss:?} {:?}", solution.omega);
-        assert!(predictions[2].abs() > 1e-3 && predictions[5].abs() > 1e-3, "{loss:?}");
-    });
-}
-
-/// Whole weights repeat samples.
-#[test]
-fn integer_weights_repeat_samples() {
-    let (x, _) = data();
-    let repeated: Vec<usize> = vec![0, 1, 1, 2, 3, 3, 3, 4, 5, 6, 7, 7];
-    let longer = x.rows(&repeated);
-    for_every_loss(&[1.25], |form, loss, y| {
-        let weights: Vec<f64> = (0..N).map(|i| repeated.iter().filter(|&&r| r == i).count() as f64).collect();
-        let solver = proximal_gradient(1e-12, 20_000);
-        let weighted = converged(&solver, &problem(form, loss, y, 0.8).with_sample_weights(&weights).expect("valid"));
-        let (longer_form, longer_y) = (features(&longer, 1.25), repeated.iter().map(|&i| y[i]).collect::<Vec<_>>());
-        let longer = converged(&solver, &problem(&longer_form, loss, &longer_y, 0.8));
-        Model::new(&longer_form, &longer).assert_same(&Model::new(form, &weighted), loss.name());
-    });
-}
-
-/// The order of samples and of features does not matter.
-#[test]
-fn permutations_carry_over() {
-    let (x, _) = data();
-    let samples = [3, 1, 4, 0, 5, 7, 2, 6];
-    let permuted = x.rows(&samples);
-    let reversed = Table { columns: permuted.columns.chunks(N).rev().flatten().copied().collect(), ..permuted };
-    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
-        let (other_form, other_y) = (features(&reversed, 4.0 / 3.0), samples.map(|i| y[i]));
-        let solver = proximal_gradient(1e-12, 20_000);
-        let other = converged(&solver, &problem(&other_form, loss, &other_y, 1.9));
-        let mut model = Model::new(&other_form, &other);
-        model.w.reverse();
-        model.assert_same(&Model::new(form, &converged(&solver, &problem(form, loss, y, 1.9))), loss.name());
-    });
-}
-
-/// `X -> c X` with `gamma -> c^-p gamma` gives `w/c`, for every loss.
-#[test]
-fn scaling_the_data_scales_the_weights() {
-    let (x, _) = data();
-    for_every_loss(&[4.0 / 3.0], |form, loss, y| {
-        let solver = proximal_gradient(1e-12, 20_000);
-        let expected = Model::new(form, &converged(&solver, &problem(form, loss, y, 1.9)));
-        for c in [0.2, 7.0, 1e4] {
-            let scaled = x.scaled(c);
-            let scaled_form = features(&scaled, 4.0 / 3.0);
-            let gamma = 1.9 * c.powf(-4.0 / 3.0);
-            let model = Model::new(&scaled_form, &converged(&solver, &problem(&scaled_form, loss, y, gamma)));
-            let back = Model { w: model.w.iter().map(|w| c * w).collect(), distance: c * model.distance, ..model };
-            back.assert_same(&expected, &format!("{loss:?} {c}"));
-        }
-    });
-}
-
-/// `y -> c y` with `gamma -> c^(p-2) gamma` gives `c w`, for the squared loss.
-#[test]
-fn scaling_the_targets_scales_the_weights() {
-    let (x, y) = data();
-    for p in [2.0, 4.0 / 3.0, 1.1] {
-        let form = features(&x, p);
-        let solver = proximal_gradient(1e-12, 20_000);
-        let expected = Model::new(&form, &converged(&solver, &problem(&form, &Squared, &y, 1.9)));
-        for c in [-1.0_f64, 0.2, 7.0, 1e4] {
-            let scaled: Vec<f64> = y.iter().map(|y| c * y).collect();
-            let gamma = 1.9 * c.abs().powf(p - 2.0);
-            let model = Model::new(&form, &converged(&solver, &problem(&form, &Squared, &scaled, gamma)));
-            let back = Model { w: model.w.iter().map(|w| w / c).collect(), distance: model.distance / c.abs(), ..model };
-            back.assert_same(&expected, &format!("p = {p}, {c}"));
-        }
-    }
-}
-
-/// A run gives the same bits on 1 and on 3 threads, on data of several stripes and leaves.
-#[test]
-fn threads_do_not_change_a_run() {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
-    let x = Table::random(20, 140_000, 0.0, &mut rng);
-    let form = features(&x, 4.0 / 3.0);
-    for loss in all().iter().filter(|loss| ["squared", "hinge"].contains(&loss.name())) {
-        let y: Vec<f64> = (0..20).map(|i| target(&**loss, x.columns[i])).collect();
-        let problem = problem(&form, &**loss, &y, 0.1);
-        let run = |threads| {
-            let solve = || proximal_gradient(1e-14, 4).solve(&problem, &mut Unobserved).expect("valid");
-            let solution = with_threads(threads, solve);
-            let numbers = [&solution.alpha[..], &solution.omega, &[solution.certificate.gap]].concat();
-            (numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>(), solution.passes)
-        };
-        assert_eq!(run(1), run(3), "{loss:?}");
-    }
-}
-
 /// The primal baselines of Table 1 find the minimum and the weights of the dual.
 #[test]
 fn primal_baselines_agree_with_the_dual() {
@@ -446,11 +367,15 @@ fn primal_baselines_agree_with_the_dual() {
         let expected = Model::new(form, &dual);
         let stopping = Stopping { tolerance: 1e-9, max_iterations: 20_000 };
         let fista = Fista { stopping }.solve(&primal, &mut Unobserved).expect("valid");
-        let descent = GradientDescent { stopping, ..Default::default() }.solve(&primal, &mut Unobserved).expect("valid");
+        let descent =
+            GradientDescent { stopping, ..Default::default() }.solve(&primal, &mut Unobserved).expect("valid");
         for (method, found) in [("fista", fista), ("gradient descent", descent)] {
             let what = format!("{method} {loss:?} p = {}: {:?} {:?}", expected.p, found.certificate, found.status);
             assert_eq!(found.status, Status::Converged, "{what}");
-            assert!((found.certificate.primal + dual.certificate.dual).abs() <= 2e-9 * found.certificate.primal, "{what}");
+            assert!(
+                (found.certificate.primal + dual.certificate.dual).abs() <= 2e-9 * found.certificate.primal,
+                "{what}"
+            );
             let model = Model { p: expected.p, w: found.weights, distance: found.certificate.distance };
             model.assert_same(&expected, &what);
         }

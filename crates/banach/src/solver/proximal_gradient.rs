@@ -121,6 +121,8 @@ impl<'a> Run<'a> {
 
     /// The step for `phi_2 = 0`: the trials lie on a line, so one pass serves all of them. A trial outside
     /// the domain has an infinite Bregman distance and is refused.
+    ///
+    /// DEVIATION: the left side of the test is computed as a Bregman distance without cancellation.
     fn search_along_gradient(&mut self, first: f64) -> Option<f64> {
         let n = self.alpha.len();
         let direction = &mut self.directions[..n];

@@ -59,9 +59,12 @@ fn factor(dual: f64, problem: &DualProblem<'_>) -> f64 {
 #[test]
 fn theorem_2_3_holds_on_runs() {
     let (x, y) = data();
-    for (p, gamma, delta, theta, count) in
-        [(4.0 / 3.0, 1.9, 0.5, 0.5, 25), (4.0 / 3.0, 10.0, 0.2, 0.7, 40), (1.25, 0.5, 0.8, 0.5, 20), (1.1, 1.9, 0.5, 0.6, 40)]
-    {
+    for (p, gamma, delta, theta, count) in [
+        (4.0 / 3.0, 1.9, 0.5, 0.5, 25),
+        (4.0 / 3.0, 10.0, 0.2, 0.7, 40),
+        (1.25, 0.5, 0.8, 0.5, 20),
+        (1.1, 1.9, 0.5, 0.6, 40),
+    ] {
         let form = features(&x, p);
         let problem = problem(&form, &Squared, &y, gamma);
         let lambda_bar = 0.9 * gamma / (2.0 * (1.0 - delta));
@@ -81,10 +84,14 @@ fn theorem_2_3_holds_on_runs() {
             let shrink = 1.0 - 2.0 / gamma * step.lambda * (1.0 - delta);
             assert!((0.0..1.0).contains(&shrink), "{what}: {shrink}");
             if let Some(next) = steps.get(m + 1) {
-                assert!(next.value - minimum <= shrink * (step.value - minimum) + rounding, "{what}: {}", next.value - minimum);
+                assert!(
+                    next.value - minimum <= shrink * (step.value - minimum) + rounding,
+                    "{what}: {}",
+                    next.value - minimum
+                );
             }
             let w = Model { p, w: form.weights(&step.alpha, &mut Scratch::new()), distance: 0.0 };
-            let bound = factor(steps[0].value, &problem) * (shrink.powi(m as i32) * start + rounding);
+            let bound = factor(steps[0].value, &problem) * (shrink.powf(m as f64) * start + rounding);
             assert!((w.distance_to(&solution) - solution.distance).max(0.0).powi(2) <= bound, "{what}: {bound:e}");
         }
         let progress = (certificates[count - 1].dual - minimum) / start;
@@ -104,7 +111,11 @@ fn distances_bound_the_error_along_runs() {
             let error = model.distance_to(&reference) - reference.distance;
             assert!(model.distance >= error, "{loss:?} p = {}, m = {m}: {:e} {error:e}", model.p, model.distance);
             let expected = (factor(found.certificate.dual, &problem) * found.certificate.gap).sqrt();
-            assert!((model.distance - expected).abs() <= 1e-6 * expected, "{loss:?}: {:e} {expected:e}", model.distance);
+            assert!(
+                (model.distance - expected).abs() <= 1e-6 * expected,
+                "{loss:?}: {:e} {expected:e}",
+                model.distance
+            );
         }
     });
 }

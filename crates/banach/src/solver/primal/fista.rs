@@ -1,9 +1,9 @@
 //! FISTA on the primal, the third row of Table 1.
 
-use super::{PrimalProblem, PrimalSolution, WeightSums};
+use super::{PrimalProblem, PrimalSolution, FeatureSums};
 use crate::{
     Error, Observer, Progress, Scratch, Stopping,
-    data::{Block, Sweep},
+    data::{Block, MAX_BLOCK, Sweep},
 };
 
 /// The accelerated proximal gradient method of Beck and Teboulle.
@@ -119,27 +119,25 @@ impl<'a> Run<'a> {
             let (u_point, u_old) = block.u.split_at_mut(width);
             let (w, rest) = block.features.split_at_mut(width);
             let (point, new) = rest.split_at_mut(width);
-            let product = w.iter().zip(&*u_old).map(|(w, u)| w * u).sum();
-            let u_power = exponent.duality_map(u_old, 1.0);
+            let mut base = [0.0; MAX_BLOCK];
             new.copy_from_slice(w);
-            let w_power = exponent.inverse_duality_map(new);
+            FeatureSums::of_block(exponent, new, u_old, &mut base[..width]).add_to(block.state);
             for k in 0..width {
                 new[k] = exponent.prox(step, point[k] + step * u_point[k]);
             }
             u_point.copy_from_slice(new);
-            WeightSums { w_power, u_power, product }.add_to(block.state);
         };
-        let mut totals = [0.0; WeightSums::LENGTH];
+        let mut totals = [0.0; FeatureSums::LENGTH];
         self.t_new.fill(0.0);
         let merge = |state: &[f64], sum: &[f64]| {
             totals.iter_mut().zip(state).for_each(|(total, state)| *total += state);
             self.t_new.iter_mut().zip(sum).for_each(|(t, sum)| *t += sum);
         };
-        let pass = Sweep { per_feature: KEPT, state: WeightSums::LENGTH, outputs: 1 };
+        let pass = Sweep { per_feature: KEPT, state: FeatureSums::LENGTH, outputs: 1 };
         let matrix = self.problem.features.matrix();
         pass.run(matrix, &self.alphas, &mut self.points, &mut self.scratch.pass, visit, merge);
         self.passes += 1;
-        self.problem.certificate(&self.t_old, &self.alphas[n..], WeightSums::load(&totals))
+        self.problem.certificate(&self.t_old, &self.alphas[n..], FeatureSums::load(&totals))
     }
 
     /// `v = w_{m+1} + weight (w_{m+1} - w_m)`, and w_{m+1} becomes w_m.

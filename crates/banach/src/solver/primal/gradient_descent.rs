@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::{PrimalProblem, PrimalSolution, WeightSums};
+use super::{PrimalProblem, PrimalSolution, FeatureSums};
 use crate::{
     Error, Linesearch, Observer, Progress, Scratch, Status, Stopping,
-    data::{Block, Sweep},
+    data::{Block, MAX_BLOCK, Sweep},
 };
 
 /// Gradient descent with linesearch.
@@ -59,7 +59,7 @@ struct Run<'a> {
     t_rate: Vec<f64>,
     t_trial: Vec<f64>,
     alpha: Vec<f64>,
-    sums: WeightSums,
+    sums: FeatureSums,
     squared_gradient: f64,
     scratch: Scratch,
 }
@@ -75,7 +75,7 @@ impl<'a> Run<'a> {
             t_rate: vec![0.0; n],
             t_trial: vec![0.0; n],
             alpha: vec![0.0; n],
-            sums: WeightSums::default(),
+            sums: FeatureSums::default(),
             squared_gradient: 0.0,
             scratch: Scratch::new(),
         }
@@ -87,27 +87,23 @@ impl<'a> Run<'a> {
         self.problem.dual_vector(&self.t, &mut self.alpha);
         let visit = |block: Block<'_>| {
             let (w, g) = block.features.split_at_mut(block.columns.len());
-            g.copy_from_slice(block.u);
-            let u_power = exponent.duality_map(g, 1.0);
-            let product = w.iter().zip(&*block.u).map(|(w, u)| w * u).sum();
+            let mut base = [0.0; MAX_BLOCK];
             g.copy_from_slice(w);
-            let w_power = exponent.inverse_duality_map(g);
-            g.iter_mut().zip(&*block.u).for_each(|(g, u)| *g -= u);
+            FeatureSums::of_block(exponent, g, block.u, &mut base[..g.len()]).add_to(block.state);
             block.u.copy_from_slice(g);
-            WeightSums { w_power, u_power, product }.add_to(block.state);
-            block.state[WeightSums::LENGTH] += g.iter().map(|g| g * g).sum::<f64>();
+            block.state[FeatureSums::LENGTH] += g.iter().map(|g| g * g).sum::<f64>();
         };
-        let mut totals = [0.0; WeightSums::LENGTH + 1];
+        let mut totals = [0.0; FeatureSums::LENGTH + 1];
         self.t_rate.fill(0.0);
         let merge = |state: &[f64], sum: &[f64]| {
             totals.iter_mut().zip(state).for_each(|(total, state)| *total += state);
             self.t_rate.iter_mut().zip(sum).for_each(|(rate, sum)| *rate += sum);
         };
-        let pass = Sweep { per_feature: 2, state: WeightSums::LENGTH + 1, outputs: 1 };
+        let pass = Sweep { per_feature: 2, state: FeatureSums::LENGTH + 1, outputs: 1 };
         let matrix = self.problem.features.matrix();
         pass.run(matrix, &self.alpha, &mut self.weights, &mut self.scratch.pass, visit, merge);
-        self.sums = WeightSums::load(&totals);
-        self.squared_gradient = totals[WeightSums::LENGTH];
+        self.sums = FeatureSums::load(&totals);
+        self.squared_gradient = totals[FeatureSums::LENGTH];
     }
 
     /// The first step with `F(w) - F(w - lambda g) >= lambda (1 - delta) ||g||^2`, taken.

@@ -10,7 +10,7 @@ mod gradient_descent;
 pub use fista::Fista;
 pub use gradient_descent::GradientDescent;
 
-use crate::{Certificate, DualProblem, Error, Features, Loss, Status};
+use crate::{Certificate, DualProblem, Error, Exponent, Features, Loss, Status};
 
 /// The primal problem (22) `[eq:genprimal]` for listed features and a differentiable loss.
 #[derive(Debug, Clone)]
@@ -30,6 +30,11 @@ impl<'a> PrimalProblem<'a> {
         Ok(Self { features, dual: DualProblem::new(features, loss, y, gamma)?, smoothness })
     }
 
+    /// The problem with `gamma_i = gamma * weights_i`; weights are non-negative and not all zero.
+    pub fn with_sample_weights(self, weights: &[f64]) -> Result<Self, Error> {
+        Ok(Self { dual: self.dual.with_sample_weights(weights)?, ..self })
+    }
+
     /// Its dual.
     pub fn dual(&self) -> &DualProblem<'a> {
         &self.dual
@@ -44,43 +49,51 @@ impl<'a> PrimalProblem<'a> {
         }
     }
 
-    /// The certificate of weights with predictions `t`, and the dual vector that belongs to them. The
-    /// loss terms of the gap vanish; what is left is `||w||_p^p/p + ||u||_q^q/q - <w, u>`.
-    fn certificate(&self, t: &[f64], alpha: &[f64], sums: WeightSums) -> Certificate {
+    /// The certificate of weights with predictions `t`, beside the dual vector that belongs to them. The loss
+    /// terms of the gap vanish; what is left is a sum over features.
+    fn certificate(&self, t: &[f64], alpha: &[f64], sums: FeatureSums) -> Certificate {
         let exponent = self.dual.form().exponent();
-        let (of_w, of_u) = (sums.w_power / exponent.p(), sums.u_power / exponent.q());
-        let primal = self.dual.loss_sum(t) + of_w;
-        let dual = of_u + self.dual.conjugate_sum(alpha);
-        Certificate::new(primal, dual, (of_w + of_u - sums.product).max(0.0), self.dual.zero_value(), exponent)
+        let primal = self.dual.loss_sum(t) + sums.w_power / exponent.p();
+        let dual = sums.u_power / exponent.q() + self.dual.conjugate_sum(alpha);
+        Certificate::of_primal(primal, dual, sums.gap, sums.w_power.powf(1.0 / exponent.p()), exponent)
     }
 }
 
-/// Sums over features of weights `w` and of `u = Phi_n* alpha`.
+/// Sums over features for weights `w` and `u = Phi_n* alpha`.
 #[derive(Debug, Clone, Copy, Default)]
-struct WeightSums {
+struct FeatureSums {
     /// `||w||_p^p`.
     w_power: f64,
     /// `||u||_q^q`.
     u_power: f64,
-    /// `<w, u>`.
-    product: f64,
+    /// `||w||_p^p/p + ||u||_q^q/q - <w, u>`: the Bregman distance of `(1/q)||.||_q^q` from `J_p(w)` to `u`.
+    gap: f64,
 }
 
-impl WeightSums {
+impl FeatureSums {
     const LENGTH: usize = 3;
+
+    /// The sums over a block, which also turns `w` into the gradient `J_p(w) - u`; `base` is working memory.
+    fn of_block(exponent: Exponent, w: &mut [f64], u: &[f64], base: &mut [f64]) -> Self {
+        let w_power = exponent.inverse_duality_map(w);
+        base.copy_from_slice(w);
+        w.iter_mut().zip(u).for_each(|(gradient, u)| *gradient -= u);
+        let line = exponent.line_sums(base, w, -1.0, 1.0, 1.0);
+        Self { w_power, u_power: line.power, gap: line.bregman }
+    }
 
     fn add_to(self, state: &mut [f64]) {
         state[0] += self.w_power;
         state[1] += self.u_power;
-        state[2] += self.product;
+        state[2] += self.gap;
     }
 
     fn load(state: &[f64]) -> Self {
-        Self { w_power: state[0], u_power: state[1], product: state[2] }
+        Self { w_power: state[0], u_power: state[1], gap: state[2] }
     }
 }
 
-/// Weights and what is known of them.
+/// The last weights of a run and what is known of them.
 #[derive(Debug, Clone)]
 pub struct PrimalSolution {
     /// The weights w.

@@ -1,0 +1,118 @@
+//! Whole invocations of the `banach` binary.
+
+use std::{
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+fn banach(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_banach")).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is text")
+}
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+#[test]
+fn table1_prints_the_papers_numbers_beside_ours() {
+    let out = folder("table1");
+    let run = banach(&["reproduce", "table1", "--quick", "--repeats", "2", "--no-baselines", "--out", out.to_str().expect("a plain path")]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let table = text(&run.stdout);
+    for expected in ["12(5)", "258(55)", "p = 4/3", "p = 1.05", "2 seeds", "do not apply"] {
+        assert!(table.contains(expected), "{expected} is missing in\n{table}");
+    }
+    assert!(text(&std::fs::read(out.join("table1.md")).expect("written")).contains("| dual GD + linesearch"));
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(out.join("table1.json")).expect("written")).expect("JSON");
+    assert_eq!(json["cells"].as_array().expect("a list").len(), 4);
+    assert_eq!(std::fs::read_dir(&out).expect("a folder").count(), 2, "no unfinished file is left");
+}
+
+#[test]
+fn json_goes_to_standard_output_and_depends_on_the_seed_alone() {
+    let run = |seed: &str, threads: &str| {
+        let run = banach(&["reproduce", "table1", "--quick", "--json", "--repeats", "1", "--seed", seed, "--threads", threads]);
+        assert!(run.status.success(), "{}", text(&run.stderr));
+        let mut json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+        for cell in json["cells"].as_array_mut().expect("a list") {
+            for outcome in cell["outcomes"].as_array_mut().expect("a list") {
+                assert!(outcome["seconds"].take().as_f64().expect("a number") > 0.0);
+            }
+        }
+        json
+    };
+    assert_eq!(run("7", "1"), run("7", "3"));
+    assert_ne!(run("7", "1"), run("8", "1"));
+}
+
+#[test]
+fn figure1_writes_both_panels() {
+    let out = folder("figure1");
+    let run = banach(&["reproduce", "figure1", "--quick", "--repeats", "1", "--out", out.to_str().expect("a plain path")]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    for panel in ["figure1-left", "figure1-right"] {
+        let svg = text(&std::fs::read(out.join(format!("{panel}.svg"))).expect("written"));
+        assert!(svg.trim_start().starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+        let png = std::fs::read(out.join(format!("{panel}.png"))).expect("written");
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 5_000);
+    }
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(out.join("figure1.json")).expect("written")).expect("JSON");
+    assert_eq!(json["estimate"].as_array().expect("a list").len(), 1500);
+    assert_eq!(json["curves"].as_array().expect("a list").len(), 4);
+}
+
+#[test]
+fn wrong_input_ends_with_2_and_says_what_is_allowed() {
+    for (arguments, expected) in [
+        (&["reproduce", "table9"][..], "table1"),
+        (&["reproduce", "table1", "--repeats", "0"], "1..=1000"),
+        (&["reproduce", "table1", "--seed", "x"], "invalid digit"),
+        (&["bench", "--threads", "0"], "1 to 1024"),
+        (&["reproduce", "figure1", "--quick", "--out", "/dev/null/x"], "cannot make the folder"),
+        (&[], "Usage"),
+    ] {
+        let run = banach(arguments);
+        assert_eq!(run.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&run.stderr).contains(expected), "{arguments:?}: {}", text(&run.stderr));
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_not_an_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_banach"))
+        .args(["reproduce", "table1", "--quick", "--no-baselines", "--repeats", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    drop(child.stdout.take());
+    let run = child.wait_with_output().expect("it ends");
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    assert_eq!(text(&run.stderr), "");
+}
+
+/// Every `banach` line in a console block of the documentation is accepted by the command line.
+#[test]
+fn documented_commands_exist() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut commands = 0;
+    for page in ["README.md", "docs/reproduction.md"] {
+        let page = std::fs::read_to_string(root.join(page)).expect("the page exists");
+        let consoles = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().expect("a part"));
+        for line in consoles.flat_map(str::lines).filter(|line| line.starts_with("banach ")) {
+            let command = line.split('#').next().expect("split gives at least one part");
+            let arguments: Vec<&str> = command.split_whitespace().skip(1).chain(["--help"]).collect();
+            let run = banach(&arguments);
+            assert!(run.status.success(), "{line}: {}", text(&run.stderr));
+            commands += 1;
+        }
+    }
+    assert!(commands >= 5, "found only {commands} commands");
+}
