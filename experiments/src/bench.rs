@@ -101,7 +101,8 @@ impl Bench {
         let mut buffer = powers.clone();
 
         watch.begin("measuring", rounds);
-        let (mut stream, mut one, mut many, mut vector, mut scalar) = (Best::new(), Best::new(), Best::new(), Best::new(), Best::new());
+        let (mut stream, mut one, mut many, mut vector, mut scalar) =
+            (Best::new(), Best::new(), Best::new(), Best::new(), Best::new());
         for round in 0..rounds {
             stream.time(|| read(&sample.columns));
             one.time(|| form.evaluate(&alphas[..samples], &mut evaluation, &mut scratch));

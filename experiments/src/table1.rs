@@ -144,7 +144,8 @@ impl Table1 {
         let algorithms = [Algorithm::DualGradient, Algorithm::PrimalGradient, Algorithm::Fista];
         let cells = PAPER.iter().zip(outcomes).flat_map(|((p, paper), column)| {
             let rows = algorithms.into_iter().zip(paper).zip(column).filter(|(_, outcomes)| !outcomes.is_empty());
-            rows.map(|((algorithm, paper), outcomes)| Cell::new(&request, p, algorithm, *paper, outcomes)).collect::<Vec<_>>()
+            rows.map(|((algorithm, paper), outcomes)| Cell::new(&request, p, algorithm, *paper, outcomes))
+                .collect::<Vec<_>>()
         });
         let cells = cells.collect();
         Ok(Self { request, cells })
@@ -210,7 +211,8 @@ mod tests {
     #[test]
     fn agreement_is_twice_the_bracket() {
         let request = Request { paper_size: true, settings: Settings::default(), ..tiny(1, false) };
-        let outcome = |iterations| Outcome { seed: 0, iterations, precision: 0.0, passes: 1, seconds: 0.0, history: vec![] };
+        let outcome =
+            |iterations| Outcome { seed: 0, iterations, precision: 0.0, passes: 1, seconds: 0.0, history: vec![] };
         let cell = |paper, counts: &[Option<usize>]| {
             Cell::new(&request, "4/3", Algorithm::DualGradient, paper, counts.iter().map(|&c| outcome(c)).collect())
         };

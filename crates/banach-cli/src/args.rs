@@ -29,7 +29,9 @@ pub(crate) enum Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Reproduce {
     /// Table 1: iterations to relative precision 1e-8, dual against primal algorithms.
-    #[command(after_help = "Examples:\n  banach reproduce table1 --quick\n  banach reproduce table1 --no-baselines\n  banach reproduce table1 --json > table1.json")]
+    #[command(
+        after_help = "Examples:\n  banach reproduce table1 --quick\n  banach reproduce table1 --no-baselines\n  banach reproduce table1 --json > table1.json"
+    )]
     Table1 {
         #[command(flatten)]
         experiment: Experiment,
@@ -41,7 +43,9 @@ pub(crate) enum Reproduce {
         out: Option<PathBuf>,
     },
     /// Figure 1: convergence of the dual algorithm against FISTA, and a recovered sparse vector.
-    #[command(after_help = "Examples:\n  banach reproduce figure1 --out figures\n  banach reproduce figure1 --quick --json")]
+    #[command(
+        after_help = "Examples:\n  banach reproduce figure1 --out figures\n  banach reproduce figure1 --quick --json"
+    )]
     Figure1 {
         #[command(flatten)]
         experiment: Experiment,

@@ -34,7 +34,12 @@ pub(crate) fn table1(table: &Table1) -> String {
 }
 
 pub(crate) fn table1_markdown(table: &Table1) -> String {
-    format!("## Table 1\n\n{}\n\n{}\n\n{}", table1_head(table), table1_body(table, presets::ASCII_MARKDOWN), table1_notes(table))
+    format!(
+        "## Table 1\n\n{}\n\n{}\n\n{}",
+        table1_head(table),
+        table1_body(table, presets::ASCII_MARKDOWN),
+        table1_notes(table)
+    )
 }
 
 fn table1_head(table: &Table1) -> String {
@@ -63,7 +68,10 @@ fn table1_body(table: &Table1, style: TableStyle) -> Table {
             continue;
         }
         let row = |title: &str, source: &str, show: &dyn Fn(&Cell) -> String| {
-            [title.to_owned(), source.to_owned()].into_iter().chain(cells.iter().map(|cell| show(cell))).collect::<Vec<_>>()
+            [title.to_owned(), source.to_owned()]
+                .into_iter()
+                .chain(cells.iter().map(|cell| show(cell)))
+                .collect::<Vec<_>>()
         };
         body.add_row(row(algorithm.title(), "paper", &|cell| printed(cell.paper)));
         body.add_row(row("", "banach", &|cell| measured(cell, table.request.settings.limit)));
@@ -134,11 +142,20 @@ pub(crate) fn figure1(figure: &Figure1, written: &[PathBuf]) -> String {
     for curve in &figure.curves {
         let iterations = curve.precision.len() - 1;
         let last = curve.precision.iter().rev().find(|precision| **precision > 0.0).copied().unwrap_or(0.0);
-        let _ = writeln!(text, "left   {:<22} p = {:<4} {iterations:>5} iterations to {last:.0e}", curve.algorithm.title(), curve.p);
+        let _ = writeln!(
+            text,
+            "left   {:<22} p = {:<4} {iterations:>5} iterations to {last:.0e}",
+            curve.algorithm.title(),
+            curve.p
+        );
     }
     let found: Vec<String> = figure.found.iter().map(usize::to_string).collect();
     let count = figure.truth.len();
-    let _ = writeln!(text, "right  of the {count} relevant features, among the {count} largest weights, seed by seed: {}", found.join(" "));
+    let _ = writeln!(
+        text,
+        "right  of the {count} relevant features, among the {count} largest weights, seed by seed: {}",
+        found.join(" ")
+    );
     for path in written {
         let _ = writeln!(text, "wrote  {}", path.display());
     }

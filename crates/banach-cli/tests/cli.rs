@@ -23,14 +23,24 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn table1_prints_the_papers_numbers_beside_ours() {
     let out = folder("table1");
-    let run = banach(&["reproduce", "table1", "--quick", "--repeats", "2", "--no-baselines", "--out", out.to_str().expect("a plain path")]);
+    let run = banach(&[
+        "reproduce",
+        "table1",
+        "--quick",
+        "--repeats",
+        "2",
+        "--no-baselines",
+        "--out",
+        out.to_str().expect("a plain path"),
+    ]);
     assert!(run.status.success(), "{}", text(&run.stderr));
     let table = text(&run.stdout);
     for expected in ["12(5)", "258(55)", "p = 4/3", "p = 1.05", "2 seeds", "do not apply"] {
         assert!(table.contains(expected), "{expected} is missing in\n{table}");
     }
     assert!(text(&std::fs::read(out.join("table1.md")).expect("written")).contains("| dual GD + linesearch"));
-    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(out.join("table1.json")).expect("written")).expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("table1.json")).expect("written")).expect("JSON");
     assert_eq!(json["cells"].as_array().expect("a list").len(), 4);
     assert_eq!(std::fs::read_dir(&out).expect("a folder").count(), 2, "no unfinished file is left");
 }
@@ -38,7 +48,18 @@ fn table1_prints_the_papers_numbers_beside_ours() {
 #[test]
 fn json_goes_to_standard_output_and_depends_on_the_seed_alone() {
     let run = |seed: &str, threads: &str| {
-        let run = banach(&["reproduce", "table1", "--quick", "--json", "--repeats", "1", "--seed", seed, "--threads", threads]);
+        let run = banach(&[
+            "reproduce",
+            "table1",
+            "--quick",
+            "--json",
+            "--repeats",
+            "1",
+            "--seed",
+            seed,
+            "--threads",
+            threads,
+        ]);
         assert!(run.status.success(), "{}", text(&run.stderr));
         let mut json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
         for cell in json["cells"].as_array_mut().expect("a list") {
@@ -55,7 +76,8 @@ fn json_goes_to_standard_output_and_depends_on_the_seed_alone() {
 #[test]
 fn figure1_writes_both_panels() {
     let out = folder("figure1");
-    let run = banach(&["reproduce", "figure1", "--quick", "--repeats", "1", "--out", out.to_str().expect("a plain path")]);
+    let run =
+        banach(&["reproduce", "figure1", "--quick", "--repeats", "1", "--out", out.to_str().expect("a plain path")]);
     assert!(run.status.success(), "{}", text(&run.stderr));
     for panel in ["figure1-left", "figure1-right"] {
         let svg = text(&std::fs::read(out.join(format!("{panel}.svg"))).expect("written"));
@@ -63,7 +85,8 @@ fn figure1_writes_both_panels() {
         let png = std::fs::read(out.join(format!("{panel}.png"))).expect("written");
         assert!(png.starts_with(b"\x89PNG") && png.len() > 5_000);
     }
-    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(out.join("figure1.json")).expect("written")).expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("figure1.json")).expect("written")).expect("JSON");
     assert_eq!(json["estimate"].as_array().expect("a list").len(), 1500);
     assert_eq!(json["curves"].as_array().expect("a list").len(), 4);
 }

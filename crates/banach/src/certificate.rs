@@ -26,12 +26,12 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The certificate of `w = J_q(Phi_n* alpha)`, where `zero_value` is `F(0) = sum_i gamma_i L(y_i, 0)`.
+    /// The certificate of `w = J_q(Phi_n* alpha)`, where `excess` is `Lambda(alpha) + F(0)`.
     ///
     /// `xi_i = inf L*(y_i, .) = -L(y_i, 0)`, so `gamma ||xi||_1 = F(0)`, and both `||w||_p` and `||w_bar||_p` are at
-    /// most `[q (Lambda(alpha) + F(0))]^(1/p)`.
-    pub(crate) fn of_dual(primal: f64, dual: f64, gap: f64, zero_value: f64, exponent: Exponent) -> Self {
-        let norm = (exponent.q() * (dual + zero_value).max(0.0)).powf(1.0 / exponent.p());
+    /// most `(q excess)^(1/p)`.
+    pub(crate) fn of_dual(primal: f64, dual: f64, gap: f64, excess: f64, exponent: Exponent) -> Self {
+        let norm = (exponent.q() * excess).powf(1.0 / exponent.p());
         Self::new(primal, dual, gap, 2.0 * norm, exponent)
     }
 

@@ -49,9 +49,7 @@ pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
 pub use exponent::Exponent;
 pub use form::{Evaluation, Features, LinePoint, Lines, QForm};
-pub use loss::{
-    Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge,
-};
+pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use problem::DualProblem;
 pub use solver::{
     Gradient, Linesearch, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status, Stopping,

@@ -45,10 +45,11 @@ impl<'a> DualProblem<'a> {
             let allowed = "finite numbers >= 0";
             return Err(Error::BadValue { what: "sample_weight", row, value: weights[row], allowed });
         }
-        if weights.iter().all(|&weight| weight == 0.0) {
-            return Err(Error::BadValue { what: "sample_weight", row: 0, value: 0.0, allowed: "at least one weight > 0" });
-        }
         self.gammas.iter_mut().zip(weights).for_each(|(gamma, weight)| *gamma *= weight);
+        if self.gammas.iter().all(|&gamma| gamma == 0.0) {
+            let allowed = "at least one weight whose product with gamma is > 0";
+            return Err(Error::BadValue { what: "sample_weight", row: 0, value: weights[0], allowed });
+        }
         self.finite()
     }
 
@@ -141,25 +142,43 @@ impl<'a> DualProblem<'a> {
     /// `prox_{lambda phi_2}(v)` in place, for `phi_2` the conjugate sum.
     pub(crate) fn prox(&self, lambda: f64, v: &mut [f64]) {
         for ((v, &gamma), &y) in v.iter_mut().zip(&self.gammas).zip(self.y) {
-            *v = if gamma > 0.0 { gamma * self.loss.prox(y, lambda / gamma, *v / gamma) } else { 0.0 };
+            if gamma == 0.0 {
+                *v = 0.0;
+                continue;
+            }
+            let (lower, upper) = self.loss.domain(y);
+            *v = gamma * self.loss.prox(y, lambda / gamma, *v / gamma);
+            // Rounding of the product must not lead out of the domain.
+            while *v / gamma > upper {
+                *v = v.next_down();
+            }
+            while *v / gamma < lower {
+                *v = v.next_up();
+            }
         }
     }
 
-    /// Whether a dual vector can start a solver: finite Lambda, and inside the domain where the conjugate
-    /// has to be differentiable.
+    /// The first entry at which a dual vector cannot be an iterate: Lambda must be finite, and the conjugate
+    /// differentiable where it belongs to the smooth part.
+    pub(crate) fn first_inadmissible(&self, alpha: &[f64]) -> Option<usize> {
+        (0..alpha.len()).find(|&i| {
+            let (gamma, y) = (self.gammas[i], self.y[i]);
+            !match (gamma > 0.0, self.loss.split()) {
+                (false, _) => alpha[i] == 0.0,
+                (true, Split::Smooth) => {
+                    alpha[i].is_finite() && self.loss.conjugate_slope(y, alpha[i] / gamma).is_some()
+                }
+                (true, Split::Proximal) => self.loss.conjugate(y, alpha[i] / gamma).is_finite(),
+            }
+        })
+    }
+
+    /// Whether a dual vector can start a solver.
     pub(crate) fn check_start(&self, alpha: &[f64]) -> Result<(), Error> {
         if alpha.len() != self.samples() {
             return Err(Error::Shape { what: "alpha_0", got: alpha.len(), expected: self.samples() });
         }
-        let admissible = |i: usize| {
-            let (gamma, y) = (self.gammas[i], self.y[i]);
-            match (gamma > 0.0, self.loss.split()) {
-                (false, _) => alpha[i] == 0.0,
-                (true, Split::Smooth) => alpha[i].is_finite() && self.loss.conjugate_slope(y, alpha[i] / gamma).is_some(),
-                (true, Split::Proximal) => self.loss.conjugate(y, alpha[i] / gamma).is_finite(),
-            }
-        };
-        match (0..alpha.len()).find(|&i| !admissible(i)) {
+        match self.first_inadmissible(alpha) {
             None => Ok(()),
             Some(row) => Err(Error::BadValue {
                 what: "alpha_0",
@@ -177,6 +196,8 @@ impl<'a> DualProblem<'a> {
         let primal = self.loss_sum(omega) + (exponent.q() / exponent.p()) * value;
         let dual = value + self.conjugate_sum(alpha);
         let gap = self.dual_sum(|y, t, s| self.loss.gap(y, t, s), omega, alpha);
-        Certificate::of_dual(primal, dual, gap, self.zero_value(), exponent)
+        // L(y_i, 0) + L*(y_i, -s_i) is the gap of the prediction 0: the excess over -F(0) without cancellation.
+        let excess = value + self.dual_sum(|y, _, s| self.loss.gap(y, 0.0, s), omega, alpha);
+        Certificate::of_dual(primal, dual, gap, excess, exponent)
     }
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, ops::Range};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, reborrow::ReborrowMut};
 
 use super::sweep::Layout;
-use crate::{Error, exponent::{binary_exponent, largest}};
+use crate::Error;
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
 pub const MAX_ENTRY: f64 = 1e200;
@@ -19,8 +19,6 @@ pub struct FeatureMatrix<'a> {
     samples: usize,
     features: usize,
     storage: Storage<'a>,
-    /// Every entry is below 2^this in magnitude.
-    binary_exponent: i32,
     layout: Layout,
 }
 
@@ -77,7 +75,11 @@ impl<'a> FeatureMatrix<'a> {
             return Err(Error::Empty { what: "X" });
         }
         if features.checked_add(1) != Some(starts.len()) {
-            return Err(Error::Shape { what: "the column starts of X", got: starts.len(), expected: features.saturating_add(1) });
+            return Err(Error::Shape {
+                what: "the column starts of X",
+                got: starts.len(),
+                expected: features.saturating_add(1),
+            });
         }
         if rows.len() != values.len() {
             return Err(Error::Shape { what: "the row indices of X", got: rows.len(), expected: values.len() });
@@ -105,9 +107,8 @@ impl<'a> FeatureMatrix<'a> {
     }
 
     fn checked(samples: usize, features: usize, storage: Storage<'a>) -> Self {
-        let values = storage.values();
-        let (binary_exponent, layout) = (binary_exponent(largest(values)), Layout::new(features, values.len()));
-        Self { samples, features, storage, binary_exponent, layout }
+        let layout = Layout::new(features, storage.values().len());
+        Self { samples, features, storage, layout }
     }
 
     /// The number of samples, n.
@@ -123,11 +124,6 @@ impl<'a> FeatureMatrix<'a> {
     /// The number of entries that are stored.
     pub fn stored(&self) -> usize {
         self.storage.values().len()
-    }
-
-    /// An exponent e such that every entry is below 2^e in magnitude.
-    pub(crate) fn binary_exponent(&self) -> i32 {
-        self.binary_exponent
     }
 
     /// How a pass divides the features.
@@ -166,7 +162,8 @@ impl<'a> FeatureMatrix<'a> {
                 for (problem, a) in a.col_iter().enumerate() {
                     for (entry, feature) in block.clone().enumerate() {
                         let stored = starts[feature]..starts[feature + 1];
-                        let products = rows[stored.clone()].iter().zip(&values[stored]).map(|(&row, value)| value * a[row]);
+                        let products =
+                            rows[stored.clone()].iter().zip(&values[stored]).map(|(&row, value)| value * a[row]);
                         u[(entry, problem)] = products.sum();
                     }
                 }
@@ -249,7 +246,8 @@ mod tests {
             let columns = [1.0, 2.0, 3.0, value, 5.0, 6.0];
             let error = FeatureMatrix::from_columns(2, 3, &columns[..]).expect_err("bad entry");
             assert!(matches!(error, Error::BadEntry { row: 1, column: 1, .. }), "{error}");
-            let error = FeatureMatrix::from_sparse_columns(3, 2, vec![0, 1, 2], vec![0, 2], vec![1.0, value]).expect_err("bad entry");
+            let error = FeatureMatrix::from_sparse_columns(3, 2, vec![0, 1, 2], vec![0, 2], vec![1.0, value])
+                .expect_err("bad entry");
             assert!(matches!(error, Error::BadEntry { row: 2, column: 1, .. }), "{error}");
         }
     }

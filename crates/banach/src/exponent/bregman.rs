@@ -23,12 +23,12 @@ use super::{
 const SERIES_BELOW: f64 = 0.1;
 const TERMS: usize = 9;
 
-/// Sums over features along a line `v = u + t d`.
+/// Sums over features along a line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineSums {
     /// The sum of `|v|^q`.
     pub power: f64,
-    /// The sum of `J_q(v) d`: the derivative in `t` of `(1/q)||v||_q^q`.
+    /// The sum of `J_q(v) d`: the derivative of `(1/q)||v||_q^q` in the direction `d`.
     pub slope: f64,
     /// The sum of the Bregman distances from `u` to `v`.
     pub bregman: f64,
@@ -43,11 +43,11 @@ impl Add for LineSums {
 }
 
 impl Exponent {
-    /// The sums of [`LineSums`] for the line through `u * u_scale` in the direction `d * d_scale`.
+    /// The sums of [`LineSums`] from `u u_scale` to `v = u u_scale + d d_scale`.
     ///
-    /// Nothing overflows when the scales keep `u` and `v` at most 1 in magnitude.
-    pub(crate) fn line_sums(&self, u: &[f64], d: &[f64], t: f64, u_scale: f64, d_scale: f64) -> LineSums {
-        Arch::new().dispatch(Line { exponent: self, u, d, t, u_scale, d_scale })
+    /// Nothing overflows when the scales keep both at most 1 in magnitude.
+    pub(crate) fn line_sums(&self, u: &[f64], d: &[f64], u_scale: f64, d_scale: f64) -> LineSums {
+        Arch::new().dispatch(Line { exponent: self, u, d, u_scale, d_scale })
     }
 }
 
@@ -55,7 +55,6 @@ struct Line<'a> {
     exponent: &'a Exponent,
     u: &'a [f64],
     d: &'a [f64],
-    t: f64,
     u_scale: f64,
     d_scale: f64,
 }
@@ -65,25 +64,24 @@ impl WithSimd for Line<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> LineSums {
-        let Self { exponent: &Exponent { p, q, raise_q, .. }, t, u_scale, d_scale, .. } = self;
+        let Self { exponent: &Exponent { p, q, raise_q, .. }, u_scale, d_scale, .. } = self;
         let mut nested = [0.0; TERMS];
         for (j, factor) in nested.iter_mut().enumerate() {
             *factor = (q - 2.0 - j as f64) / (3.0 + j as f64);
         }
-        let mut buffers = [[0.0; CHUNK]; 5];
+        let mut buffers = [[0.0; CHUNK]; 4];
         let mut sums = [[0.0; LANES]; 3];
         for (u, d) in self.u.chunks(CHUNK).zip(self.d.chunks(CHUNK)) {
-            let [v, rate, u_power, v_power, distance] = buffers.each_mut().map(|buffer| &mut buffer[..u.len()]);
+            let [v, u_power, v_power, distance] = buffers.each_mut().map(|buffer| &mut buffer[..u.len()]);
             for k in 0..u.len() {
-                rate[k] = d[k] * d_scale;
-                v[k] = u[k] * u_scale + t * rate[k];
+                v[k] = u[k] * u_scale + d[k] * d_scale;
                 u_power[k] = (u[k] * u_scale).abs();
                 v_power[k] = v[k].abs();
             }
             raise_q.raise(u_power);
             raise_q.raise(v_power);
             for k in 0..u.len() {
-                let (u, step) = (u[k] * u_scale, t * rate[k]);
+                let (u, step) = (u[k] * u_scale, d[k] * d_scale);
                 let x = step / u;
                 let mut series = 1.0;
                 for factor in nested.iter().rev() {
@@ -96,7 +94,7 @@ impl WithSimd for Line<'_> {
                 v_power[k] = v_power[k].copysign(v[k]);
             }
             accumulate(&mut sums[0], v_power, v);
-            accumulate(&mut sums[1], v_power, rate);
+            accumulate(&mut sums[1], v_power, d);
             accumulate(&mut sums[2], distance, &[1.0; CHUNK][..u.len()]);
         }
         let [power, slope, bregman] = sums.map(|sums| total(&sums));
@@ -110,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn bregman(p: f64, u: f64, step: f64) -> f64 {
-        Exponent::new(p).expect("inside").line_sums(&[u], &[step], 1.0, 1.0, 1.0).bregman
+        Exponent::new(p).expect("inside").line_sums(&[u], &[step], 1.0, 1.0).bregman
     }
 
     /// For `q = 4` the distance is `(v-u)^2 (v^2 + 2uv + 3u^2)/4`, exactly.
@@ -155,7 +153,7 @@ mod tests {
         #[test]
         fn slopes_are_derivatives(p in 1.05_f64..=2.0, u in -1.0_f64..1.0, d in -1.0_f64..1.0, t in 0.0_f64..1.0) {
             let exponent = Exponent::new(p).expect("inside");
-            let at = |t: f64| exponent.line_sums(&[u], &[d], t, 1.0, 1.0);
+            let at = |t: f64| exponent.line_sums(&[u], &[d], 1.0, t);
             let h = 1e-6;
             let difference = (at(t + h).power - at(t - h).power) / (2.0 * h * exponent.q());
             prop_assert!((difference - at(t).slope).abs() < 1e-5, "{difference} {}", at(t).slope);

@@ -15,8 +15,8 @@ mod scale;
 use std::{fmt, str::FromStr};
 
 use crate::Error;
-use power::Power;
 pub(crate) use bregman::LineSums;
+use power::Power;
 pub(crate) use power::{largest, largest_on_line};
 pub(crate) use scale::{WidePower, binary_exponent, scale_by_exp2};
 
@@ -81,7 +81,11 @@ impl Exponent {
     }
 
     fn outside(got: &str) -> Error {
-        Error::Parameter { name: "p", got: got.to_owned(), allowed: "1 < p <= 2, as a decimal or a fraction such as 4/3" }
+        Error::Parameter {
+            name: "p",
+            got: got.to_owned(),
+            allowed: "1 < p <= 2, as a decimal or a fraction such as 4/3",
+        }
     }
 
     /// The exponent of the regulariser.
@@ -205,7 +209,22 @@ mod tests {
 
     #[test]
     fn outside_values_are_refused_with_what_was_got() {
-        for text in ["1", "2.0001", "0.5", "-1", "nan", "inf", "4/0", "3/3", "5/2", "x", "", "4/3/2", "1e400", "18446744073709551615/1"] {
+        for text in [
+            "1",
+            "2.0001",
+            "0.5",
+            "-1",
+            "nan",
+            "inf",
+            "4/0",
+            "3/3",
+            "5/2",
+            "x",
+            "",
+            "4/3/2",
+            "1e400",
+            "18446744073709551615/1",
+        ] {
             let error = text.parse::<Exponent>().expect_err(text).to_string();
             assert!(error.contains("1 < p <= 2"), "{error}");
         }
@@ -213,7 +232,13 @@ mod tests {
 
     #[test]
     fn the_shorter_of_fraction_and_decimal_is_shown() {
-        for (text, shown) in [("4/3", "4/3"), ("1.05", "1.05"), ("5/4", "1.25"), ("2", "2"), ("1.4142135623730951", "1.4142135623730951")] {
+        for (text, shown) in [
+            ("4/3", "4/3"),
+            ("1.05", "1.05"),
+            ("5/4", "1.25"),
+            ("2", "2"),
+            ("1.4142135623730951", "1.4142135623730951"),
+        ] {
             assert_eq!(text.parse::<Exponent>().expect("inside").to_string(), shown);
         }
     }

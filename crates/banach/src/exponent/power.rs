@@ -110,14 +110,38 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
     const C_LO: f64 = 4.071_054_748_186_206_6e-17;
     // log2 m = (2/ln 2) (s + s^3/3 + s^5/5 + ...), s = (m-1)/(m+1), |s| <= 0.172.
     const LOG: [f64; 12] = [
-        C_HI / 3.0, C_HI / 5.0, C_HI / 7.0, C_HI / 9.0, C_HI / 11.0, C_HI / 13.0,
-        C_HI / 15.0, C_HI / 17.0, C_HI / 19.0, C_HI / 21.0, 0.0, 0.0
+        C_HI / 3.0,
+        C_HI / 5.0,
+        C_HI / 7.0,
+        C_HI / 9.0,
+        C_HI / 11.0,
+        C_HI / 13.0,
+        C_HI / 15.0,
+        C_HI / 17.0,
+        C_HI / 19.0,
+        C_HI / 21.0,
+        0.0,
+        0.0,
     ];
     // 2^f = sum (f ln 2)^k / k!, |f| <= 1/2.
     const LN_2: f64 = std::f64::consts::LN_2;
     const EXP: [f64; 16] = [
-        1.0, 1.0, 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40_320.0,
-        1.0 / 362_880.0, 1.0 / 3_628_800.0, 1.0 / 39_916_800.0, 1.0 / 479_001_600.0, 1.0 / 6_227_020_800.0, 0.0, 0.0
+        1.0,
+        1.0,
+        1.0 / 2.0,
+        1.0 / 6.0,
+        1.0 / 24.0,
+        1.0 / 120.0,
+        1.0 / 720.0,
+        1.0 / 5040.0,
+        1.0 / 40_320.0,
+        1.0 / 362_880.0,
+        1.0 / 3_628_800.0,
+        1.0 / 39_916_800.0,
+        1.0 / 479_001_600.0,
+        1.0 / 6_227_020_800.0,
+        0.0,
+        0.0,
     ];
 
     let tiny = t < f64::MIN_POSITIVE;
@@ -224,19 +248,19 @@ pub(super) fn total(sums: &[f64; LANES]) -> f64 {
 
 /// The largest magnitude in a slice; 0 for an empty one.
 pub(crate) fn largest(u: &[f64]) -> f64 {
-    largest_on_line(u, u, 0.0, 1.0, 0.0)
+    largest_on_line(u, u, 1.0, 0.0)
 }
 
-/// The largest magnitude of `u u_scale` and of `u u_scale + t d d_scale`.
-pub(crate) fn largest_on_line(u: &[f64], d: &[f64], t: f64, u_scale: f64, d_scale: f64) -> f64 {
-    Arch::new().dispatch(LargestOnLine { u, d, u_scale, step: t * d_scale })
+/// The largest magnitude of `u u_scale` and of `u u_scale + d d_scale`.
+pub(crate) fn largest_on_line(u: &[f64], d: &[f64], u_scale: f64, d_scale: f64) -> f64 {
+    Arch::new().dispatch(LargestOnLine { u, d, u_scale, d_scale })
 }
 
 struct LargestOnLine<'a> {
     u: &'a [f64],
     d: &'a [f64],
     u_scale: f64,
-    step: f64,
+    d_scale: f64,
 }
 
 impl WithSimd for LargestOnLine<'_> {
@@ -248,7 +272,7 @@ impl WithSimd for LargestOnLine<'_> {
         for (u, d) in self.u.chunks(LANES).zip(self.d.chunks(LANES)) {
             for lane in 0..u.len() {
                 let start = u[lane] * self.u_scale;
-                let (start, end) = (start.abs(), (start + self.step * d[lane]).abs());
+                let (start, end) = (start.abs(), (start + self.d_scale * d[lane]).abs());
                 let size = if start > end { start } else { end };
                 lanes[lane] = if size > lanes[lane] { size } else { lanes[lane] };
             }

@@ -42,11 +42,17 @@ impl WidePower {
         let own = binary_exponent(size);
         let mantissa = scale_by_exp2(size, -f64::from(own));
         let exponent = r * (exponent + f64::from(own));
-        if r < 1000.0 {
+        // Down to (1/2)^1020 the mantissa is a normal number.
+        if r <= 1020.0 {
             Self { mantissa: mantissa.powf(r), exponent }
         } else {
             Self { mantissa: 1.0, exponent: exponent + r * mantissa.log2() }
         }
+    }
+
+    /// The power times `2^exponent`.
+    pub(crate) fn scaled_by_exp2(self, exponent: f64) -> Self {
+        Self { exponent: self.exponent + exponent, ..self }
     }
 
     /// `x` times the power; infinite or zero where it leaves the range of `f64`.

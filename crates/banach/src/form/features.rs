@@ -32,30 +32,35 @@ impl<'a> Features<'a> {
 
     /// The weights `w = J_q(Phi_n* alpha)` of (25) `[eq:kkt]`.
     pub fn weights(&self, alpha: &[f64], scratch: &mut Scratch) -> Vec<f64> {
+        let q = self.exponent.q();
+        let copy = scratch.duals.take(alpha.len());
+        let exponent = scaled(alpha, copy);
         let mut weights = vec![0.0; self.matrix.features()];
-        let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
         let keep = |block: Block<'_>| {
-            block.features.copy_from_slice(block.u);
-            self.exponent.j_q(block.features);
+            let size = largest(block.u);
+            if size >= NEGLIGIBLE {
+                self.exponent.duality_map(block.u, 1.0 / size);
+                let power = WidePower::new(size, exponent, q - 1.0);
+                block
+                    .features
+                    .iter_mut()
+                    .zip(&*block.u)
+                    .for_each(|(weight, power_of_u)| *weight = power.times(*power_of_u));
+            }
         };
-        pass.run(&self.matrix, alpha, &mut weights, &mut scratch.pass, keep, |_, _| {});
+        let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
+        pass.run(&self.matrix, copy, &mut weights, &mut scratch.pass, keep, |_, _| {});
         weights
     }
+}
 
-    /// Copies a dual vector scaled by `2^-k` such that `u = Phi' alpha` is at most n in magnitude, and
-    /// returns k.
-    fn scaled(&self, alpha: &[f64], copy: &mut [f64]) -> f64 {
-        let size = largest(alpha);
-        if size == 0.0 {
-            copy.fill(0.0);
-            return ZERO_EXPONENT;
-        }
-        // The clamp keeps the scaled vector finite for a matrix of denormal numbers.
-        let matrix = self.matrix.binary_exponent().max(-500);
-        let k = f64::from(binary_exponent(size) + matrix);
-        copy.iter_mut().zip(alpha).for_each(|(copy, alpha)| *copy = scale_by_exp2(*alpha, -k));
-        k
-    }
+/// Copies a dual vector scaled by `2^-k` to at most 2^300, and returns k. Products with entries up to 1e200
+/// then stay finite, and those with denormal entries stay far above [`NEGLIGIBLE`].
+fn scaled(alpha: &[f64], copy: &mut [f64]) -> f64 {
+    let size = largest(alpha);
+    let k = if size == 0.0 { ZERO_EXPONENT } else { f64::from(binary_exponent(size)) - 300.0 };
+    copy.iter_mut().zip(alpha).for_each(|(copy, alpha)| *copy = scale_by_exp2(*alpha, -k));
+    k
 }
 
 impl QForm for Features<'_> {
@@ -76,7 +81,7 @@ impl QForm for Features<'_> {
         let (exponents, totals) = totals.split_at_mut(batch);
         totals.fill(0.0);
         for (problem, (alpha, copy)) in alphas.chunks(n).zip(copies.chunks_mut(n)).enumerate() {
-            exponents[problem] = self.scaled(alpha, copy);
+            exponents[problem] = scaled(alpha, copy);
         }
 
         let weigh = |block: Block<'_>| {
@@ -125,7 +130,7 @@ impl QForm for Features<'_> {
         let (copies, exponents) = scratch.duals.take((n + 1) * (1 + count)).split_at_mut(n * (1 + count));
         let vectors = std::iter::once(alpha).chain(directions.chunks(n));
         for ((vector, copy), exponent) in vectors.zip(copies.chunks_mut(n)).zip(&mut *exponents) {
-            *exponent = self.scaled(vector, copy);
+            *exponent = scaled(vector, copy);
         }
         let products = scratch.features.take(features * (1 + count));
         let pass = Sweep { per_feature: 1 + count, state: 0, outputs: 0 };
@@ -138,7 +143,7 @@ impl QForm for Features<'_> {
 /// The exponent of a zero vector: below every other, so that it never sets a common scale.
 const ZERO_EXPONENT: f64 = -1e4;
 
-/// Scaled products below this are left over from cancellation between numbers of order 1.
+/// Scaled products below this are what cancellation leaves of numbers that are 1e60 times as large, or more.
 const NEGLIGIBLE: f64 = 1e-300;
 
 /// The running scale of one dual vector in one stripe: sums are divided by powers of `size`.
@@ -212,10 +217,8 @@ impl FeatureLines<'_> {
         if products.len() > leaf {
             let middle = products.len().div_ceil(leaf) / 2 * leaf;
             let (left, right) = products.split_at(middle);
-            let (left, right) = rayon::join(
-                || self.reduce(left, line, visit, combine),
-                || self.reduce(right, line, visit, combine),
-            );
+            let (left, right) =
+                rayon::join(|| self.reduce(left, line, visit, combine), || self.reduce(right, line, visit, combine));
             return combine(left, right);
         }
         let blocks = products.chunks(self.block * columns).map(|block| {
@@ -229,26 +232,22 @@ impl FeatureLines<'_> {
 impl Lines for FeatureLines<'_> {
     fn at(&self, line: usize, t: f64) -> LinePoint {
         let (u_exponent, d_exponent) = (self.exponents[0], self.exponents[1 + line]);
-        let common = u_exponent.max(d_exponent + f64::from(binary_exponent(t.abs())));
-        let (u_scale, d_scale) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(1.0, d_exponent - common));
-        let size = self.reduce(
-            self.products,
-            line,
-            &|u, d| largest_on_line(u, d, t, u_scale, d_scale),
-            &f64::max,
-        );
+        let step_exponent = if t == 0.0 { ZERO_EXPONENT } else { d_exponent + f64::from(binary_exponent(t.abs())) };
+        let common = u_exponent.max(step_exponent);
+        let (u_scale, d_scale) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(t, d_exponent - common));
+        let largest = |u: &[f64], d: &[f64]| largest_on_line(u, d, u_scale, d_scale);
+        let size = self.reduce(self.products, line, &largest, &f64::max);
         if size < NEGLIGIBLE {
             return LinePoint { value: 0.0, slope: 0.0, bregman: 0.0 };
         }
-        let sums = self.reduce(
-            self.products,
-            line,
-            &|u, d| self.exponent.line_sums(u, d, t, u_scale / size, d_scale / size),
-            &LineSums::add,
-        );
+        let sums = |u: &[f64], d: &[f64]| self.exponent.line_sums(u, d, u_scale / size, d_scale / size);
+        let sums = self.reduce(self.products, line, &sums, &LineSums::add);
         let q = self.exponent.q();
         let power = WidePower::new(size, common, q);
-        // The direction was scaled with the rest, so one power serves all three.
-        LinePoint { value: power.times(sums.power / q), slope: power.times(sums.slope), bregman: power.times(sums.bregman) }
+        LinePoint {
+            value: power.times(sums.power / q),
+            slope: WidePower::new(size, common, q - 1.0).scaled_by_exp2(d_exponent).times(sums.slope),
+            bregman: power.times(sums.bregman),
+        }
     }
 }

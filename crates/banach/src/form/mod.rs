@@ -22,7 +22,8 @@ use crate::{Exponent, Scratch};
 /// the data. Results do not depend on the number of threads, and calls with the same shapes do not
 /// allocate after the first.
 ///
-/// No method returns NaN. A value beyond the range of `f64` is infinite.
+/// Dual vectors are finite and of length n; anything else is a mistake of the caller and may panic. For finite
+/// vectors no method returns NaN: a value beyond the range of `f64` is infinite.
 pub trait QForm: fmt::Debug + Send + Sync {
     /// The exponents p and q.
     fn exponent(&self) -> Exponent;

@@ -88,10 +88,10 @@ impl Loss for Logistic {
         let margin = y * t;
         let (heads, tails) = (sigmoid(-margin), sigmoid(margin));
         within(self.domain(y), s, || {
-            if heads > 0.0 && tails > 0.0 {
+            if heads.min(tails) > 1e-290 {
                 relative_entropy(y * s, heads, tails)
             } else {
-                // The margin is beyond +-700: nothing is left to cancel.
+                // The margin is beyond +-660: nothing is left to cancel.
                 (self.value(y, t) + self.conjugate(y, s) + s * t).max(0.0)
             }
         })

@@ -58,11 +58,7 @@ impl Loss for SquaredHinge {
     fn gap(&self, y: f64, t: f64, s: f64) -> f64 {
         let (shortfall, c) = (1.0 - y * t, y * s);
         within(self.domain(y), s, || {
-            if shortfall > 0.0 {
-                0.5 * (shortfall - c) * (shortfall - c)
-            } else {
-                c * (0.5 * c - shortfall)
-            }
+            if shortfall > 0.0 { 0.5 * (shortfall - c) * (shortfall - c) } else { c * (0.5 * c - shortfall) }
         })
     }
 }

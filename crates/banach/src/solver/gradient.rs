@@ -39,7 +39,11 @@ impl Solver for Gradient {
         let limit = gamma / (2.0 * (1.0 - self.linesearch.delta));
         let lambda_bar = self.linesearch.first_step(0.99 * limit)?;
         if lambda_bar >= limit {
-            return Err(Error::parameter("lambda_bar", lambda_bar, "0 < lambda_bar < gamma/(2(1-delta)) in Algorithm 2.1"));
+            return Err(Error::parameter(
+                "lambda_bar",
+                lambda_bar,
+                "0 < lambda_bar < gamma/(2(1-delta)) in Algorithm 2.1",
+            ));
         }
         let linesearch = Linesearch { lambda_bar: Some(lambda_bar), ..self.linesearch };
         ProximalGradient { stopping: self.stopping, linesearch, start: self.start.clone() }.solve(problem, observer)

@@ -28,19 +28,17 @@ impl Solver for ProximalGradient {
         let lambda_bar = self.linesearch.first_step(problem.largest_gamma())?;
         let mut run = Run::new(problem, &self.start, self.linesearch)?;
         let mut lambda = lambda_bar;
+        run.evaluate();
+        run.refuse_infinite_start()?;
         let status = loop {
-            run.evaluate();
             run.remember_best();
             if let Some(status) = self.stopping.end(&run.progress(), observer) {
                 break status;
             }
             run.form_gradient();
-            let found = match problem.loss().split() {
-                Split::Smooth => run.search_along_gradient(lambda),
-                Split::Proximal => run.search_proximal(lambda),
-            };
-            let Some(accepted) = found else { break Status::Stalled };
+            let Some(accepted) = run.search(lambda) else { break Status::Stalled };
             run.step();
+            run.evaluate();
             lambda = self.linesearch.next_start(lambda_bar, accepted);
         };
         Ok(run.solution(status))
@@ -61,7 +59,8 @@ struct Run<'a> {
     certificate: Certificate,
     /// The gradient of `phi_1`.
     gradient: Vec<f64>,
-    /// Directions of the trials, n-vectors one after another.
+    /// The trials of a proximal search, and their directions from alpha: n-vectors one after another.
+    trials: Vec<f64>,
     directions: Vec<f64>,
     /// Trials of the last search, which tells how many to prepare in the next.
     last_trials: usize,
@@ -76,7 +75,8 @@ impl<'a> Run<'a> {
         let mut scratch = Scratch::new();
         let alpha = start.alpha(problem, &mut scratch)?;
         let n = problem.samples();
-        let worst = Certificate { primal: f64::INFINITY, dual: f64::INFINITY, gap: f64::INFINITY, distance: f64::INFINITY };
+        let worst =
+            Certificate { primal: f64::INFINITY, dual: f64::INFINITY, gap: f64::INFINITY, distance: f64::INFINITY };
         Ok(Self {
             problem,
             linesearch,
@@ -84,6 +84,7 @@ impl<'a> Run<'a> {
             evaluation: Evaluation::default(),
             certificate: worst,
             gradient: vec![0.0; n],
+            trials: vec![0.0; n * TRIALS],
             directions: vec![0.0; n * TRIALS],
             last_trials: 1,
             best: (alpha.clone(), vec![0.0; n], worst),
@@ -98,6 +99,17 @@ impl<'a> Run<'a> {
         self.problem.form().evaluate(&self.alpha, &mut self.evaluation, &mut self.scratch);
         self.passes += 1;
         self.certificate = self.problem.certificate(&self.alpha, self.evaluation.values[0], &self.evaluation.omegas);
+    }
+
+    /// A given start may be in the domain of the loss and still too far out for Q.
+    fn refuse_infinite_start(&self) -> Result<(), Error> {
+        if self.certificate.dual.is_finite() {
+            return Ok(());
+        }
+        let row = (0..self.alpha.len()).max_by(|&i, &j| self.alpha[i].abs().total_cmp(&self.alpha[j].abs()));
+        let row = row.expect("a problem has at least one sample");
+        let allowed = "a start at which Lambda is a finite number: smaller values";
+        Err(Error::BadValue { what: "alpha_0", row, value: self.alpha[row], allowed })
     }
 
     fn remember_best(&mut self) {
@@ -119,8 +131,20 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The step for `phi_2 = 0`: the trials lie on a line, so one pass serves all of them. A trial outside
-    /// the domain has an infinite Bregman distance and is refused.
+    /// The first step that passes the test, or `None` if no step does: `next` is then no longer different from
+    /// `alpha`, or the start was so far out that the gradient has left the range of f64.
+    fn search(&mut self, first: f64) -> Option<f64> {
+        if !self.gradient.iter().all(|gradient| gradient.is_finite()) {
+            return None;
+        }
+        match self.problem.loss().split() {
+            Split::Smooth => self.search_along_gradient(first),
+            Split::Proximal => self.search_proximal(first),
+        }
+    }
+
+    /// The step for `phi_2 = 0`: the trials lie on a line, so one pass serves all of them. A trial that is not
+    /// strictly inside the domain is refused.
     ///
     /// DEVIATION: the left side of the test is computed as a Bregman distance without cancellation.
     fn search_along_gradient(&mut self, first: f64) -> Option<f64> {
@@ -129,6 +153,7 @@ impl<'a> Run<'a> {
         direction.iter_mut().zip(&self.gradient).for_each(|(direction, gradient)| *direction = -gradient);
         let lines = self.problem.form().lines(&self.alpha, direction, &mut self.scratch);
         self.passes += 1;
+        let size = norm(direction);
         let mut lambda = first;
         loop {
             let trial = self.alpha.iter().zip(&*direction).map(|(alpha, direction)| alpha + lambda * direction);
@@ -137,8 +162,9 @@ impl<'a> Run<'a> {
                 return None;
             }
             let bregman = lines.at(0, lambda).bregman + self.problem.conjugate_bregman(&self.alpha, &self.next);
-            // ||alpha_hat - alpha||^2 / lambda = lambda ||gradient||^2, kept inside the range of f64.
-            if bregman / lambda <= self.linesearch.delta * squared_norm(direction) {
+            // ||alpha_hat - alpha||^2 / lambda = lambda ||gradient||^2.
+            let passes = bregman / lambda / size <= self.linesearch.delta * size;
+            if passes && self.problem.first_inadmissible(&self.next).is_none() {
                 return Some(lambda);
             }
             lambda *= self.linesearch.theta;
@@ -152,23 +178,24 @@ impl<'a> Run<'a> {
         loop {
             let batch = (self.last_trials + 1).saturating_sub(tried).clamp(1, TRIALS);
             let lambdas: [f64; TRIALS] = std::array::from_fn(|j| lambda * self.linesearch.theta.powi(j as i32));
-            let directions = &mut self.directions[..n * batch];
-            for (direction, lambda) in directions.chunks_mut(n).zip(lambdas) {
-                for (i, direction) in direction.iter_mut().enumerate() {
-                    *direction = self.alpha[i] - lambda * self.gradient[i];
-                }
-                self.problem.prox(lambda, direction);
-                direction.iter_mut().zip(&self.alpha).for_each(|(direction, alpha)| *direction -= alpha);
+            let (trials, directions) = (&mut self.trials[..n * batch], &mut self.directions[..n * batch]);
+            for ((trial, direction), lambda) in trials.chunks_mut(n).zip(directions.chunks_mut(n)).zip(lambdas) {
+                let forward = self.alpha.iter().zip(&self.gradient).map(|(alpha, gradient)| alpha - lambda * gradient);
+                trial.iter_mut().zip(forward).for_each(|(trial, forward)| *trial = forward);
+                self.problem.prox(lambda, trial);
+                let steps = trial.iter().zip(&self.alpha).map(|(trial, alpha)| trial - alpha);
+                direction.iter_mut().zip(steps).for_each(|(direction, step)| *direction = step);
             }
             let lines = self.problem.form().lines(&self.alpha, directions, &mut self.scratch);
             self.passes += 1;
-            for (j, (direction, lambda)) in directions.chunks(n).zip(lambdas).enumerate() {
+            for (j, (trial, lambda)) in trials.chunks(n).zip(lambdas).enumerate() {
                 tried += 1;
-                self.next.iter_mut().zip(&self.alpha).zip(direction).for_each(|((next, a), d)| *next = a + d);
-                if self.next == self.alpha {
+                if trial == self.alpha {
                     return None;
                 }
-                if lines.at(j, 1.0).bregman <= self.linesearch.delta * squared_norm(direction) / lambda {
+                let size = norm(&directions[j * n..(j + 1) * n]);
+                if lines.at(j, 1.0).bregman / size <= self.linesearch.delta * size / lambda {
+                    self.next.copy_from_slice(trial);
                     self.last_trials = tried;
                     return Some(lambda);
                 }
@@ -188,6 +215,8 @@ impl<'a> Run<'a> {
     }
 }
 
-fn squared_norm(v: &[f64]) -> f64 {
-    v.iter().map(|v| v * v).sum()
+/// The Euclidean norm, whose square may be out of range.
+fn norm(v: &[f64]) -> f64 {
+    let size = v.iter().fold(0.0, |size: f64, v| size.max(v.abs()));
+    if size == 0.0 { 0.0 } else { size * v.iter().map(|v| (v / size).powi(2)).sum::<f64>().sqrt() }
 }

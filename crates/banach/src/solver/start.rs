@@ -47,8 +47,14 @@ fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Vec<f64> {
         });
         (q.ln() + ln_value + (q - 1.0) * ln_t).exp() + terms.sum::<f64>()
     };
-    // At t = 1 every term is past its minimum: omega and alpha_i/gamma_i - y_i point outwards.
-    let (mut lower, mut upper) = (-700.0, 0.0);
+    // The ray leaves the domain where its first sample does. Without such an end every sample is past its
+    // minimum at t = 1, where alpha_i/gamma_i = y_i.
+    let ends = gammas.iter().zip(y).filter(|(gamma, y)| **gamma > 0.0 && **y != 0.0).map(|(_, &y)| {
+        let (lower, upper) = problem.loss().domain(y);
+        (if y > 0.0 { upper } else { lower }) / y
+    });
+    let end = ends.fold(f64::INFINITY, f64::min);
+    let (mut lower, mut upper) = (-700.0, if end.is_finite() { end.ln() } else { 0.0 });
     for _ in 0..60 {
         let middle = 0.5 * (lower + upper);
         if slope(middle) < 0.0 {

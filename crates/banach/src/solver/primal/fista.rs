@@ -1,6 +1,6 @@
 //! FISTA on the primal, the third row of Table 1.
 
-use super::{PrimalProblem, PrimalSolution, FeatureSums};
+use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
     Error, Observer, Progress, Scratch, Stopping,
     data::{Block, MAX_BLOCK, Sweep},

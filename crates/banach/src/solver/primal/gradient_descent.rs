@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{PrimalProblem, PrimalSolution, FeatureSums};
+use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
     Error, Linesearch, Observer, Progress, Scratch, Status, Stopping,
     data::{Block, MAX_BLOCK, Sweep},
@@ -150,7 +150,8 @@ impl<'a> Run<'a> {
     }
 
     fn solution(&self, status: Status, progress: Progress) -> PrimalSolution {
-        let weights = self.weights.chunks(2 * self.block).flat_map(|block| &block[..block.len() / 2]).copied().collect();
+        let weights =
+            self.weights.chunks(2 * self.block).flat_map(|block| &block[..block.len() / 2]).copied().collect();
         let Progress { iteration, passes, certificate } = progress;
         PrimalSolution { weights, certificate, status, iterations: iteration, passes }
     }

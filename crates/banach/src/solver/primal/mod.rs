@@ -78,7 +78,7 @@ impl FeatureSums {
         let w_power = exponent.inverse_duality_map(w);
         base.copy_from_slice(w);
         w.iter_mut().zip(u).for_each(|(gradient, u)| *gradient -= u);
-        let line = exponent.line_sums(base, w, -1.0, 1.0, 1.0);
+        let line = exponent.line_sums(base, w, 1.0, -1.0);
         Self { w_power, u_power: line.power, gap: line.bregman }
     }
 
