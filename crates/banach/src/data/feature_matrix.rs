@@ -107,7 +107,7 @@ impl<'a> FeatureMatrix<'a> {
     }
 
     fn checked(samples: usize, features: usize, storage: Storage<'a>) -> Self {
-        let layout = Layout::new(features, storage.values().len());
+        let layout = Layout::new(samples, features, storage.values().len());
         Self { samples, features, storage, layout }
     }
 

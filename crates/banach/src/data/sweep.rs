@@ -20,7 +20,7 @@ const BLOCK_BYTES: usize = 192 << 10;
 pub(crate) const MAX_BLOCK: usize = 1024;
 /// Bytes of the matrix in a stripe: long enough to hide the start of a task.
 const STRIPE_BYTES: usize = 2 << 20;
-/// Most stripes, which bounds the memory of the accumulators.
+/// Most stripes. There are also no more than keep the accumulators, n numbers each, below the matrix itself.
 const MAX_STRIPES: usize = 256;
 
 /// What the reader sees of one block of features.
@@ -122,10 +122,11 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(features: usize, stored: usize) -> Self {
+    pub(super) fn new(samples: usize, features: usize, stored: usize) -> Self {
         let bytes = (8 * stored / features).max(1);
         let block = (BLOCK_BYTES / bytes).clamp(16, MAX_BLOCK) / 8 * 8;
-        let wanted = (STRIPE_BYTES / bytes).max(features.div_ceil(MAX_STRIPES));
+        let most = (stored / samples).clamp(1, MAX_STRIPES);
+        let wanted = (STRIPE_BYTES / bytes).max(features.div_ceil(most));
         let stripe = wanted.div_ceil(block) * block;
         Self { features, block, stripe, stripes: features.div_ceil(stripe) }
     }
@@ -147,7 +148,7 @@ mod tests {
             let layout = matrix.layout();
             let covered: Vec<usize> = (0..layout.stripes).flat_map(|s| layout.blocks(s)).flatten().collect();
             assert_eq!(covered, (0..features).collect::<Vec<_>>());
-            assert!(layout.stripes <= MAX_STRIPES + 1);
+            assert!(layout.stripes <= MAX_STRIPES && layout.stripes <= features.max(1));
         }
     }
 }

@@ -41,11 +41,7 @@ impl<'a> Features<'a> {
             if size >= NEGLIGIBLE {
                 self.exponent.duality_map(block.u, 1.0 / size);
                 let power = WidePower::new(size, exponent, q - 1.0);
-                block
-                    .features
-                    .iter_mut()
-                    .zip(&*block.u)
-                    .for_each(|(weight, power_of_u)| *weight = power.times(*power_of_u));
+                block.features.iter_mut().zip(&*block.u).for_each(|(weight, u)| *weight = power.times(*u));
             }
         };
         let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
@@ -98,12 +94,12 @@ impl QForm for Features<'_> {
             let stripes = states.chunks(Running::LENGTH).zip(sums.chunks(n));
             let totals = totals.chunks_mut(Running::LENGTH).zip(out.omegas.chunks_mut(n));
             for ((state, sum), (total, omega)) in stripes.zip(totals) {
-                let (mut total_running, mut stripe) = (Running::load(total), Running::load(state));
-                total_running.raise(stripe.size, q, omega);
-                let factor = stripe.shrink_to(total_running.size, q);
-                total_running.power_sum += stripe.power_sum;
+                let (mut whole, mut stripe) = (Running::load(total), Running::load(state));
+                whole.raise(stripe.size, q, omega);
+                let factor = stripe.shrink_to(whole.size, q);
+                whole.power_sum += stripe.power_sum;
                 omega.iter_mut().zip(sum).for_each(|(omega, sum)| *omega += factor * sum);
-                total_running.store(total);
+                whole.store(total);
             }
         };
         let pass = Sweep { per_feature: 0, state: Running::LENGTH * batch, outputs: batch };

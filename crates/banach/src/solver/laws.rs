@@ -285,7 +285,7 @@ fn the_ray_is_minimised() {
             for loss in all() {
                 let y: Vec<f64> = targets(&*loss, &y.iter().map(|y| c_y * y).collect::<Vec<_>>());
                 let problem = problem(&form, &*loss, &y, 1.3);
-                let alpha = Start::Ray.alpha(&problem, &mut Scratch::new()).expect("valid");
+                let (alpha, _) = Start::Ray.alpha(&problem, &mut Scratch::new()).expect("valid");
                 let at = |t: f64| evaluated(&problem, &alpha.iter().map(|alpha| t * alpha).collect::<Vec<_>>()).2.dual;
                 let (here, slack) = (at(1.0), 1e-13 * problem.zero_value());
                 assert!(here <= at(0.0) + slack, "{loss:?} p = {p}, {c_x} {c_y}: {here:e}");

@@ -73,7 +73,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(problem: &'a DualProblem<'a>, start: &Start, linesearch: Linesearch) -> Result<Self, Error> {
         let mut scratch = Scratch::new();
-        let alpha = start.alpha(problem, &mut scratch)?;
+        let (alpha, passes) = start.alpha(problem, &mut scratch)?;
         let n = problem.samples();
         let worst =
             Certificate { primal: f64::INFINITY, dual: f64::INFINITY, gap: f64::INFINITY, distance: f64::INFINITY };
@@ -91,7 +91,7 @@ impl<'a> Run<'a> {
             alpha,
             scratch,
             iteration: 0,
-            passes: 0,
+            passes,
         })
     }
 

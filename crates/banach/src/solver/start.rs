@@ -1,6 +1,6 @@
 //! Where the dual iteration starts.
 
-use crate::{DualProblem, Error, Evaluation, Scratch, loss::Split};
+use crate::{DualProblem, Error, Evaluation, Scratch};
 
 /// The choice of `alpha_0`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,16 +17,16 @@ pub enum Start {
 }
 
 impl Start {
-    /// The starting vector.
-    pub(crate) fn alpha(&self, problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Error> {
+    /// The starting vector, and the passes over the data that it took.
+    pub(crate) fn alpha(&self, problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<(Vec<f64>, usize), Error> {
         let zero = vec![0.0; problem.samples()];
-        let alpha = match self {
-            Self::At(alpha) => alpha.clone(),
-            Self::Auto if problem.loss().split() == Split::Proximal || problem.check_start(&zero).is_ok() => zero,
-            Self::Auto | Self::Ray => ray(problem, scratch),
+        let (alpha, passes) = match self {
+            Self::At(alpha) => (alpha.clone(), 0),
+            Self::Auto if problem.first_inadmissible(&zero).is_none() => (zero, 0),
+            Self::Auto | Self::Ray => (ray(problem, scratch), 1),
         };
         problem.check_start(&alpha)?;
-        Ok(alpha)
+        Ok((alpha, passes))
     }
 }
 

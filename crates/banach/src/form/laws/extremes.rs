@@ -81,19 +81,23 @@ fn zero_vectors_and_zero_matrices() {
     }
 }
 
-/// A line against the form at its end point: no NaN, and the same value.
+/// A line against the form at its end point: no NaN, the same value, and the slope `<d, omega>`.
 fn check_extreme_line(case: &Case, alpha: &[f64], d: &[f64], t: f64) {
     let end = moved(alpha, t, d);
     for (route, form) in case.forms() {
         let found = line_at(&*form, alpha, d, t);
         let what = format!("{route} p = {}, {alpha:?} + {t:e} * {d:?}: {found:?}", case.exponent);
         assert!(found.value >= 0.0 && found.bregman >= 0.0 && !found.slope.is_nan(), "{what}");
-        if largest(&end).is_finite() {
-            let value = evaluate(&*form, &end).values[0];
-            assert!(
-                found.value == value || close(found.value / value, 1.0, 1e-9) || value < 1e-290,
-                "{what} {value:e}"
-            );
+        if !largest(&end).is_finite() {
+            continue;
+        }
+        let there = evaluate(&*form, &end);
+        let value = there.values[0];
+        assert!(found.value == value || close(found.value / value, 1.0, 1e-9) || value < 1e-290, "{what} {value:e}");
+        let terms: Vec<f64> = d.iter().zip(&there.omegas).map(|(d, omega)| d * omega).collect();
+        let (slope, size) = (terms.iter().sum::<f64>(), largest(&terms));
+        if slope.is_finite() && size > 1e-290 && largest(&there.omegas) > 1e-290 {
+            assert!(close(found.slope, slope, 1e-9 * size), "{what} {slope:e}");
         }
     }
 }
