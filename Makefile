@@ -1,4 +1,4 @@
-# The two commands of the README are `make demo` and `make test`; the others are steps of .ci/run.
+# The two commands of the README are `make demo` and `make test`; .ci/run runs both and `make lint`.
 # Set-up is whatever cargo does: the toolchain is pinned in rust-toolchain.toml, the crates in Cargo.lock.
 
 CARGO ?= cargo

@@ -181,3 +181,35 @@ impl WithSimd for Sum<'_> {
         lanes.iter().sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Quiet;
+
+    impl Watch for Quiet {
+        fn begin(&mut self, _what: &str, _steps: usize) {}
+
+        fn step(&mut self, _done: usize) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    #[test]
+    fn ratios_are_those_of_the_printed_times() {
+        let bench = Bench::run(Request { samples: 10, features: 500, rounds: 2 }, &mut Quiet).expect("it runs");
+        assert!(bench.bandwidth > 0.0 && bench.figures.len() == 3);
+        for figure in &bench.figures {
+            let quotient = figure.ours.1 / figure.other.1;
+            let expected = match figure.target {
+                Target::AtLeast(_) => 1.0 / quotient,
+                Target::AtMost(_) => quotient,
+            };
+            assert!((figure.ratio / expected - 1.0).abs() < 1e-12);
+        }
+        let figure = |ratio, target| Figure { ratio, target, ..bench.figures[0].clone() };
+        assert!(figure(0.7, Target::AtLeast(0.7)).reached() && !figure(0.69, Target::AtLeast(0.7)).reached());
+        assert!(figure(2.5, Target::AtMost(2.5)).reached() && !figure(2.51, Target::AtMost(2.5)).reached());
+    }
+}

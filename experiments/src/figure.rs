@@ -12,7 +12,7 @@ use crate::Error;
 pub struct Picture {
     /// Its file name without extension.
     pub name: &'static str,
-    /// As SVG, with its font embedded.
+    /// As SVG.
     pub svg: String,
     /// As PNG, at twice the size.
     pub png: Vec<u8>,
@@ -21,7 +21,7 @@ pub struct Picture {
 impl Picture {
     pub(crate) fn draw(name: &'static str, plots: Vec<Plot>, layout: Layout) -> Result<Self, Error> {
         let scene = render_multiple(plots, layout);
-        let svg = SvgBackend::default().with_embedded_font(true).render_scene(&scene);
+        let svg = SvgBackend::default().render_scene(&scene);
         let png = PngBackend::new().with_scale(2.0).render_scene(&scene).map_err(Error::Drawing)?;
         Ok(Self { name, svg, png })
     }

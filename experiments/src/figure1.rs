@@ -1,6 +1,6 @@
 //! Figure 1 of the paper: convergence of the dual algorithm against FISTA, and a recovered sparse vector.
 
-use banach::{Exponent, FeatureMatrix, Features, Scratch};
+use banach::{Exponent, FeatureMatrix, Features};
 use kuva::{
     plot::{LegendPosition, LinePlot, ScatterPlot, lollipop::LollipopPlot, scatter::MarkerShape},
     render::{layout::Layout, plots::Plot},
@@ -53,7 +53,7 @@ impl Request {
         let sample = self.right.sample(seed);
         let form = form(&self.right, &sample, RIGHT)?;
         let reference = dual(&self.settings, &form, &sample, seed, watch)?;
-        let estimate = form.weights(&reference.solution.alpha, &mut Scratch::new());
+        let estimate = form.weights(&reference.solution.alpha);
         Ok((sample.truth, estimate))
     }
 }

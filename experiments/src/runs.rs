@@ -3,15 +3,15 @@
 use std::{ops::ControlFlow, time::Instant};
 
 use banach::{
-    Certificate, DualProblem, Features, Linesearch, Loss, Progress, ProximalGradient, Rule, Solution, Solver, Squared,
+    Certificate, DualProblem, Features, Gradient, Linesearch, Loss, Progress, QForm, Rule, Solution, Solver, Squared,
     Start, Status, Stopping,
-    solver::primal::{Fista, GradientDescent, PrimalProblem},
+    solver::primal::{Fista, GradientDescent, PrimalProblem, PrimalSolution},
 };
 use serde::Serialize;
 
 use crate::{Error, Watch, data::Sample};
 
-/// The relative gap of the reference solution (the paper's footnote 4).
+/// The relative gap of the reference solution (the paper's footnote to Table 1's experiment).
 const REFERENCE_GAP: f64 = 1e-14;
 
 /// The loss of both experiments.
@@ -69,15 +69,33 @@ impl Algorithm {
     }
 }
 
-/// One run of one algorithm.
+/// What ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The precision was reached.
+    Precision,
+    /// The largest number of iterations was reached first.
+    Limit,
+    /// The algorithm made no progress any more.
+    Stalled,
+}
+
+/// One run of one algorithm, up to the precision.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
     /// The seed of the data.
     pub seed: u64,
-    /// Iterations to the precision; `None` if the limit came first.
-    pub iterations: Option<usize>,
-    /// The relative precision at the end.
+    /// Iterations up to the end of the run.
+    pub iterations: usize,
+    /// What ended it.
+    pub end: End,
+    /// The relative precision there.
     pub precision: f64,
+    /// The relative duality gap there.
+    pub relative_gap: f64,
+    /// The bound on the distance to the solution there, from (26) `[eq:dualineq]`.
+    pub distance: f64,
     /// Passes over the data up to there.
     pub passes: usize,
     /// Seconds up to there.
@@ -85,6 +103,22 @@ pub struct Outcome {
     /// The relative precision after each iteration, from the start.
     #[serde(skip)]
     pub history: Vec<f64>,
+}
+
+impl Outcome {
+    fn new(seed: u64, end: End, precision: f64, progress: &Progress, seconds: f64, history: Vec<f64>) -> Self {
+        Self {
+            seed,
+            iterations: progress.iteration,
+            end,
+            precision,
+            relative_gap: progress.certificate.relative_gap(),
+            distance: progress.certificate.distance,
+            passes: progress.passes,
+            seconds,
+            history,
+        }
+    }
 }
 
 /// The dual solution to which all runs are compared, and how the dual algorithm got there.
@@ -103,11 +137,11 @@ pub(crate) fn dual(
 ) -> Result<Reference, Error> {
     let problem = DualProblem::new(form, LOSS, &sample.targets, settings.gamma)?;
     let stopping = Stopping { tolerance: REFERENCE_GAP, max_iterations: 100 * settings.limit };
-    let solver = ProximalGradient { stopping, linesearch: settings.linesearch(), start: Start::Auto };
+    let solver = Gradient { stopping, linesearch: settings.linesearch(), start: Start::Auto };
     let mut marks = Vec::new();
     let started = Instant::now();
     let mut observe = |progress: &Progress| {
-        marks.push((progress.certificate.dual, progress.passes, started.elapsed().as_secs_f64()));
+        marks.push((*progress, started.elapsed().as_secs_f64()));
         watch.step(progress.iteration)
     };
     let solution = solver.solve(&problem, &mut observe)?;
@@ -116,15 +150,17 @@ pub(crate) fn dual(
         Status::Interrupted => return Err(Error::Stopped),
         status => {
             let gap = solution.certificate.relative_gap();
-            return Err(Error::NoReference { p: form_p(form), status, gap, wanted: REFERENCE_GAP });
+            return Err(Error::NoReference { p: form.exponent().p(), status, gap, wanted: REFERENCE_GAP });
         }
     }
     let minimum = solution.certificate.dual;
-    let history: Vec<f64> = marks.iter().map(|(dual, ..)| (dual - minimum) / minimum.abs()).collect();
+    let history: Vec<f64> =
+        marks.iter().map(|(progress, _)| (progress.certificate.dual - minimum) / minimum.abs()).collect();
     let reached = history.iter().position(|&precision| precision <= settings.precision);
-    let (_, passes, seconds) = marks[reached.unwrap_or(marks.len() - 1)];
-    let precision = history[reached.unwrap_or(history.len() - 1)];
-    Ok(Reference { outcome: Outcome { seed, iterations: reached, precision, passes, seconds, history }, solution })
+    let reached = reached.expect("the minimum itself is among the values");
+    let (progress, seconds) = &marks[reached];
+    let outcome = Outcome::new(seed, End::Precision, history[reached], progress, *seconds, history);
+    Ok(Reference { solution, outcome })
 }
 
 /// Runs a primal baseline until its value is within the precision of the minimum, or the limit is met.
@@ -160,18 +196,14 @@ pub(crate) fn primal(
     if stopped {
         return Err(Error::Stopped);
     }
-    let precision = precision(&solution.certificate);
-    Ok(Outcome {
-        seed: reference.outcome.seed,
-        iterations: (precision <= settings.precision).then_some(solution.iterations),
-        precision,
-        passes: solution.passes,
-        seconds: started.elapsed().as_secs_f64(),
-        history,
-    })
-}
-
-fn form_p(form: &Features<'_>) -> f64 {
-    use banach::QForm;
-    form.exponent().p()
+    let seconds = started.elapsed().as_secs_f64();
+    let PrimalSolution { certificate, status, iterations, passes, .. } = solution;
+    let precision = precision(&certificate);
+    let end = match status {
+        _ if precision <= settings.precision => End::Precision,
+        Status::IterationLimit => End::Limit,
+        _ => End::Stalled,
+    };
+    let progress = Progress { iteration: iterations, passes, certificate };
+    Ok(Outcome::new(reference.outcome.seed, end, precision, &progress, seconds, history))
 }

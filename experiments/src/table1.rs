@@ -3,7 +3,7 @@
 use banach::{Exponent, FeatureMatrix, Features};
 use serde::Serialize;
 
-pub use crate::runs::{Algorithm, Outcome, Settings};
+pub use crate::runs::{Algorithm, End, Outcome, Settings};
 use crate::{
     Error, Watch,
     data::SparseLinear,
@@ -84,14 +84,15 @@ pub struct Cell {
     pub mean: Option<f64>,
     /// Their sample standard deviation, from two runs on.
     pub deviation: Option<f64>,
-    /// Whether our mean agrees with the paper: within twice the bracket, or above the same limit. `None`
-    /// where the paper gives nothing to decide it.
+    /// Whether our mean agrees with the paper: within twice the bracket, within 10 % of a single count, or above
+    /// the same limit. `None` where the paper prints nothing.
     pub agrees: Option<bool>,
 }
 
 impl Cell {
     fn new(request: &Request, p: &str, algorithm: Algorithm, paper: Printed, outcomes: Vec<Outcome>) -> Self {
-        let counts: Option<Vec<f64>> = outcomes.iter().map(|o| o.iterations.map(|count| count as f64)).collect();
+        let count = |outcome: &Outcome| (outcome.end == End::Precision).then_some(outcome.iterations as f64);
+        let counts: Option<Vec<f64>> = outcomes.iter().map(count).collect();
         let mean = counts.as_ref().map(|counts| counts.iter().sum::<f64>() / counts.len() as f64);
         let deviation = counts.zip(mean).filter(|(counts, _)| counts.len() > 1).map(|(counts, mean)| {
             let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
@@ -100,8 +101,9 @@ impl Cell {
         let agrees = match paper {
             _ if !request.paper_size => None,
             Printed::Spread { mean: paper, bracket } => Some(mean.is_some_and(|m| (m - paper).abs() <= 2.0 * bracket)),
-            Printed::Above(limit) if request.settings.limit >= limit => Some(mean.is_none()),
-            Printed::Above(_) | Printed::Count(_) | Printed::Nothing => None,
+            Printed::Count(count) => Some(mean.is_some_and(|mean| (mean / count as f64 - 1.0).abs() <= 0.1)),
+            Printed::Above(limit) => Some(outcomes.iter().all(|o| o.end == End::Limit && o.iterations >= limit)),
+            Printed::Nothing => None,
         };
         Self { p: p.to_owned(), algorithm, paper, outcomes, mean, deviation, agrees }
     }
@@ -191,8 +193,9 @@ mod tests {
             assert_eq!(cell.outcomes.len(), if dual { 2 } else { 1 });
             assert_eq!(cell.agrees, None, "the paper's numbers do not apply to this size");
             for outcome in &cell.outcomes {
-                assert_eq!(outcome.iterations.is_some(), outcome.precision <= 1e-8, "{cell:?}");
-                assert!(outcome.passes > 0 && !outcome.history.is_empty());
+                let reached = outcome.history.iter().position(|&precision| precision <= 1e-8);
+                assert_eq!((outcome.end == End::Precision).then_some(outcome.iterations), reached, "{cell:?}");
+                assert!(outcome.passes > outcome.iterations && outcome.relative_gap > 0.0 && outcome.distance > 0.0);
             }
             if dual {
                 assert!(cell.mean.is_some() && cell.deviation.is_some());
@@ -211,19 +214,45 @@ mod tests {
     #[test]
     fn agreement_is_twice_the_bracket() {
         let request = Request { paper_size: true, settings: Settings::default(), ..tiny(1, false) };
-        let outcome =
-            |iterations| Outcome { seed: 0, iterations, precision: 0.0, passes: 1, seconds: 0.0, history: vec![] };
-        let cell = |paper, counts: &[Option<usize>]| {
-            Cell::new(&request, "4/3", Algorithm::DualGradient, paper, counts.iter().map(|&c| outcome(c)).collect())
+        let outcome = |&(end, iterations): &(End, usize)| Outcome {
+            seed: 0,
+            iterations,
+            end,
+            precision: 0.0,
+            relative_gap: 0.0,
+            distance: 0.0,
+            passes: 1,
+            seconds: 0.0,
+            history: vec![],
         };
+        let cell = |paper, runs: &[(End, usize)]| {
+            Cell::new(&request, "4/3", Algorithm::DualGradient, paper, runs.iter().map(outcome).collect())
+        };
+        let reached = |count| (End::Precision, count);
         let spread = Printed::Spread { mean: 12.0, bracket: 5.0 };
-        assert_eq!(cell(spread, &[Some(20), Some(24)]).agrees, Some(true));
-        assert_eq!(cell(spread, &[Some(20), Some(25)]).agrees, Some(false));
-        assert_eq!(cell(spread, &[Some(12), None]).agrees, Some(false));
-        assert_eq!(cell(Printed::Above(5000), &[None]).agrees, Some(true));
-        assert_eq!(cell(Printed::Above(5000), &[Some(4999)]).agrees, Some(false));
-        assert_eq!(cell(Printed::Count(1158), &[Some(1158)]).agrees, None);
-        let both = cell(spread, &[Some(10), Some(14)]);
+        assert_eq!(cell(spread, &[reached(20), reached(24)]).agrees, Some(true));
+        assert_eq!(cell(spread, &[reached(20), reached(25)]).agrees, Some(false));
+        assert_eq!(cell(spread, &[reached(12), (End::Limit, 12)]).agrees, Some(false));
+        assert_eq!(cell(Printed::Above(5000), &[(End::Limit, 5000)]).agrees, Some(true));
+        assert_eq!(cell(Printed::Above(5000), &[(End::Stalled, 5000)]).agrees, Some(false));
+        assert_eq!(cell(Printed::Above(5000), &[(End::Limit, 1000)]).agrees, Some(false));
+        assert_eq!(cell(Printed::Above(5000), &[reached(4999)]).agrees, Some(false));
+        assert_eq!(cell(Printed::Count(1158), &[reached(1250)]).agrees, Some(true));
+        assert_eq!(cell(Printed::Count(1158), &[reached(1309)]).agrees, Some(false));
+        assert_eq!(cell(Printed::Nothing, &[reached(1)]).agrees, None);
+        let both = cell(spread, &[reached(10), reached(14)]);
         assert_eq!((both.mean, both.deviation), (Some(12.0), Some(8.0_f64.sqrt())));
+    }
+
+    /// The paper's size, one seed: every count of the dual algorithm is within the paper's mean plus or minus
+    /// twice its bracket.
+    #[test]
+    fn the_papers_iteration_counts_are_reproduced() {
+        let mut watch = Count { begun: 0, stop_in: None };
+        let table = Table1::run(Request::full(0, 1, false), &mut watch).expect("it runs");
+        assert_eq!(table.cells.len(), 4);
+        for cell in &table.cells {
+            assert_eq!(cell.agrees, Some(true), "p = {}: {:?}, paper {:?}", cell.p, cell.mean, cell.paper);
+        }
     }
 }

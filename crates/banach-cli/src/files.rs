@@ -22,7 +22,10 @@ impl Folder {
         let path = self.0.join(name);
         let unfinished = self.0.join(format!(".{name}.part"));
         let write = |to: &Path| fs::write(to, contents).and_then(|()| fs::rename(to, &path));
-        write(&unfinished).with_context(|| format!("cannot write {}", path.display()))?;
+        if let Err(error) = write(&unfinished) {
+            let _ = fs::remove_file(&unfinished);
+            return Err(error).with_context(|| format!("cannot write {}", path.display()));
+        }
         Ok(path)
     }
 }

@@ -1,4 +1,4 @@
-//! The `banach` command: parse, resolve, run, print.
+//! The `banach` command: parse, run, print.
 //!
 //! Results go to standard output, progress and messages to standard error. Exit codes: 0 done, 1 not
 //! converged, 2 wrong input.

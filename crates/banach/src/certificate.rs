@@ -12,7 +12,8 @@ use crate::Exponent;
 ///
 /// bounds both `F(w) - min F` and `Lambda(alpha) - min Lambda` (Theorem 3.1 `[thm:duality]`). It needs
 /// neither `w` nor `Phi`, and is summed from n non-negative terms, so it keeps its digits down to the
-/// smallest gaps.
+/// smallest gaps. It is exact for the predictions as computed; their rounding, of relative size 1e-16, enters `F`
+/// with the factor `gamma_i` and is not part of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     /// `F(w)`.
@@ -46,8 +47,10 @@ impl Certificate {
     fn new(primal: f64, dual: f64, gap: f64, norms: f64, exponent: Exponent) -> Self {
         let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
         let c_p = 0.5 * (exponent.p() - 1.0);
-        let distance = (norms.powf(2.0 - exponent.p()) * gap / c_p).sqrt();
-        Self { primal, dual, gap: or_infinite(gap), distance: or_infinite(distance) }
+        // Two roots, so that a product of small factors does not vanish.
+        let distance = norms.powf(1.0 - 0.5 * exponent.p()) * (gap / c_p).sqrt();
+        let [primal, dual, gap, distance] = [primal, dual, gap, distance].map(or_infinite);
+        Self { primal, dual, gap, distance }
     }
 
     /// The gap divided by the larger of `|F(w)|` and `|Lambda(alpha)|`; 0 when all of them vanish.

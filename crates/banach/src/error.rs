@@ -78,6 +78,12 @@ pub enum Error {
         /// The sum of `gamma_i L(y_i, 0)`.
         value: f64,
     },
+    /// The objective is too small a number even for the zero model.
+    #[error("the objective at w = 0 is {value:e}, which underflows: rescale y (or raise gamma)")]
+    Underflow {
+        /// The sum of `gamma_i L(y_i, 0)`.
+        value: f64,
+    },
     /// A loss that a solver cannot handle.
     #[error("the {solver} solver does not handle the {loss} loss; allowed: {allowed}")]
     Unsupported {

@@ -9,7 +9,7 @@
 //! through their dual in `R^n`, with a duality gap on every answer.
 //!
 //! ```
-//! use banach::{DualProblem, Exponent, FeatureMatrix, Features, ProximalGradient, Scratch, Solver, Squared, Unobserved};
+//! use banach::{DualProblem, Exponent, FeatureMatrix, Features, ProximalGradient, Solver, Squared, Unobserved};
 //!
 //! // Four samples of six variables; only the second variable matters.
 //! let x = [
@@ -23,7 +23,7 @@
 //! let form = Features::new(FeatureMatrix::from_rows(4, 6, &x)?, Exponent::new(1.1)?);
 //! let problem = DualProblem::new(&form, &Squared, &y, 10.0)?;
 //! let solution = ProximalGradient::default().solve(&problem, &mut Unobserved)?;
-//! let weights = form.weights(&solution.alpha, &mut Scratch::new());
+//! let weights = form.weights(&solution.alpha);
 //!
 //! assert!(solution.certificate.relative_gap() <= 1e-8);
 //! let heaviest = (0..6).max_by(|&a, &b| weights[a].abs().total_cmp(&weights[b].abs()));

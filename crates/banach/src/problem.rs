@@ -6,6 +6,9 @@ use crate::{
     loss::{Split, Targets},
 };
 
+/// Below this, denormal numbers resolve the objective to less than 1e-9.
+const SMALLEST_OBJECTIVE: f64 = 1e-314;
+
 /// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`.
 ///
 /// A sample of weight 0 is absent: its `alpha_i` is 0, and its `omega_i` is a prediction.
@@ -14,6 +17,7 @@ pub struct DualProblem<'a> {
     form: &'a dyn QForm,
     loss: &'a dyn Loss,
     y: &'a [f64],
+    gamma: f64,
     gammas: Vec<f64>,
 }
 
@@ -33,7 +37,7 @@ impl<'a> DualProblem<'a> {
         if let Some(row) = y.iter().position(|&y| !fits(y)) {
             return Err(Error::BadValue { what: "y", row, value: y[row], allowed });
         }
-        Self { form, loss, y, gammas: vec![gamma; y.len()] }.finite()
+        Self { form, loss, y, gamma, gammas: vec![gamma; y.len()] }.in_range()
     }
 
     /// The problem with `gamma_i = gamma * weights_i`; weights are non-negative and not all zero.
@@ -45,17 +49,25 @@ impl<'a> DualProblem<'a> {
             let allowed = "finite numbers >= 0";
             return Err(Error::BadValue { what: "sample_weight", row, value: weights[row], allowed });
         }
-        self.gammas.iter_mut().zip(weights).for_each(|(gamma, weight)| *gamma *= weight);
+        self.gammas = weights.iter().map(|weight| self.gamma * weight).collect();
         if self.gammas.iter().all(|&gamma| gamma == 0.0) {
             let allowed = "at least one weight whose product with gamma is > 0";
             return Err(Error::BadValue { what: "sample_weight", row: 0, value: weights[0], allowed });
         }
-        self.finite()
+        self.in_range()
     }
 
-    fn finite(self) -> Result<Self, Error> {
+    /// Refuses an objective that leaves the range of f64.
+    fn in_range(self) -> Result<Self, Error> {
         let value = self.zero_value();
-        if value.is_finite() { Ok(self) } else { Err(Error::Overflow { value }) }
+        let present = self.gammas.iter().zip(self.y).filter(|(gamma, _)| **gamma > 0.0);
+        let optimal =
+            present.map(|(_, &y)| self.loss.slope(y, 0.0)).all(|slope| slope.is_none_or(|slope| slope == 0.0));
+        match value {
+            _ if !value.is_finite() => Err(Error::Overflow { value }),
+            _ if value < SMALLEST_OBJECTIVE && !optimal => Err(Error::Underflow { value }),
+            _ => Ok(self),
+        }
     }
 
     /// The form Q.
@@ -190,7 +202,12 @@ impl<'a> DualProblem<'a> {
     }
 
     /// The certificate of a dual vector, given `Q` and `omega` there.
+    ///
+    /// # Panics
+    ///
+    /// If `alpha` or `omega` does not have n entries.
     pub fn certificate(&self, alpha: &[f64], value: f64, omega: &[f64]) -> Certificate {
+        assert!(alpha.len() == self.samples() && omega.len() == self.samples(), "alpha and omega have n entries");
         let exponent = self.form.exponent();
         // ||w||_p^p = q Q(alpha).
         let primal = self.loss_sum(omega) + (exponent.q() / exponent.p()) * value;

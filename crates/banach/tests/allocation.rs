@@ -7,7 +7,7 @@ use banach::{Evaluation, Exponent, FeatureMatrix, Features, QForm, Scratch};
 /// Several blocks, one stripe: the work stays on this thread, where allocations are counted.
 #[test]
 fn evaluations_and_lines_reuse_memory() {
-    let (n, d, batch) = (20, 2000, 3);
+    let (n, d, batch) = (20, 2000, 8);
     let values: Vec<f64> = (0..n * d).map(|k| (k as f64).sin()).collect();
     let alphas: Vec<f64> = (0..n * batch).map(|k| (k as f64).cos()).collect();
     for p in [2.0, 4.0 / 3.0, 1.27, 1.08] {

@@ -10,7 +10,7 @@ use std::ops::{Add, Mul, Sub};
 
 use banach::{
     Absolute, Certificate, DualProblem, EpsilonInsensitive, Exponent, FeatureMatrix, Features, Hinge, Huber, Logistic,
-    Loss, ProximalGradient, Quantile, Scratch, Solver, Squared, SquaredHinge, Stopping, Unobserved,
+    Loss, ProximalGradient, Quantile, Solver, Squared, SquaredHinge, Stopping, Unobserved,
     loss::Targets,
     solver::primal::{Fista, GradientDescent, PrimalProblem},
 };
@@ -134,7 +134,7 @@ fn agrees(loss: &dyn Loss, epigraph: Epigraph) {
             let dual = |stopping| {
                 let solver = ProximalGradient { stopping, ..ProximalGradient::default() };
                 let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
-                Found { weights: form.weights(&solution.alpha, &mut Scratch::new()), certificate: solution.certificate }
+                Found { weights: form.weights(&solution.alpha), certificate: solution.certificate }
             };
             let oracle = conic_optimum(&data, p, &weights.map(|weight| gamma * weight), epigraph);
             let case = format!("{} p={p} gamma={gamma} weights={weights:?}", loss.name());

@@ -5,8 +5,8 @@
 //! samples of weight 0 as well.
 
 use banach::{
-    DualProblem, Exponent, FeatureMatrix, Features, Gradient, ProximalGradient, Scratch, Solver, Squared, Status,
-    Stopping, Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Features, Gradient, ProximalGradient, Solver, Squared, Status, Stopping,
+    Unobserved,
 };
 use faer::{Mat, Side, prelude::Solve};
 use rand::{RngExt, SeedableRng};
@@ -75,7 +75,7 @@ fn agrees(samples: usize, features: usize) {
                 assert_eq!(solution.status, Status::Converged, "{case}: {:?}", solution.certificate);
                 assert_close(&solution.alpha, &exact.alpha, &format!("alpha, {case}"));
                 assert_close(&solution.omega, &exact.omega, &format!("omega, {case}"));
-                let weights = form.weights(&solution.alpha, &mut Scratch::new());
+                let weights = form.weights(&solution.alpha);
                 assert_close(&weights, &exact.weights, &format!("w, {case}"));
             }
         }

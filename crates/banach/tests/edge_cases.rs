@@ -1,11 +1,9 @@
 //! Data and parameters at the edge of what is allowed, and past it, through the public interface.
 
-use std::{fmt, sync::mpsc, thread, time::Duration};
-
 use banach::{
-    Absolute, DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features, Gradient, Hinge,
-    Huber, Linesearch, Logistic, Loss, ProximalGradient, Quantile, Rule, Scratch, Solution, Solver, Squared,
-    SquaredHinge, Start, Status, Stopping, Unobserved,
+    Absolute, Certificate, DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features,
+    Gradient, Hinge, Huber, Linesearch, Logistic, Loss, ProximalGradient, Quantile, Rule, Scratch, Solution, Solver,
+    Squared, SquaredHinge, Start, Status, Stopping, Unobserved,
     loss::Targets,
     solver::primal::{Fista, GradientDescent, PrimalProblem},
 };
@@ -78,7 +76,7 @@ fn solve_all(columns: &[f64], y: &[f64], p: f64, gamma: f64, limit: usize) -> Ve
             let solution = solver(limit, start.clone()).solve(&problem, &mut Unobserved).expect(&what);
             assert!(solution.iterations <= limit, "{what}");
             assert_honest(&problem, &solution, &what);
-            let weights = form.weights(&solution.alpha, &mut Scratch::new());
+            let weights = form.weights(&solution.alpha);
             assert!(weights.iter().all(|weight| weight.is_finite()), "{what} {weights:?}");
             solutions.push((loss, solution, weights));
         }
@@ -380,23 +378,61 @@ fn bad_starts_are_refused() {
     }
 }
 
-/// What a call of microseconds gives, if it ever returns.
-fn that_returns<T: Send + fmt::Debug + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
-    let (send, receive) = mpsc::channel();
-    thread::spawn(move || send.send(call()));
-    receive.recv_timeout(Duration::from_secs(5)).expect("the call ends, and does not panic")
-}
-
 /// `alpha_0` with an infinite Q: finite, and in the domain of the loss, but not in that of Lambda.
 #[test]
 fn starts_with_an_infinite_value_are_refused() {
     for (p, size) in [(1.5, 1e300), (1.001, 50.0)] {
         let alpha = times(size, &Y);
-        let result = that_returns(move || {
-            let form = features(&X, 3, p);
-            let problem = DualProblem::new(&form, &Squared, &Y, 1.0).expect("valid");
-            solver(5, Start::At(times(size, &Y))).solve(&problem, &mut Unobserved)
-        });
-        assert_value(result, "alpha_0", 0, alpha[0]);
+        let form = features(&X, 3, p);
+        let problem = DualProblem::new(&form, &Squared, &Y, 1.0).expect("valid");
+        assert_value(solver(5, Start::At(alpha.clone())).solve(&problem, &mut Unobserved), "alpha_0", 0, alpha[0]);
+    }
+}
+
+/// Targets so small that their squares vanish would make every answer look perfect.
+#[test]
+fn objectives_that_underflow_are_refused() {
+    let form = features(&X, 3, 2.0);
+    for size in [1e-161, 1e-170, 1e-300] {
+        let error = refused(DualProblem::new(&form, &Squared, &times(size, &Y), 1.0));
+        assert!(matches!(error, Error::Underflow { .. }), "{error:?}");
+    }
+    assert!(DualProblem::new(&form, &Squared, &[0.0; 3], 1.0).is_ok(), "no target, no loss");
+}
+
+/// The primal baselines where their plain numbers overflow, and a search whose steps hardly shrink: a run ends, with
+/// a certificate that is not NaN and claims nothing.
+#[test]
+fn baselines_and_slow_searches_end() {
+    for (c_x, c_y) in [(1e155, 1.0), (1e160, 1.0), (1e199, 1e-100), (1e100, 1e100)] {
+        for p in [2.0, 1.5] {
+            let x = times(c_x, &X);
+            let form = features(&x, 3, p);
+            let y = times(c_y, &Y);
+            let problem = PrimalProblem::new(&form, &Squared, &y, 1.0).expect("valid");
+            let stopping = Stopping { tolerance: 1e-8, max_iterations: 20 };
+            let descent = GradientDescent { stopping, ..GradientDescent::default() };
+            for solution in
+                [Fista { stopping }.solve(&problem, &mut Unobserved), descent.solve(&problem, &mut Unobserved)]
+            {
+                let solution = solution.expect("valid");
+                let Certificate { primal, dual, gap, distance } = solution.certificate;
+                assert!(
+                    [primal, dual, gap, distance].iter().all(|number| !number.is_nan()),
+                    "{:?}",
+                    solution.certificate
+                );
+                assert!(solution.weights.iter().all(|weight| weight.is_finite()), "{:?}", solution.weights);
+                assert_ne!(solution.status, Status::Converged, "{c_x:e} {c_y:e} {p}: {:?}", solution.certificate);
+            }
+        }
+    }
+    let form = features(&X, 3, 1.1);
+    for theta in [0.999, 0.999_999_999_999_999_9] {
+        let linesearch = Linesearch { theta, ..Linesearch::default() };
+        let problem = DualProblem::new(&form, &Squared, &Y, 1e6).expect("valid");
+        let solver = ProximalGradient { linesearch, ..solver(3, Start::Auto) };
+        let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
+        assert!(matches!(solution.status, Status::Stalled | Status::IterationLimit), "{:?}", solution.status);
     }
 }

@@ -7,8 +7,8 @@
 //! D(u, v) = |u|^(q-2) (v-u)^2 (q-1)/2 [1 + (q-2)/3 x [1 + (q-3)/4 x [1 + ...]]]
 //! ```
 //!
-//! whose terms decay like `(q|x|)^j/j!`; for larger steps nothing cancels and `|v|^q/q + |u|^q/p - v J_q(u)`
-//! is as good as exact.
+//! whose terms decay like `(q|x|)^j/j!`. From `q|x| = 1/2` on, `|v|^q/q + |u|^q/p - v J_q(u)` is at most
+//! some ten times less accurate than the powers themselves, and is used instead.
 
 use std::ops::Add;
 
@@ -19,9 +19,9 @@ use super::{
     power::{LANES, accumulate, total},
 };
 
-/// Below this `q|x|` the series is used. Its ninth term is then below the rounding error.
-const SERIES_BELOW: f64 = 0.1;
-const TERMS: usize = 9;
+/// Below this `q|x|` the series is used. What is cut off is then below the rounding error.
+const SERIES_BELOW: f64 = 0.5;
+const TERMS: usize = 13;
 
 /// Sums over features along a line.
 #[derive(Debug, Clone, Copy, Default)]
@@ -89,7 +89,8 @@ impl WithSimd for Line<'_> {
                 }
                 let near = 0.5 * (q - 1.0) * u_power[k] * (x * step).abs() * series;
                 let far = v_power[k] * v[k].abs() / q + u_power[k] * u.abs() / p - v[k] * u_power[k].copysign(u);
-                let far = if far > 0.0 { far } else { 0.0 };
+                // Rounding may leave less than 0; NaN, from infinities, must stay NaN.
+                let far = if far < 0.0 { 0.0 } else { far };
                 distance[k] = if q * x.abs() < SERIES_BELOW { near } else { far };
                 v_power[k] = v_power[k].copysign(v[k]);
             }
@@ -132,7 +133,7 @@ mod tests {
         fn has_no_cancellation(u in 0.1_f64..1.0, size in -16.0_f64..0.5, sign in any::<bool>()) {
             let step = 10.0_f64.powf(size) * if sign { 1.0 } else { -1.0 };
             let (got, expected) = (bregman(4.0 / 3.0, u, step), quartic(u, step));
-            prop_assert!((got - expected).abs() <= 2e-13 * expected, "{got:e} {expected:e}");
+            prop_assert!((got - expected).abs() <= 3e-14 * expected, "{got:e} {expected:e}");
         }
 
         /// Against the integral form `(q-1) step^2 int_0^1 (1-s)|u + s step|^(q-2) ds`.

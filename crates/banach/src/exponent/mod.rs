@@ -62,8 +62,9 @@ impl Exponent {
 
     /// The exponent `p = numerator / denominator`; `q` is then exact.
     pub fn from_fraction(numerator: u64, denominator: u64) -> Result<Self, Error> {
-        let inside = denominator > 0 && numerator > denominator && numerator / 2 <= denominator;
-        if !inside || numerator > 2 * denominator {
+        let inside = denominator > 0 && numerator > denominator && numerator - denominator <= denominator;
+        // A fraction may be above 1 and still round to it.
+        if !inside || numerator as f64 / denominator as f64 <= 1.0 {
             return Err(Self::outside(&format!("{numerator}/{denominator}")));
         }
         Ok(Self::of_fraction(numerator, denominator))
@@ -224,6 +225,7 @@ mod tests {
             "4/3/2",
             "1e400",
             "18446744073709551615/1",
+            "18446744073709551615/18446744073709551614",
         ] {
             let error = text.parse::<Exponent>().expect_err(text).to_string();
             assert!(error.contains("1 < p <= 2"), "{error}");

@@ -94,8 +94,8 @@ fn has_fma() -> bool {
 
 /// `t^r = 2^(r (e + log2 m))` with `t = 2^e m`, `sqrt(1/2) <= m < sqrt(2)`.
 ///
-/// The logarithm is carried in two words, so the relative error stays within a few units in the last
-/// place even for `r = 1000`. Results below the smallest normal number become 0.
+/// The logarithm is carried in two words, so the relative error stays within `6 + r/100` units in the last
+/// place. Results below `2^-1021.5` become 0, those above `2^1023.5` infinite.
 #[inline(always)]
 fn exp2_log2(t: f64, r: f64) -> f64 {
     const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
@@ -180,7 +180,7 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
     }
 }
 
-/// A polynomial of degree 15, lowest coefficient first, by Estrin's scheme: short chains of dependent steps.
+/// A polynomial with 12 or 16 coefficients, lowest first, by Estrin's scheme: short chains of dependent steps.
 #[inline(always)]
 fn polynomial<const N: usize>(c: [f64; N], x: f64) -> f64 {
     let (x2, x4) = (x * x, (x * x) * (x * x));
@@ -331,13 +331,13 @@ mod tests {
     }
 
     proptest! {
-        /// Accuracy against the correctly rounded scalar function, over the whole range of results.
+        /// Accuracy against the scalar function of the system, over the whole range of results.
         #[test]
         fn agrees_with_powf(r in 0.01_f64..1001.0, y in -1000.0_f64..1000.0) {
             let t = (y / r).exp2();
             prop_assume!(t.is_finite() && t > 0.0);
             let (got, expected) = (raise(r, t), t.powf(r));
-            prop_assert!((got / expected - 1.0).abs() <= 8.0 * f64::EPSILON, "{got:e} {expected:e}");
+            prop_assert!((got / expected - 1.0).abs() <= (6.0 + r / 100.0) * f64::EPSILON, "{got:e} {expected:e}");
         }
 
         #[test]

@@ -7,11 +7,10 @@
 use super::Exponent;
 
 impl Exponent {
-    /// `argmin_z (lambda/p)|z|^p + (z-x)^2/2`.
+    /// `argmin_z (lambda/p)|z|^p + (z-x)^2/2` for a finite `lambda >= 0`.
     pub fn prox(&self, lambda: f64, x: f64) -> f64 {
-        debug_assert!(lambda > 0.0);
         let size = x.abs();
-        if size == 0.0 || !size.is_finite() {
+        if lambda == 0.0 || size == 0.0 || !size.is_finite() {
             return x;
         }
         let z = match self.q {

@@ -31,10 +31,15 @@ impl<'a> Features<'a> {
     }
 
     /// The weights `w = J_q(Phi_n* alpha)` of (25) `[eq:kkt]`.
-    pub fn weights(&self, alpha: &[f64], scratch: &mut Scratch) -> Vec<f64> {
+    ///
+    /// # Panics
+    ///
+    /// If `alpha` does not have n entries.
+    pub fn weights(&self, alpha: &[f64]) -> Vec<f64> {
+        assert_eq!(alpha.len(), self.samples(), "alpha has n entries");
         let q = self.exponent.q();
-        let copy = scratch.duals.take(alpha.len());
-        let exponent = scaled(alpha, copy);
+        let mut copy = vec![0.0; alpha.len()];
+        let exponent = scaled(alpha, &mut copy);
         let mut weights = vec![0.0; self.matrix.features()];
         let keep = |block: Block<'_>| {
             let size = largest(block.u);
@@ -45,7 +50,7 @@ impl<'a> Features<'a> {
             }
         };
         let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
-        pass.run(&self.matrix, copy, &mut weights, &mut scratch.pass, keep, |_, _| {});
+        pass.run(&self.matrix, &copy, &mut weights, &mut Scratch::new().pass, keep, |_, _| {});
         weights
     }
 }

@@ -20,7 +20,7 @@ use crate::{Exponent, Scratch};
 ///
 /// Dual vectors come in batches: n-vectors, one after another in one slice. A batch costs one pass over
 /// the data. Results do not depend on the number of threads, and calls with the same shapes do not
-/// allocate after the first.
+/// allocate after the first, but for the handle of a few words that `lines` returns.
 ///
 /// Dual vectors are finite and of length n; anything else is a mistake of the caller and may panic. For finite
 /// vectors no method returns NaN: a value beyond the range of `f64` is infinite.

@@ -1,4 +1,4 @@
-//! Every law over every loss. A new loss joins `ALL` and is covered.
+//! Every law over every loss. A new loss joins [`all`] and is covered.
 
 use proptest::prelude::*;
 
@@ -102,7 +102,10 @@ proptest! {
                 prop_assert!(loss.gap(y, t, -slope) <= 1e-15, "{:?}", loss);
                 let h = 1e-6;
                 let difference = (loss.value(y, t + h) - loss.value(y, t - h)) / (2.0 * h);
-                prop_assume!(loss.slope(y, t + h).zip(loss.slope(y, t - h)).is_some_and(|(a, b)| (a - b).abs() < 1e-3));
+                let around = loss.slope(y, t + h).zip(loss.slope(y, t - h));
+                if around.is_none_or(|(after, before)| (after - before).abs() >= 1e-3) {
+                    continue;
+                }
                 prop_assert!((slope - difference).abs() < 1e-5, "{:?} {} {}", loss, slope, difference);
             }
         }
@@ -131,7 +134,9 @@ proptest! {
             let (Some(slope), Some(curvature)) = (around[1], loss.conjugate_curvature(y, s)) else { continue };
             let difference = (loss.conjugate(y, s + h) - loss.conjugate(y, s - h)) / (2.0 * h);
             let [Some(before), _, Some(after)] = around else { continue };
-            prop_assume!((after - before).abs() < 0.01);
+            if (after - before).abs() >= 0.01 {
+                continue;
+            }
             prop_assert!((slope - difference).abs() < 1e-5, "{:?} {} {}", loss, slope, difference);
             prop_assert!((curvature - (after - before) / (2.0 * h)).abs() < 1e-4 * (1.0 + curvature), "{:?}", loss);
             prop_assert!(curvature >= loss.strong_convexity() - 1e-9, "{:?}", loss);

@@ -1,4 +1,4 @@
-//! The losses of the paper (Example A.2 `[ex:losses]`) and their conjugates, one file each.
+//! The losses of the paper (Example A.2 `[ex:losses]`) and three more, with their conjugates, one file each.
 //!
 //! A loss knows nothing of weights: sample i enters the dual (24) `[eq:gendual]` as
 //! `gamma_i L*(y_i, -alpha_i/gamma_i)`, so everything is a function of the unit dual variable
@@ -55,7 +55,7 @@ pub enum Split {
 ///
 /// (Fenchel-Young); the left side is [`gap`](Self::gap). The sum of the gaps is the duality gap.
 pub trait Loss: fmt::Debug + Send + Sync {
-    /// The name used in messages and on the command line.
+    /// The name used in messages.
     fn name(&self) -> &'static str;
 
     /// The targets it is defined for.

@@ -1,11 +1,11 @@
 //! Algorithm 2.1 `[algo:main]`.
 
 use super::{Linesearch, Observer, ProximalGradient, Rule, Solution, Solver, Start, Stopping};
-use crate::{DualProblem, Error};
+use crate::{DualProblem, Error, loss::Split};
 
 /// Gradient descent on the dual of the squared loss.
 ///
-/// - Solves: `min Q(alpha) + sum_i alpha_i^2/(2 gamma_i) - y_i alpha_i`, (15) `[eq:dualellp2]`.
+/// - Solves: `min Q(alpha) + sum_i alpha_i^2/(2 gamma_i) - y_i alpha_i`, (8) `[eq:dualellp]`.
 /// - Given: a problem with the squared loss, and `lambda_bar < gamma/(2(1-delta))`.
 /// - Returns: `alpha_m`, with `Lambda(alpha_m) - min Lambda` shrinking linearly (Theorem 2.3 `[thm:main]`).
 /// - Cost: two passes over the data per iteration, whatever the number of trial steps.
@@ -15,7 +15,7 @@ use crate::{DualProblem, Error};
 pub struct Gradient {
     /// When to stop.
     pub stopping: Stopping,
-    /// Step sizes; the paper prints the monotone rule.
+    /// Step sizes; monotone by default.
     pub linesearch: Linesearch,
     /// `alpha_0`.
     pub start: Start,
@@ -30,9 +30,12 @@ impl Default for Gradient {
 
 impl Solver for Gradient {
     fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error> {
-        let loss = problem.loss().name();
-        if loss != "squared" {
-            return Err(Error::Unsupported { solver: "gradient (Algorithm 2.1)", loss, allowed: "squared" });
+        // What the algorithm needs of the squared loss: Lambda is differentiable on all of R^n.
+        let loss = problem.loss();
+        let everywhere = problem.targets().iter().all(|&y| loss.domain(y) == (f64::NEG_INFINITY, f64::INFINITY));
+        if loss.split() != Split::Smooth || !everywhere {
+            let solver = "gradient (Algorithm 2.1)";
+            return Err(Error::Unsupported { solver, loss: loss.name(), allowed: "squared" });
         }
         // The smallest gamma decides the limit; an absent sample has none.
         let gamma = problem.gammas().iter().copied().filter(|&gamma| gamma > 0.0).fold(f64::INFINITY, f64::min);

@@ -11,11 +11,16 @@ pub enum Rule {
     Monotone,
 }
 
+/// Trials of one search, after which a run counts as stalled; enough to shrink a step 1e300-fold at theta = 0.93.
+pub(crate) const MAX_TRIALS: usize = 10_000;
+
 /// Backtracking: the first of `lambda_bar, theta lambda_bar, theta^2 lambda_bar, ...` with
 ///
 /// ```text
 /// phi_1(alpha_hat) - phi_1(alpha) - <alpha_hat - alpha, grad phi_1(alpha)> <= (delta/lambda) ||alpha_hat - alpha||^2
 /// ```
+///
+/// A run in which 10 000 trials in a row fail ends as stalled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Linesearch {
     /// Where the search starts.
@@ -24,8 +29,8 @@ pub struct Linesearch {
     pub delta: f64,
     /// In ]0, 1[: the factor from one trial to the next.
     pub theta: f64,
-    /// The first trial; `None` takes the largest `gamma_i`, just below the limit
-    /// `gamma/(2(1-delta))` of Algorithm 2.1 for `delta = 1/2`.
+    /// The first trial. `None` leaves it to the solver: the largest `gamma_i` in Algorithm 3.3, 99 % of the limit
+    /// `gamma/(2(1-delta))` in Algorithm 2.1, 1 in primal gradient descent.
     pub lambda_bar: Option<f64>,
 }
 

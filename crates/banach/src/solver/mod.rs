@@ -11,6 +11,7 @@ mod start;
 use std::ops::ControlFlow;
 
 pub use gradient::Gradient;
+use linesearch::MAX_TRIALS;
 pub use linesearch::{Linesearch, Rule};
 pub use proximal_gradient::ProximalGradient;
 pub use start::Start;
@@ -20,7 +21,7 @@ use crate::{Certificate, DualProblem, Error};
 /// An algorithm that minimises the dual.
 pub trait Solver {
     /// Runs until the relative duality gap is at most the tolerance, or one of the other ends of
-    /// [`Status`] is met. The answer is the iterate with the smallest gap.
+    /// [`Status`] is met. The answer is the iterate with the smallest relative gap.
     fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error>;
 }
 

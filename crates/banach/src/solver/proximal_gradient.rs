@@ -1,6 +1,6 @@
 //! Algorithm 3.3 `[dualalgo]`.
 
-use super::{Linesearch, Observer, Progress, Solution, Solver, Start, Status, Stopping};
+use super::{Linesearch, MAX_TRIALS, Observer, Progress, Solution, Solver, Start, Status, Stopping};
 use crate::{Certificate, DualProblem, Error, Evaluation, Scratch, loss::Split};
 
 /// Proximal gradient descent on the dual, for every loss.
@@ -8,9 +8,10 @@ use crate::{Certificate, DualProblem, Error, Evaluation, Scratch, loss::Split};
 /// - Solves: `min phi_1(alpha) + phi_2(alpha)`, (27) `[eq:201705417a]`.
 /// - Given: a dual problem. `phi_1 = Lambda`, `phi_2 = 0` for the squared and the logistic loss; otherwise
 ///   `phi_1 = Q` and `phi_2` is the sum of the conjugates.
-/// - Returns: `alpha_m`, linearly convergent if Lambda is strongly convex, else at rate o(1/m)
+/// - Returns: `alpha_m`, linearly convergent if Lambda is strongly convex; else `||w_m - w_bar||_p = o(1/sqrt(m))`
 ///   (Theorem 3.6 `[thm:dualalgo]`).
-/// - Cost: two passes over the data per iteration, a third where a search needs more than 8 trials.
+/// - Cost: two passes over the data per iteration. With a proximity operator, another one for every 8 trials
+///   beyond one more than the last search took.
 /// - See: Algorithm 3.3. The trial point uses `lambda_bar theta^j` throughout (docs/errata.md).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProximalGradient {
@@ -113,7 +114,7 @@ impl<'a> Run<'a> {
     }
 
     fn remember_best(&mut self) {
-        if self.iteration == 0 || self.certificate.gap < self.best.2.gap {
+        if self.iteration == 0 || self.certificate.relative_gap() < self.best.2.relative_gap() {
             self.best.0.copy_from_slice(&self.alpha);
             self.best.1.copy_from_slice(&self.evaluation.omegas);
             self.best.2 = self.certificate;
@@ -155,28 +156,30 @@ impl<'a> Run<'a> {
         self.passes += 1;
         let size = norm(direction);
         let mut lambda = first;
-        loop {
+        for _ in 0..MAX_TRIALS {
             let trial = self.alpha.iter().zip(&*direction).map(|(alpha, direction)| alpha + lambda * direction);
             self.next.iter_mut().zip(trial).for_each(|(next, trial)| *next = trial);
-            if self.next == self.alpha {
+            if self.next == self.alpha || lambda == 0.0 {
                 return None;
             }
-            let bregman = lines.at(0, lambda).bregman + self.problem.conjugate_bregman(&self.alpha, &self.next);
-            // ||alpha_hat - alpha||^2 / lambda = lambda ||gradient||^2.
-            let passes = bregman / lambda / size <= self.linesearch.delta * size;
-            if passes && self.problem.first_inadmissible(&self.next).is_none() {
-                return Some(lambda);
+            if self.problem.first_inadmissible(&self.next).is_none() {
+                let bregman = lines.at(0, lambda).bregman + self.problem.conjugate_bregman(&self.alpha, &self.next);
+                // ||alpha_hat - alpha||^2 / lambda = lambda ||gradient||^2.
+                if bregman / lambda / size <= self.linesearch.delta * size {
+                    return Some(lambda);
+                }
             }
             lambda *= self.linesearch.theta;
         }
+        None
     }
 
     /// The step for `phi_1 = Q`: each trial has its own direction, and a batch of trials shares a pass.
     fn search_proximal(&mut self, first: f64) -> Option<f64> {
         let n = self.alpha.len();
         let (mut lambda, mut tried) = (first, 0);
-        loop {
-            let batch = (self.last_trials + 1).saturating_sub(tried).clamp(1, TRIALS);
+        while lambda > 0.0 && tried < MAX_TRIALS {
+            let batch = if tried == 0 { TRIALS.min(self.last_trials + 1) } else { TRIALS };
             let lambdas: [f64; TRIALS] = std::array::from_fn(|j| lambda * self.linesearch.theta.powi(j as i32));
             let (trials, directions) = (&mut self.trials[..n * batch], &mut self.directions[..n * batch]);
             for ((trial, direction), lambda) in trials.chunks_mut(n).zip(directions.chunks_mut(n)).zip(lambdas) {
@@ -202,6 +205,7 @@ impl<'a> Run<'a> {
             }
             lambda = lambdas[batch - 1] * self.linesearch.theta;
         }
+        None
     }
 
     fn step(&mut self) {

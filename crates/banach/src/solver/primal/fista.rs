@@ -2,7 +2,7 @@
 
 use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
-    Error, Observer, Progress, Scratch, Stopping,
+    Certificate, Error, Observer, Progress, Scratch, Status, Stopping,
     data::{Block, MAX_BLOCK, Sweep},
 };
 
@@ -11,7 +11,8 @@ use crate::{
 /// - Solves: `min_w F(w)`, (22) `[eq:genprimal]`, with the proximity operator of `(1/p)|.|^p`.
 /// - Given: listed features, a differentiable loss.
 /// - Returns: weights, with `F(w_m) - min F = O(1/m^2)`.
-/// - Cost: one pass over the data per iteration; up to 100 at the start for the step size.
+/// - Cost: one pass over the data per iteration; up to 100 at the start for the step size, and one whenever the
+///   step turns out to be too long.
 /// - See: paper, section 2.3, "Rate of convergence", method (b).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fista {
@@ -25,19 +26,26 @@ impl Fista {
         self.stopping.check()?;
         let mut run = Run::new(problem);
         let mut momentum = 1.0_f64;
-        for iteration in 0.. {
+        let mut iteration = 0;
+        loop {
             // The certificate of w_m comes out of the pass that forms w_{m+1}.
             let certificate = run.proximal_step();
             let progress = Progress { iteration, passes: run.passes, certificate };
             if let Some(status) = self.stopping.end(&progress, observer) {
-                let weights = run.weights();
-                return Ok(PrimalSolution { weights, certificate, status, iterations: iteration, passes: run.passes });
+                return Ok(run.solution(status, progress));
+            }
+            while !run.is_majorised() {
+                run.step *= 0.5;
+                if run.step < f64::MIN_POSITIVE {
+                    return Ok(run.solution(Status::Stalled, progress));
+                }
+                run.proximal_step();
             }
             let next = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
             run.extrapolate((momentum - 1.0) / next);
             momentum = next;
+            iteration += 1;
         }
-        unreachable!("an iteration limit is always reached")
     }
 }
 
@@ -56,6 +64,8 @@ struct Run<'a> {
     t_new: Vec<f64>,
     /// The dual vectors of the extrapolated point and of w_m.
     alphas: Vec<f64>,
+    /// The squared distance from the extrapolated point to w_{m+1}.
+    moved: f64,
     scratch: Scratch,
     passes: usize,
 }
@@ -72,23 +82,24 @@ impl<'a> Run<'a> {
             t_point: vec![0.0; n],
             t_new: vec![0.0; n],
             alphas: vec![0.0; 2 * n],
+            moved: 0.0,
             scratch: Scratch::new(),
             passes: 0,
         };
-        let lipschitz = problem.dual.largest_gamma() * problem.smoothness * run.squared_norm();
-        run.step = if lipschitz > 0.0 { 1.0 / lipschitz } else { 1.0 };
+        run.step = run.first_step();
         run
     }
 
-    /// `||Phi||^2` from the power method on `Phi Phi'`, raised by 1 % because it approaches from below.
-    fn squared_norm(&mut self) -> f64 {
+    /// 0.99/(gamma ||Phi||^2), with the norm from the power method on `Phi Phi'`. It approaches from below, so steps
+    /// are checked, and shortened where they are too long.
+    fn first_step(&mut self) -> f64 {
         let n = self.t_new.len();
         let mut vector: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64 * 0.618_033_988_7).fract()).collect();
-        let mut estimate = 0.0;
+        let mut norm = 0.0;
         for _ in 0..100 {
             let length = vector.iter().map(|v| v * v).sum::<f64>().sqrt();
-            if length == 0.0 {
-                return 0.0;
+            if length == 0.0 || !length.is_finite() {
+                break;
             }
             vector.iter_mut().for_each(|v| *v /= length);
             let mut image = vec![0.0; n];
@@ -96,18 +107,28 @@ impl<'a> Run<'a> {
             let add = |_: &[f64], sum: &[f64]| image.iter_mut().zip(sum).for_each(|(image, sum)| *image += sum);
             pass.run(self.problem.features.matrix(), &vector, &mut [], &mut self.scratch.pass, |_| {}, add);
             self.passes += 1;
-            let last = std::mem::replace(&mut estimate, vector.iter().zip(&image).map(|(v, image)| v * image).sum());
+            let last = std::mem::replace(&mut norm, vector.iter().zip(&image).map(|(v, image)| v * image).sum());
             vector = image;
-            if (estimate - last).abs() <= 1e-4 * estimate {
+            if (norm - last).abs() <= 1e-4 * norm {
                 break;
             }
         }
-        1.01 * estimate
+        let step = 0.99 / (self.problem.dual.largest_gamma() * self.problem.smoothness * norm);
+        if step.is_normal() { step } else { 1.0 }
+    }
+
+    /// Whether the step was short enough: the loss lies below its quadratic model at w_{m+1}. This is implied by
+    /// `gamma ||Phi (w - v)||^2 <= ||w - v||^2 / step`, with the smoothness of the loss on the left.
+    fn is_majorised(&self) -> bool {
+        let changes = self.t_new.iter().zip(&self.t_point).zip(self.problem.dual.gammas());
+        let curvature: f64 = changes.map(|((new, point), gamma)| gamma * (new - point) * (new - point)).sum();
+        // Rounding of the last digits is no reason to shorten a step.
+        self.problem.smoothness * curvature * self.step <= self.moved * (1.0 + 1e-6)
     }
 
     /// `w_{m+1} = prox(v + step Phi' alpha_v)` at the extrapolated point v, with its image, in one pass;
     /// returns the certificate of w_m, whose dual vector takes part in the same pass.
-    fn proximal_step(&mut self) -> crate::Certificate {
+    fn proximal_step(&mut self) -> Certificate {
         let n = self.t_old.len();
         let exponent = self.problem.dual.form().exponent();
         let step = self.step;
@@ -124,19 +145,21 @@ impl<'a> Run<'a> {
             FeatureSums::of_block(exponent, new, u_old, &mut base[..width]).add_to(block.state);
             for k in 0..width {
                 new[k] = exponent.prox(step, point[k] + step * u_point[k]);
+                block.state[FeatureSums::LENGTH] += (new[k] - point[k]) * (new[k] - point[k]);
             }
             u_point.copy_from_slice(new);
         };
-        let mut totals = [0.0; FeatureSums::LENGTH];
+        let mut totals = [0.0; FeatureSums::LENGTH + 1];
         self.t_new.fill(0.0);
         let merge = |state: &[f64], sum: &[f64]| {
             totals.iter_mut().zip(state).for_each(|(total, state)| *total += state);
             self.t_new.iter_mut().zip(sum).for_each(|(t, sum)| *t += sum);
         };
-        let pass = Sweep { per_feature: KEPT, state: FeatureSums::LENGTH, outputs: 1 };
+        let pass = Sweep { per_feature: KEPT, state: FeatureSums::LENGTH + 1, outputs: 1 };
         let matrix = self.problem.features.matrix();
         pass.run(matrix, &self.alphas, &mut self.points, &mut self.scratch.pass, visit, merge);
         self.passes += 1;
+        self.moved = totals[FeatureSums::LENGTH];
         self.problem.certificate(&self.t_old, &self.alphas[n..], FeatureSums::load(&totals))
     }
 
@@ -156,7 +179,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn weights(&self) -> Vec<f64> {
-        self.points.chunks(KEPT * self.block).flat_map(|block| &block[..block.len() / KEPT]).copied().collect()
+    fn solution(&self, status: Status, progress: Progress) -> PrimalSolution {
+        let weights = self.points.chunks(KEPT * self.block).flat_map(|block| &block[..block.len() / KEPT]).copied();
+        let Progress { iteration, passes, certificate } = progress;
+        PrimalSolution { weights: weights.collect(), certificate, status, iterations: iteration, passes }
     }
 }

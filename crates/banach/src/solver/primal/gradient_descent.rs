@@ -6,6 +6,7 @@ use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
     Error, Linesearch, Observer, Progress, Scratch, Status, Stopping,
     data::{Block, MAX_BLOCK, Sweep},
+    solver::MAX_TRIALS,
 };
 
 /// Gradient descent with linesearch.
@@ -32,20 +33,19 @@ impl GradientDescent {
         let mut run = Run::new(problem);
         let mut lambda = lambda_bar;
         let mut iteration = 0;
-        let status = loop {
+        loop {
             run.form_gradient();
             let certificate = problem.certificate(&run.t, &run.alpha, run.sums);
             let progress = Progress { iteration, passes: iteration + 1, certificate };
             if let Some(status) = self.stopping.end(&progress, observer) {
                 return Ok(run.solution(status, progress));
             }
-            match run.search(&self.linesearch, lambda, certificate.primal) {
-                Some(accepted) => lambda = self.linesearch.next_start(lambda_bar, accepted),
-                None => break run.solution(Status::Stalled, progress),
-            }
+            let Some(accepted) = run.search(&self.linesearch, lambda, certificate.primal) else {
+                return Ok(run.solution(Status::Stalled, progress));
+            };
+            lambda = self.linesearch.next_start(lambda_bar, accepted);
             iteration += 1;
-        };
-        Ok(status)
+        }
     }
 }
 
@@ -109,11 +109,11 @@ impl<'a> Run<'a> {
     /// The first step with `F(w) - F(w - lambda g) >= lambda (1 - delta) ||g||^2`, taken.
     fn search(&mut self, linesearch: &Linesearch, first: f64, value: f64) -> Option<f64> {
         let mut lambda = first;
-        loop {
+        for trials in 0.. {
             let trial = self.t.iter().zip(&self.t_rate).map(|(t, rate)| t - lambda * rate);
             self.t_trial.iter_mut().zip(trial).for_each(|(t, trial)| *t = trial);
             let decrease = lambda * (1.0 - linesearch.delta) * self.squared_gradient;
-            if decrease <= f64::EPSILON * value {
+            if decrease <= f64::EPSILON * value || !decrease.is_finite() || trials == MAX_TRIALS {
                 return None;
             }
             if value - self.trial_value(lambda) >= decrease {
