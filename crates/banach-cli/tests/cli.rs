@@ -121,6 +121,30 @@ fn a_closed_pipe_is_not_an_error() {
     assert_eq!(text(&run.stderr), "");
 }
 
+/// No placeholder is left in the documentation, and every relative link leads somewhere.
+#[test]
+fn documentation_is_complete() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages: Vec<PathBuf> =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|page| root.join(page)).to_vec();
+    for folder in ["docs", "docs/adr"] {
+        let entries = std::fs::read_dir(root.join(folder)).expect("the folder exists");
+        pages.extend(
+            entries.map(|entry| entry.expect("readable").path()).filter(|path| path.extension() == Some("md".as_ref())),
+        );
+    }
+    let mut links = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).expect("the page exists");
+        assert!(!text.contains("_HERE"), "{} has a placeholder", page.display());
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(page.parent().expect("a file").join(link).exists(), "{}: {link} does not exist", page.display());
+            links += 1;
+        }
+    }
+    assert!(links >= 10, "found only {links} links");
+}
+
 /// Every `banach` line in a console block of the documentation is accepted by the command line.
 #[test]
 fn documented_commands_exist() {
