@@ -29,10 +29,7 @@ impl Solver for ProximalGradient {
         let lambda_bar = self.linesearch.first_step(problem.largest_gamma())?;
         let mut run = Run::new(problem, &self.start, self.linesearch)?;
         let mut lambda = lambda_bar;
-        run.evaluate();
-        run.refuse_infinite_start()?;
         let status = loop {
-            run.remember_best();
             if let Some(status) = self.stopping.end(&run.progress(), observer) {
                 break status;
             }
@@ -40,6 +37,7 @@ impl Solver for ProximalGradient {
             let Some(accepted) = run.search(lambda) else { break Status::Stalled };
             run.step();
             run.evaluate();
+            run.remember_best();
             lambda = self.linesearch.next_start(lambda_bar, accepted);
         };
         Ok(run.solution(status))
@@ -65,34 +63,44 @@ struct Run<'a> {
     directions: Vec<f64>,
     /// Trials of the last search, which tells how many to prepare in the next.
     last_trials: usize,
-    best: (Vec<f64>, Vec<f64>, Certificate),
+    best: Best,
     scratch: Scratch,
     iteration: usize,
     passes: usize,
 }
 
+/// The iterate with the smallest relative gap.
+struct Best {
+    alpha: Vec<f64>,
+    omega: Vec<f64>,
+    certificate: Certificate,
+}
+
 impl<'a> Run<'a> {
+    /// A run at its start, evaluated.
     fn new(problem: &'a DualProblem<'a>, start: &Start, linesearch: Linesearch) -> Result<Self, Error> {
         let mut scratch = Scratch::new();
         let (alpha, passes) = start.alpha(problem, &mut scratch)?;
         let n = problem.samples();
-        let worst =
-            Certificate { primal: f64::INFINITY, dual: f64::INFINITY, gap: f64::INFINITY, distance: f64::INFINITY };
+        let mut evaluation = Evaluation::default();
+        problem.form().evaluate(&alpha, &mut evaluation, &mut scratch);
+        let certificate = problem.certificate(&alpha, evaluation.values[0], &evaluation.omegas);
+        refuse_infinite_start(&alpha, &certificate)?;
         Ok(Self {
             problem,
             linesearch,
             next: alpha.clone(),
-            evaluation: Evaluation::default(),
-            certificate: worst,
+            best: Best { alpha: alpha.clone(), omega: evaluation.omegas.clone(), certificate },
+            evaluation,
+            certificate,
             gradient: vec![0.0; n],
             trials: vec![0.0; n * TRIALS],
             directions: vec![0.0; n * TRIALS],
             last_trials: 1,
-            best: (alpha.clone(), vec![0.0; n], worst),
             alpha,
             scratch,
             iteration: 0,
-            passes,
+            passes: passes + 1,
         })
     }
 
@@ -102,22 +110,11 @@ impl<'a> Run<'a> {
         self.certificate = self.problem.certificate(&self.alpha, self.evaluation.values[0], &self.evaluation.omegas);
     }
 
-    /// A given start may be in the domain of the loss and still too far out for Q.
-    fn refuse_infinite_start(&self) -> Result<(), Error> {
-        if self.certificate.dual.is_finite() {
-            return Ok(());
-        }
-        let row = (0..self.alpha.len()).max_by(|&i, &j| self.alpha[i].abs().total_cmp(&self.alpha[j].abs()));
-        let row = row.expect("a problem has at least one sample");
-        let allowed = "a start at which Lambda is a finite number: smaller values";
-        Err(Error::BadValue { what: "alpha_0", row, value: self.alpha[row], allowed })
-    }
-
     fn remember_best(&mut self) {
-        if self.iteration == 0 || self.certificate.relative_gap() < self.best.2.relative_gap() {
-            self.best.0.copy_from_slice(&self.alpha);
-            self.best.1.copy_from_slice(&self.evaluation.omegas);
-            self.best.2 = self.certificate;
+        if self.certificate.relative_gap() < self.best.certificate.relative_gap() {
+            self.best.alpha.copy_from_slice(&self.alpha);
+            self.best.omega.copy_from_slice(&self.evaluation.omegas);
+            self.best.certificate = self.certificate;
         }
     }
 
@@ -186,8 +183,11 @@ impl<'a> Run<'a> {
                 let forward = self.alpha.iter().zip(&self.gradient).map(|(alpha, gradient)| alpha - lambda * gradient);
                 trial.iter_mut().zip(forward).for_each(|(trial, forward)| *trial = forward);
                 self.problem.prox(lambda, trial);
+                // A trial that overflowed is refused below; its line must only be a line.
                 let steps = trial.iter().zip(&self.alpha).map(|(trial, alpha)| trial - alpha);
-                direction.iter_mut().zip(steps).for_each(|(direction, step)| *direction = step);
+                direction.iter_mut().zip(steps).for_each(|(direction, step)| {
+                    *direction = if step.is_finite() { step } else { 0.0 };
+                });
             }
             let lines = self.problem.form().lines(&self.alpha, directions, &mut self.scratch);
             self.passes += 1;
@@ -197,7 +197,9 @@ impl<'a> Run<'a> {
                     return None;
                 }
                 let size = norm(&directions[j * n..(j + 1) * n]);
-                if lines.at(j, 1.0).bregman / size <= self.linesearch.delta * size / lambda {
+                let accepted = self.problem.first_inadmissible(trial).is_none()
+                    && lines.at(j, 1.0).bregman / size <= self.linesearch.delta * size / lambda;
+                if accepted {
                     self.next.copy_from_slice(trial);
                     self.last_trials = tried;
                     return Some(lambda);
@@ -214,9 +216,20 @@ impl<'a> Run<'a> {
     }
 
     fn solution(self, status: Status) -> Solution {
-        let (alpha, omega, certificate) = self.best;
+        let Best { alpha, omega, certificate } = self.best;
         Solution { alpha, omega, certificate, status, iterations: self.iteration, passes: self.passes }
     }
+}
+
+/// A given start may be in the domain of the loss and still too far out for Q.
+fn refuse_infinite_start(alpha: &[f64], certificate: &Certificate) -> Result<(), Error> {
+    if certificate.dual.is_finite() {
+        return Ok(());
+    }
+    let row = (0..alpha.len()).max_by(|&i, &j| alpha[i].abs().total_cmp(&alpha[j].abs()));
+    let row = row.expect("a problem has at least one sample");
+    let allowed = "a start at which Lambda is a finite number: smaller values";
+    Err(Error::BadValue { what: "alpha_0", row, value: alpha[row], allowed })
 }
 
 /// The Euclidean norm, whose square may be out of range.
