@@ -84,6 +84,12 @@ pub enum Error {
         /// The sum of `gamma_i L(y_i, 0)`.
         value: f64,
     },
+    /// No starting point can be represented.
+    #[error("the start on the ray alpha_i = t gamma_i y_i has t = {t:e}, which underflows: rescale X or give alpha_0")]
+    NoStart {
+        /// The best point of the ray.
+        t: f64,
+    },
     /// A loss that a solver cannot handle.
     #[error("the {solver} solver does not handle the {loss} loss; allowed: {allowed}")]
     Unsupported {

@@ -389,6 +389,16 @@ fn starts_with_an_infinite_value_are_refused() {
     }
 }
 
+/// A logistic problem whose best point on the ray is below the smallest number.
+#[test]
+fn starts_that_underflow_are_refused() {
+    let x = times(1e180, &X);
+    let form = features(&x, 3, 2.0);
+    let problem = DualProblem::new(&form, &Logistic, &[1.0, -1.0, 1.0], 1e-30).expect("valid");
+    let error = refused(solver(5, Start::Auto).solve(&problem, &mut Unobserved));
+    assert!(matches!(error, Error::NoStart { t } if t < 1e-300), "{error:?}");
+}
+
 /// Targets so small that their squares vanish would make every answer look perfect.
 #[test]
 fn objectives_that_underflow_are_refused() {

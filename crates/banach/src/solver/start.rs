@@ -23,7 +23,7 @@ impl Start {
         let (alpha, passes) = match self {
             Self::At(alpha) => (alpha.clone(), 0),
             Self::Auto if problem.first_inadmissible(&zero).is_none() => (zero, 0),
-            Self::Auto | Self::Ray => (ray(problem, scratch), 1),
+            Self::Auto | Self::Ray => (ray(problem, scratch)?, 1),
         };
         problem.check_start(&alpha)?;
         Ok((alpha, passes))
@@ -32,7 +32,7 @@ impl Start {
 
 /// Minimises the convex function `t -> Lambda(t a)`, `a_i = gamma_i y_i`, by bisection on its slope over
 /// `ln t`: the optimal `t` can be as small as the data are large.
-fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Vec<f64> {
+fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Error> {
     let (y, gammas, q) = (problem.targets(), problem.gammas(), problem.form().exponent().q());
     let direction: Vec<f64> = gammas.iter().zip(y).map(|(gamma, y)| gamma * y).collect();
     let mut evaluation = Evaluation::default();
@@ -64,5 +64,6 @@ fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Vec<f64> {
         }
     }
     let t = f64::exp(lower);
-    direction.iter().map(|a| t * a).collect()
+    let alpha: Vec<f64> = direction.iter().map(|a| t * a).collect();
+    if problem.first_inadmissible(&alpha).is_none() { Ok(alpha) } else { Err(Error::NoStart { t }) }
 }
