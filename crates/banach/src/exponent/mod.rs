@@ -226,6 +226,7 @@ mod tests {
             "1e400",
             "18446744073709551615/1",
             "18446744073709551615/18446744073709551614",
+            "100000000000000001/100000000000000000",
         ] {
             let error = text.parse::<Exponent>().expect_err(text).to_string();
             assert!(error.contains("1 < p <= 2"), "{error}");
