@@ -40,6 +40,7 @@ mod data;
 mod error;
 mod exponent;
 mod form;
+pub mod kernel;
 pub mod loss;
 mod problem;
 pub mod solver;
