@@ -6,8 +6,8 @@
 //! and there are `(n+q-1 choose q)` entries: `n(n+1)(n+2)(n+3)/24` for q = 4.
 //!
 //! The staircase is cut into tiles, each contiguous in memory, column after column; they are what a matrix product
-//! fills and what a contraction reads. Groups of columns are gathered into stripes, each with accumulators of its own,
-//! that depend on the number of samples alone.
+//! fills and what a contraction reads. Tiles are gathered into stripes, each with accumulators of its own, that depend on
+//! the number of samples alone.
 //!
 //! For predictions the last index is a new point: tails are shorter by one, and each stands for one column per point.
 
@@ -52,11 +52,9 @@ pub(super) struct Tile {
 #[derive(Debug, Clone)]
 pub(super) struct Stripe {
     pub tiles: Range<usize>,
+    /// The columns that it meets.
     pub tails: Range<usize>,
-    /// Its place among all entries.
-    pub entries: Range<usize>,
-    /// Rows from 0 on that it meets.
-    pub rows: usize,
+    first_entry: usize,
 }
 
 /// Neighbouring columns of a tile with the same number of rows.
@@ -89,10 +87,9 @@ impl Layout {
         let mut layout = Self { heads, tails, points, tiles: Vec::new(), stripes: Vec::new(), entries: 0 };
         let cuts = layout.row_cuts();
         let group = (MAX_COLUMNS / points).max(1);
-        let mut groups = Vec::new();
         for start in (0..layout.tails.len()).step_by(group) {
             let tails = start..(start + group).min(layout.tails.len());
-            let (first, last) = (layout.tiles.len(), layout.height(tails.end - 1));
+            let last = layout.height(tails.end - 1);
             for cut in cuts.windows(2).take_while(|cut| cut[0] < last) {
                 let rows = cut[0]..cut[1].min(last);
                 let length = layout.blocks(&rows, &tails).map(|block| block.entries.len()).sum::<usize>();
@@ -102,9 +99,8 @@ impl Layout {
                 let tails = tails.clone().find(|&t| layout.height(t) > rows.start).unwrap_or(tails.end)..tails.end;
                 layout.tiles.push(Tile { rows, tails, entries });
             }
-            groups.push((first..layout.tiles.len(), tails));
         }
-        layout.stripes = layout.stripes_of(&groups);
+        layout.stripes = layout.stripes();
         layout
     }
 
@@ -135,20 +131,22 @@ impl Layout {
         cuts
     }
 
-    fn stripes_of(&self, groups: &[(Range<usize>, Range<usize>)]) -> Vec<Stripe> {
-        let wanted = (self.entries.div_ceil(MAX_STRIPES)).max(STRIPE_ENTRIES);
+    /// Consecutive tiles with about equally many entries.
+    fn stripes(&self) -> Vec<Stripe> {
+        let wanted = self.entries.div_ceil(MAX_STRIPES).max(STRIPE_ENTRIES);
         let mut stripes: Vec<Stripe> = Vec::new();
-        for (tiles, tails) in groups {
-            let entries = self.tiles[tiles.start].entries.start..self.tiles[tiles.end - 1].entries.end;
-            let rows = self.tiles[tiles.end - 1].rows.end;
+        for (at, tile) in self.tiles.iter().enumerate() {
+            // Stripes end at fixed shares of the entries.
             match stripes.last_mut() {
-                Some(stripe) if stripe.entries.len() < wanted => {
-                    stripe.tiles.end = tiles.end;
-                    stripe.tails.end = tails.end;
-                    stripe.entries.end = entries.end;
-                    stripe.rows = rows;
+                Some(stripe) if tile.entries.start / wanted == stripe.first_entry / wanted => {
+                    stripe.tiles.end = at + 1;
+                    stripe.tails = stripe.tails.start.min(tile.tails.start)..tile.tails.end;
                 }
-                _ => stripes.push(Stripe { tiles: tiles.clone(), tails: tails.clone(), entries, rows }),
+                _ => stripes.push(Stripe {
+                    tiles: at..at + 1,
+                    tails: tile.tails.clone(),
+                    first_entry: tile.entries.start,
+                }),
             }
         }
         stripes
@@ -253,8 +251,10 @@ mod tests {
             assert_eq!(layout.stripes.len(), layout.stripes.len().clamp(1, MAX_STRIPES + 1));
             let tiles: Vec<usize> = layout.stripes.iter().flat_map(|stripe| stripe.tiles.clone()).collect();
             assert!(tiles.into_iter().eq(0..layout.tiles.len()));
-            let tails: Vec<usize> = layout.stripes.iter().flat_map(|stripe| stripe.tails.clone()).collect();
-            assert!(tails.into_iter().eq(0..layout.tails.len()));
+            for stripe in &layout.stripes {
+                let mut tiles = layout.tiles[stripe.tiles.clone()].iter();
+                assert!(tiles.all(|tile| tile.tails.start >= stripe.tails.start && tile.tails.end <= stripe.tails.end));
+            }
             let mut end = 0;
             for tile in &layout.tiles {
                 assert_eq!(tile.entries.start, end);

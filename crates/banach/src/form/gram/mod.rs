@@ -138,6 +138,11 @@ impl<'a> Gram<'a> {
         self.entries.is_some()
     }
 
+    /// The packed tensor as it is stored; `None` if it is streamed.
+    pub fn packed(&self) -> Option<&[f64]> {
+        self.entries.as_deref()
+    }
+
     /// `K(x_(i_1), ..., x_(i_q))`, from the stored tensor; `None` if there is none.
     ///
     /// # Panics

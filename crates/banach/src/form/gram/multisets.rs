@@ -99,6 +99,11 @@ impl Multisets {
         &self.indices[at * self.size..(at + 1) * self.size]
     }
 
+    /// The indices of a range of multisets, one after another.
+    pub(super) fn range(&self, range: Range<usize>) -> &[u32] {
+        &self.indices[range.start * self.size..range.end * self.size]
+    }
+
     /// Heads only: how many have all their samples below k.
     pub(super) fn below(&self, k: usize) -> usize {
         debug_assert_eq!(self.order, Order::Colex);
@@ -262,7 +267,7 @@ impl Multisets {
                 }
             }
             _ => {
-                let sets = self.indices[range.start * self.size..range.end * self.size].chunks_exact(self.size);
+                let sets = self.range(range).chunks_exact(self.size);
                 let product = |set: &[u32]| set.iter().map(|&i| x[i as usize]).product::<f64>();
                 out.iter_mut().zip(sets).for_each(|(out, set)| *out = product(set));
             }

@@ -12,17 +12,20 @@
 //!
 //! Only the cross term C needs the tensor once more, in the same read.
 
+use std::hint::black_box;
+
 use rayon::prelude::*;
 
 use super::{
-    contract::{PairDerivatives, TwoSided, derivatives},
+    contract::{Pairs, TwoSided, derivatives},
     layout::{Block, Layout, Stripe},
-    multisets::Multisets,
     products::{Products, Work},
 };
 
 /// Columns contracted with one dual vector before the next one takes its turn: they stay in cache.
 const COLUMNS_IN_TURN: usize = 16;
+/// Numbers in a cache line.
+const CACHE_LINE: usize = 8;
 /// Numbers that one task adds up.
 const PIECE: usize = 1 << 12;
 
@@ -118,10 +121,11 @@ fn combine<'a>(layout: &Layout, sizes: &Sizes, problems: usize, areas: &[f64], t
             sums.iter_mut().zip(&area[place.clone()]).for_each(|(sum, part)| *sum += part);
         }
     });
+    tails.fill(0.0);
     for (area, stripe) in areas.chunks(sizes.stripe()).zip(&layout.stripes) {
         let parts = area[summed..].chunks(stripe.tails.len());
         for (tails, part) in tails.chunks_mut(layout.tails.len()).zip(parts) {
-            tails[stripe.tails.clone()].copy_from_slice(part);
+            tails[stripe.tails.clone()].iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
     }
     let (heads, cross) = sums.split_at(sizes.heads);
@@ -178,6 +182,7 @@ impl StripePass<'_> {
             let tails = start..(start + COLUMNS_IN_TURN).min(block.tails.end);
             let first = (start - block.tails.start) * height;
             let columns = &entries[first..first + tails.len() * height];
+            fetch(columns);
             for problem in 0..self.problems {
                 let turn = Block { rows: block.rows.clone(), tails: tails.clone(), entries: 0..columns.len() };
                 match self.batch.cross {
@@ -205,34 +210,28 @@ impl StripePass<'_> {
     /// V, Z and C. With `y_a = sum_H dW_H/da B_HT` of a tail, its `Z` is `<alpha, y>/h` (Euler).
     fn contract_twice(&self, problem: usize, cross: Cross<'_>, columns: &[f64], block: &Block, area: &mut Area<'_>) {
         let Layout { heads, tails, .. } = self.layout;
-        let (n, height) = (heads.samples(), block.rows.len());
+        let (n, half, place) = (heads.samples(), heads.size(), self.stripe_place(problem, block));
         let alpha = &cross.alphas[problem * n..(problem + 1) * n];
-        let sums = &mut area.cross[problem * n * n..(problem + 1) * n * n];
-        for start in block.tails.clone().step_by(4) {
-            let quad = start..(start + 4).min(block.tails.end);
-            let first = (start - block.tails.start) * height;
-            let columns = &columns[first..first + quad.len() * height];
-            let y = &mut area.y[..quad.len() * n];
-            y.fill(0.0);
-            let columns_in = &self.batch.tails[problem * tails.len()..][quad.clone()];
-            let rows = &mut area.heads[problem * heads.len()..][block.rows.clone()];
-            if let [i, j] = *heads.get(block.rows.start) {
-                let first = (i as usize, j as usize);
-                PairDerivatives { block: columns, first, alpha, columns_in, rows, y }.run();
-            } else {
-                let slopes = &cross.heads[problem * heads.len() * heads.size()..];
-                for ((column, weight), y) in columns.chunks(height).zip(columns_in).zip(y.chunks_mut(n)) {
-                    derivatives(heads, block.rows.start, column, slopes, *weight, rows, y);
-                }
-            }
-            let slopes = &cross.tails[problem * tails.len() * tails.size()..];
-            // No head below the end of the rows has a larger sample than the last one.
-            let top = heads.get(block.rows.end - 1).last().map_or(0, |&j| j as usize + 1);
-            let place = self.stripe_place(problem, block) + start - block.tails.start;
-            for ((tail, y), z) in quad.zip(y.chunks(n)).zip(&mut area.tails[place..]) {
-                let y = &y[..top];
-                *z += y.iter().zip(alpha).map(|(y, alpha)| y * alpha).sum::<f64>() / heads.size() as f64;
-                add_cross(tails, tail, slopes, y, sums, n);
+        let columns_in = &self.batch.tails[problem * tails.len()..][block.tails.clone()];
+        let slopes = &cross.tails[(problem * tails.len() + block.tails.start) * half..][..block.tails.len() * half];
+        let rows = &mut area.heads[problem * heads.len()..][block.rows.clone()];
+        let sums = &mut area.tails[place..place + block.tails.len()];
+        let matrix = &mut area.cross[problem * n * n..(problem + 1) * n * n];
+        if let [i, j] = *heads.get(block.rows.start) {
+            let first = (i as usize, j as usize);
+            let (tails, y) = (tails.range(block.tails.clone()), &mut *area.y);
+            Pairs { block: columns, first, alpha, columns_in, tails, slopes, rows, columns: sums, cross: matrix, y }
+                .run();
+            return;
+        }
+        let head_slopes = &cross.heads[problem * heads.len() * half..];
+        let y = &mut area.y[..n];
+        for (at, (column, sum)) in columns.chunks(block.rows.len()).zip(sums).enumerate() {
+            derivatives(heads, block.rows.start, column, head_slopes, columns_in[at], rows, y);
+            *sum += y.iter().zip(alpha).map(|(y, alpha)| y * alpha).sum::<f64>() / half as f64;
+            for (&b, slope) in tails.get(block.tails.start + at).iter().zip(&slopes[at * half..]) {
+                let column = &mut matrix[b as usize * n..][..n];
+                column.iter_mut().zip(&*y).for_each(|(sum, y)| *sum += slope * y);
             }
         }
     }
@@ -243,13 +242,8 @@ impl StripePass<'_> {
     }
 }
 
-/// `C_ab += y_a dW_T/db` for the samples b of a tail.
-fn add_cross(tails: &Multisets, tail: usize, slopes: &[f64], y: &[f64], sums: &mut [f64], n: usize) {
-    let size = tails.size();
-    for (&b, &slope) in tails.get(tail).iter().zip(&slopes[tail * size..(tail + 1) * size]) {
-        if slope != 0.0 {
-            let column = &mut sums[b as usize * n..][..y.len()];
-            column.iter_mut().zip(y).for_each(|(sum, y)| *sum += slope * y);
-        }
-    }
+/// Reads one number of every cache line. A plain read keeps more of the memory's bandwidth busy than the contraction
+/// can, which then finds its columns in the second-level cache.
+fn fetch(columns: &[f64]) {
+    black_box(columns.iter().step_by(CACHE_LINE).fold(0, |all, entry| all ^ entry.to_bits()));
 }
