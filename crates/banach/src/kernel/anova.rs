@@ -140,3 +140,63 @@ impl WithSimd for Apply<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::range::power_sums;
+    use proptest::prelude::*;
+
+    /// The sum over all subsets with so many elements.
+    fn by_subsets(z: &[f64], degrees: std::ops::RangeInclusive<usize>) -> f64 {
+        let subsets = (0_u32..1 << z.len()).filter(|subset| degrees.contains(&(subset.count_ones() as usize)));
+        subsets.map(|subset| (0..z.len()).filter(|j| subset >> j & 1 == 1).map(|j| z[j]).product::<f64>()).sum()
+    }
+
+    #[test]
+    fn more_variables_than_there_are_give_exactly_zero() {
+        for z in [&[3.7][..], &[1e3, 0.4], &[0.3, -7.0, 0.1], &[0.0, 2.0, 0.0, 0.0, 5.1, 0.0]] {
+            let variables = z.iter().filter(|z| **z != 0.0).count();
+            for degree in variables + 1..=MAX_ORDER {
+                let kernel = Anova::new(degree, MAX_ORDER).expect("valid");
+                let mut sums = power_sums(&kernel, z.len(), |j| z[j]);
+                assert_eq!(kernel.ln_value(&sums), (0.0, f64::NEG_INFINITY), "{z:?} {degree}");
+                kernel.apply(&mut sums, 1);
+                assert_eq!(sums[0], 0.0, "{z:?} {degree}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_sum_over_subsets(z in proptest::collection::vec(-1.5_f64..1.5, 1..11)) {
+            let moduli: f64 = z.iter().map(|z| z.abs()).sum();
+            for min_degree in 1..=MAX_ORDER {
+                for max_degree in min_degree..=MAX_ORDER {
+                    let kernel = Anova::new(min_degree, max_degree).expect("valid");
+                    let mut sums = power_sums(&kernel, z.len(), |j| z[j]);
+                    kernel.apply(&mut sums, 1);
+                    let expected = by_subsets(&z, min_degree..=max_degree);
+                    let terms: f64 = (min_degree..=max_degree).map(|s| moduli.powi(s as i32)).sum();
+                    prop_assert!((sums[0] - expected).abs() <= NOISE * terms, "{:?} {} {}", kernel, sums[0], expected);
+                }
+            }
+        }
+
+        /// Many products of similar size, as in data: no digits to speak of are lost.
+        #[test]
+        fn many_variables_lose_no_digits(z in proptest::collection::vec(0.5_f64..1.5, 200..300)) {
+            for degree in 1..=MAX_ORDER {
+                let kernel = Anova::new(degree, degree).expect("valid");
+                let mut sums = power_sums(&kernel, z.len(), |j| z[j]);
+                kernel.apply(&mut sums, 1);
+                let mut e = [0.0; MAX_ORDER + 1];
+                e[0] = 1.0;
+                for z in &z {
+                    (1..=degree).rev().for_each(|s| e[s] += z * e[s - 1]);
+                }
+                prop_assert!((sums[0] / e[degree] - 1.0).abs() < 1e-11, "{} {} {}", degree, sums[0], e[degree]);
+            }
+        }
+    }
+}

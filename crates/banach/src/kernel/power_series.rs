@@ -31,7 +31,8 @@ impl PowerSeries {
 
     /// The kernel `a_0 + a_1 (scale t) + a_2 (scale t)^2 + ...`, with `scale > 0`.
     pub fn from_coefficients(coefficients: Vec<f64>, scale: f64) -> Result<Self, Error> {
-        let name = format!("a power series in {scale} t");
+        let degree = coefficients.iter().rposition(|&a| a > 0.0).unwrap_or(0);
+        let name = format!("a power series of degree {degree} in {scale} t");
         Self::finite(coefficients, scale, name)
     }
 
