@@ -320,6 +320,11 @@ mod tests {
                 FeatureMap::new(&normalized, 2, exponent, None).expect("finite").phi(&[3.0, -5.0]).expect("in range");
             assert!((exponent.norm_q(&phi) - 1.0).abs() < 1e-12, "{p}");
         }
+        // What is not listed counts in the norm all the same: exp((3^4 + 5^4)/1000)^(1/4).
+        let exponential = Normalized(Exponential::new(0.001).expect("valid"));
+        let map = FeatureMap::new(&exponential, 2, exponent(), Some(0)).expect("finite");
+        let phi = map.phi(&[3.0, -5.0]).expect("in range");
+        assert!((phi[0] - (-0.706_f64 / 4.0).exp()).abs() < 1e-15 && phi.len() == 1);
         let zero = FeatureMap::new(&normalized, 2, exponent(), None).expect("finite").phi(&[0.0, 0.0]);
         assert_eq!(zero, Ok(vec![0.0; 3]));
     }
