@@ -7,7 +7,7 @@ use crate::Error;
 const MAX_ORDER: usize = 8;
 
 /// Elements handled at a time.
-const CHUNK: usize = 64;
+const CHUNK: usize = 32;
 
 /// Values below this share of the sum of moduli they come from are rounding, and count as 0.
 const NOISE: f64 = 64.0 * f64::EPSILON;
@@ -41,19 +41,22 @@ impl Anova {
     #[inline(always)]
     fn newton<const LANES: usize>(self, sums: &mut [[f64; LANES]; MAX_ORDER]) {
         let p = *sums;
-        let mut moduli = [[0.0; LANES]; MAX_ORDER];
+        let mut moduli = p;
         for s in 1..=self.max_degree {
-            for lane in 0..LANES {
-                let (mut value, mut modulus, mut sign) = (0.0, 0.0, 1.0);
-                for i in 1..=s {
-                    let (e, m) = if i == s { (1.0, 1.0) } else { (sums[s - i - 1][lane], moduli[s - i - 1][lane]) };
-                    value += sign * e * p[i - 1][lane];
-                    modulus += m * p[i - 1][lane].abs();
-                    sign = -sign;
+            let last = if s.is_multiple_of(2) { -1.0 } else { 1.0 };
+            let mut value = p[s - 1].map(|p| last * p);
+            let mut modulus = p[s - 1].map(f64::abs);
+            for i in 1..s {
+                let sign = if i.is_multiple_of(2) { -1.0 } else { 1.0 };
+                for lane in 0..LANES {
+                    value[lane] += sign * sums[s - i - 1][lane] * p[i - 1][lane];
+                    modulus[lane] += moduli[s - i - 1][lane] * p[i - 1][lane].abs();
                 }
-                let (value, modulus) = (value / s as f64, modulus / s as f64);
-                sums[s - 1][lane] = if value.abs() <= NOISE * modulus { 0.0 } else { value };
-                moduli[s - 1][lane] = modulus;
+            }
+            for lane in 0..LANES {
+                let noise = value[lane].abs() <= NOISE * modulus[lane];
+                sums[s - 1][lane] = if noise { 0.0 } else { value[lane] / s as f64 };
+                moduli[s - 1][lane] = modulus[lane] / s as f64;
             }
         }
     }

@@ -124,9 +124,10 @@ impl TensorKernel for PowerSeries {
 
     fn apply(&self, sums: &mut [f64], count: usize) {
         let t = &mut sums[..count];
+        t.iter_mut().for_each(|t| *t *= self.scale);
         match &self.terms {
-            Terms::Named(series) => t.iter_mut().for_each(|t| *t = series.value(self.scale * *t)),
-            Terms::Finite { a, .. } => Arch::new().dispatch(Horner { a, scale: self.scale, t }),
+            Terms::Named(series) => series.apply(t),
+            Terms::Finite { a, .. } => Arch::new().dispatch(Horner { a, t }),
         }
     }
 
@@ -172,7 +173,6 @@ impl TensorKernel for PowerSeries {
 
 struct Horner<'a> {
     a: &'a [f64],
-    scale: f64,
     t: &'a mut [f64],
 }
 
@@ -185,7 +185,7 @@ impl WithSimd for Horner<'_> {
         for t in self.t.chunks_mut(CHUNK) {
             let mut sums = [0.0; CHUNK];
             for a in self.a.iter().rev() {
-                sums.iter_mut().zip(&*t).for_each(|(sum, t)| *sum = *sum * (self.scale * t) + a);
+                sums.iter_mut().zip(&*t).for_each(|(sum, t)| *sum = *sum * t + a);
             }
             t.copy_from_slice(&sums[..t.len()]);
         }

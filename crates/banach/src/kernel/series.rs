@@ -3,7 +3,7 @@
 use std::{f64::consts, fmt, str::FromStr};
 
 use super::{MAX_VALUE, linear::sign};
-use crate::Error;
+use crate::{Error, exponent::exp_in_place};
 
 /// A named function `f(t) = sum_s a_s t^s` with `a_s >= 0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,6 +84,19 @@ impl Series {
             Self::BesselI0 if t.abs() <= BESSEL_SWITCH => 1.0 + bessel_i0_near(t),
             // Two factors: e^t may be out of range where I_0 is not.
             Self::BesselI0 => (0.5 * t.abs()).exp() * bessel_i0_far(t) * (0.5 * t.abs()).exp(),
+        }
+    }
+
+    /// [`value`](Self::value) in place.
+    pub(super) fn apply(self, t: &mut [f64]) {
+        match self {
+            Self::Geometric => t.iter_mut().for_each(|t| *t = Self::Geometric.value(*t)),
+            Self::Cosh => {
+                t.iter_mut().for_each(|t| *t = t.abs());
+                exp_in_place(t);
+                t.iter_mut().for_each(|t| *t = 0.5 * (*t + 1.0 / *t));
+            }
+            _ => t.iter_mut().for_each(|t| *t = self.value(*t)),
         }
     }
 
