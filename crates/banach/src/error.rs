@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// A sample at which a tensor kernel leaves the range of numbers.
     #[error(
-        "{kernel} at sample {row} of {what}: sum_j |x_ij|^q = {sum:e}, and the largest allowed is {limit:e}; {advice}"
+        "{kernel} at sample {row} of {what}: sum_j |x_ij|^q = {sum:.4e}, and the largest allowed is {limit:.4e}; {advice}"
     )]
     KernelRange {
         /// The kernel with its parameters.

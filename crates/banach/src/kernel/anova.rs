@@ -7,7 +7,7 @@ use crate::Error;
 const MAX_ORDER: usize = 8;
 
 /// Elements handled at a time.
-const CHUNK: usize = 64;
+const CHUNK: usize = 32;
 
 /// Values below this share of the sum of moduli they come from are rounding, and count as 0.
 const NOISE: f64 = 64.0 * f64::EPSILON;
@@ -41,19 +41,22 @@ impl Anova {
     #[inline(always)]
     fn newton<const LANES: usize>(self, sums: &mut [[f64; LANES]; MAX_ORDER]) {
         let p = *sums;
-        let mut moduli = [[0.0; LANES]; MAX_ORDER];
+        let mut moduli = p;
         for s in 1..=self.max_degree {
-            for lane in 0..LANES {
-                let (mut value, mut modulus, mut sign) = (0.0, 0.0, 1.0);
-                for i in 1..=s {
-                    let (e, m) = if i == s { (1.0, 1.0) } else { (sums[s - i - 1][lane], moduli[s - i - 1][lane]) };
-                    value += sign * e * p[i - 1][lane];
-                    modulus += m * p[i - 1][lane].abs();
-                    sign = -sign;
+            let last = if s.is_multiple_of(2) { -1.0 } else { 1.0 };
+            let mut value = p[s - 1].map(|p| last * p);
+            let mut modulus = p[s - 1].map(f64::abs);
+            for i in 1..s {
+                let sign = if i.is_multiple_of(2) { -1.0 } else { 1.0 };
+                for lane in 0..LANES {
+                    value[lane] += sign * sums[s - i - 1][lane] * p[i - 1][lane];
+                    modulus[lane] += moduli[s - i - 1][lane] * p[i - 1][lane].abs();
                 }
-                let (value, modulus) = (value / s as f64, modulus / s as f64);
-                sums[s - 1][lane] = if value.abs() <= NOISE * modulus { 0.0 } else { value };
-                moduli[s - 1][lane] = modulus;
+            }
+            for lane in 0..LANES {
+                let noise = value[lane].abs() <= NOISE * modulus[lane];
+                sums[s - 1][lane] = if noise { 0.0 } else { value[lane] / s as f64 };
+                moduli[s - 1][lane] = modulus[lane] / s as f64;
             }
         }
     }
@@ -136,6 +139,66 @@ impl WithSimd for Apply<'_> {
             values.fill(0.0);
             for e in &e[kernel.min_degree - 1..kernel.max_degree] {
                 values.iter_mut().zip(e).for_each(|(value, e)| *value += e);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::range::power_sums;
+    use proptest::prelude::*;
+
+    /// The sum over all subsets with so many elements.
+    fn by_subsets(z: &[f64], degrees: std::ops::RangeInclusive<usize>) -> f64 {
+        let subsets = (0_u32..1 << z.len()).filter(|subset| degrees.contains(&(subset.count_ones() as usize)));
+        subsets.map(|subset| (0..z.len()).filter(|j| subset >> j & 1 == 1).map(|j| z[j]).product::<f64>()).sum()
+    }
+
+    #[test]
+    fn more_variables_than_there_are_give_exactly_zero() {
+        for z in [&[3.7][..], &[1e3, 0.4], &[0.3, -7.0, 0.1], &[0.0, 2.0, 0.0, 0.0, 5.1, 0.0]] {
+            let variables = z.iter().filter(|z| **z != 0.0).count();
+            for degree in variables + 1..=MAX_ORDER {
+                let kernel = Anova::new(degree, MAX_ORDER).expect("valid");
+                let mut sums = power_sums(&kernel, z.len(), |j| z[j]);
+                assert_eq!(kernel.ln_value(&sums), (0.0, f64::NEG_INFINITY), "{z:?} {degree}");
+                kernel.apply(&mut sums, 1);
+                assert_eq!(sums[0], 0.0, "{z:?} {degree}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_sum_over_subsets(z in proptest::collection::vec(-1.5_f64..1.5, 1..11)) {
+            let moduli: f64 = z.iter().map(|z| z.abs()).sum();
+            for min_degree in 1..=MAX_ORDER {
+                for max_degree in min_degree..=MAX_ORDER {
+                    let kernel = Anova::new(min_degree, max_degree).expect("valid");
+                    let mut sums = power_sums(&kernel, z.len(), |j| z[j]);
+                    kernel.apply(&mut sums, 1);
+                    let expected = by_subsets(&z, min_degree..=max_degree);
+                    let terms: f64 = (min_degree..=max_degree).map(|s| moduli.powi(s as i32)).sum();
+                    prop_assert!((sums[0] - expected).abs() <= NOISE * terms, "{:?} {} {}", kernel, sums[0], expected);
+                }
+            }
+        }
+
+        /// Many products of similar size, as in data: no digits to speak of are lost.
+        #[test]
+        fn many_variables_lose_no_digits(z in proptest::collection::vec(0.5_f64..1.5, 200..300)) {
+            for degree in 1..=MAX_ORDER {
+                let kernel = Anova::new(degree, degree).expect("valid");
+                let mut sums = power_sums(&kernel, z.len(), |j| z[j]);
+                kernel.apply(&mut sums, 1);
+                let mut e = [0.0; MAX_ORDER + 1];
+                e[0] = 1.0;
+                for z in &z {
+                    (1..=degree).rev().for_each(|s| e[s] += z * e[s - 1]);
+                }
+                prop_assert!((sums[0] / e[degree] - 1.0).abs() < 1e-11, "{} {} {}", degree, sums[0], e[degree]);
             }
         }
     }

@@ -1,6 +1,6 @@
 use super::{MAX_VALUE, TensorKernel, inside};
 
-/// `K = p_1` (12) `[eq:linearker]`: the features are the variables.
+/// `K = p_1` (13) `[eq:linearker]`: the features are the variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Linear;
 

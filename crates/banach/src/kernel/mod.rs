@@ -4,18 +4,25 @@
 
 mod anova;
 mod exponential;
+mod feature_map;
+#[cfg(test)]
+pub(crate) mod laws;
 mod linear;
+mod monomial;
 mod normalized;
 mod polynomial;
 mod power_series;
 mod range;
+mod selections;
 mod series;
 
 use std::fmt;
 
 pub use anova::Anova;
 pub use exponential::Exponential;
+pub use feature_map::{FeatureMap, cardinality};
 pub use linear::Linear;
+pub use monomial::Monomial;
 pub use normalized::Normalized;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;

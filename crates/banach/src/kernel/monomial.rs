@@ -30,7 +30,9 @@ impl Monomial {
 
     /// As displayed, with these names for the variables: `age^2 height`. Variables without a name are numbered.
     pub fn with_names<S: AsRef<str>>(&self, names: &[S]) -> String {
-        self.text(|variable| names.get(variable).map_or_else(|| format!("x{variable}"), |name| name.as_ref().to_owned()))
+        self.text(|variable| {
+            names.get(variable).map_or_else(|| format!("x{variable}"), |name| name.as_ref().to_owned())
+        })
     }
 
     fn text(&self, name: impl Fn(usize) -> String) -> String {

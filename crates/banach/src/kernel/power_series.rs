@@ -31,7 +31,8 @@ impl PowerSeries {
 
     /// The kernel `a_0 + a_1 (scale t) + a_2 (scale t)^2 + ...`, with `scale > 0`.
     pub fn from_coefficients(coefficients: Vec<f64>, scale: f64) -> Result<Self, Error> {
-        let name = format!("a power series in {scale} t");
+        let degree = coefficients.iter().rposition(|&a| a > 0.0).unwrap_or(0);
+        let name = format!("a power series of degree {degree} in {scale} t");
         Self::finite(coefficients, scale, name)
     }
 
@@ -123,9 +124,10 @@ impl TensorKernel for PowerSeries {
 
     fn apply(&self, sums: &mut [f64], count: usize) {
         let t = &mut sums[..count];
+        t.iter_mut().for_each(|t| *t *= self.scale);
         match &self.terms {
-            Terms::Named(series) => t.iter_mut().for_each(|t| *t = series.value(self.scale * *t)),
-            Terms::Finite { a, .. } => Arch::new().dispatch(Horner { a, scale: self.scale, t }),
+            Terms::Named(series) => series.apply(t),
+            Terms::Finite { a, .. } => Arch::new().dispatch(Horner { a, t }),
         }
     }
 
@@ -171,7 +173,6 @@ impl TensorKernel for PowerSeries {
 
 struct Horner<'a> {
     a: &'a [f64],
-    scale: f64,
     t: &'a mut [f64],
 }
 
@@ -184,7 +185,7 @@ impl WithSimd for Horner<'_> {
         for t in self.t.chunks_mut(CHUNK) {
             let mut sums = [0.0; CHUNK];
             for a in self.a.iter().rev() {
-                sums.iter_mut().zip(&*t).for_each(|(sum, t)| *sum = *sum * (self.scale * t) + a);
+                sums.iter_mut().zip(&*t).for_each(|(sum, t)| *sum = *sum * t + a);
             }
             t.copy_from_slice(&sums[..t.len()]);
         }

@@ -1,5 +1,7 @@
 //! Where a kernel can be evaluated, and its value at given points.
 
+use std::iter;
+
 use super::{TensorKernel, inside};
 use crate::Error;
 
@@ -81,7 +83,7 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
             let value = point[column];
             return Err(Error::BadEntry { what: "points", row, column, value, limit: f64::MAX });
         }
-        let sums = power_sums(kernel, inputs, |j| point[j].powi(q as i32));
+        let sums = power_sums(kernel, inputs, |j| iter::repeat_n(point[j], q).product());
         check_range(kernel, "points", row, sums[0])?;
         if kernel.normalized() {
             let (_, ln) = kernel.ln_value(&sums);
@@ -117,4 +119,78 @@ pub(super) fn power_sums<K: TensorKernel + ?Sized>(
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series};
+
+    #[test]
+    fn points_that_cannot_work_are_refused() {
+        let point = |entries: &'static [f64]| Linear.value(&[entries, &[1.0, 2.0]]);
+        assert_eq!(point(&[3.0, 4.0]), Ok(11.0));
+        assert_eq!(point(&[]), Err(Error::Empty { what: "a point" }));
+        assert_eq!(point(&[1.0]), Err(Error::Shape { what: "a point", got: 2, expected: 1 }));
+        assert!(matches!(point(&[1.0, f64::NAN]), Err(Error::BadEntry { row: 0, column: 1, .. })));
+        for q in [0, 1, 3, 5, 7, 9, 10] {
+            assert!(matches!(Linear.value(&vec![&[1.0][..]; q]), Err(Error::Parameter { .. })), "{q}");
+        }
+    }
+
+    fn advice(kernel: &dyn TensorKernel, p_1: f64) -> String {
+        match check_range(kernel, "X", 7, p_1) {
+            Err(error @ Error::KernelRange { row: 7, what: "X", .. }) => error.to_string(),
+            other => panic!("{kernel:?} {p_1}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_scale_that_is_named_works_and_is_not_timid() {
+        let build: [fn(f64) -> Box<dyn TensorKernel>; 4] = [
+            |scale| Box::new(Exponential::new(scale).expect("valid")),
+            |scale| Box::new(Polynomial::new(40, scale, 3.0).expect("valid")),
+            |scale| Box::new(PowerSeries::new(Series::Geometric, scale).expect("valid")),
+            |scale| Box::new(Normalized(PowerSeries::new(Series::Cosh, scale).expect("valid"))),
+        ];
+        for build in build {
+            for scale in [1e-3, 0.37, 1.0, 5.0] {
+                for times in [1.000_001, 1.7, 20.0, 1e9] {
+                    let p_1 = build(scale).limit() * times;
+                    let message = advice(&*build(scale), p_1);
+                    let (_, rest) = message.split_once("use scale = ").expect("a scale is named");
+                    let (named, _) = rest.split_once(" or less").expect("and ends");
+                    let named: f64 = named.parse().expect("a number");
+                    assert!(check_range(&*build(named), "X", 7, p_1).is_ok(), "{message}");
+                    assert!(check_range(&*build(1.2 * named), "X", 7, p_1).is_err(), "{message}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn normalising_is_named_where_it_helps() {
+        let exponential = Exponential::new(1.0).expect("valid");
+        assert!(advice(&exponential, 1e4).contains("normalise the kernel"));
+        assert!(Normalized(exponential).value(&[&[100.0], &[100.0]]).is_ok());
+        assert!(!advice(&exponential, 1e20).contains("normalise"));
+        assert!(!advice(&Normalized(exponential), 1e20).contains("normalise the"));
+        assert!(!advice(&PowerSeries::new(Series::Geometric, 1.0).expect("valid"), 2.0).contains("normalise"));
+        assert!(advice(&Anova::new(2, 4).expect("valid"), 1e75).contains("normalise the kernel"));
+        let infinite = advice(&exponential, f64::INFINITY);
+        assert!(infinite.contains("standardise the columns") && !infinite.contains("scale ="), "{infinite}");
+        assert!(check_range(&Linear, "X", 0, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn a_message_reads_well() {
+        let kernel = Exponential::new(1.0).expect("valid");
+        let error = kernel.value(&[&[1.0, 1.0], &[30.0, 20.0]]).expect_err("out of range").to_string();
+        assert_eq!(
+            error,
+            "exp(1 t) at sample 1 of points: sum_j |x_ij|^q = 1.3000e3, and the largest allowed is 6.4472e2; use \
+             scale = 4.9e-1 or less, or standardise the columns (or divide them by a larger number), or normalise \
+             the kernel"
+        );
+    }
 }
