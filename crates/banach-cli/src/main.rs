@@ -7,6 +7,7 @@ mod args;
 mod files;
 mod print;
 mod progress;
+mod report;
 mod run;
 
 use std::process::ExitCode;

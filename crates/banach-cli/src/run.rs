@@ -11,6 +11,7 @@ use crate::{
     args::{self, Arguments, Command, Reproduce},
     files, print,
     progress::Bar,
+    report,
 };
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -25,27 +26,27 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             let folder = out.map(files::Folder::create).transpose()?;
             let table = Table1::run(request(seed, usize::from(repeats), !no_baselines), &mut Bar::new())?;
             if let Some(folder) = folder {
-                folder.write("table1.md", print::table1_markdown(&table).as_bytes())?;
-                folder.write("table1.json", print::json(&table)?.as_bytes())?;
+                folder.write("table1.md", report::table1(&table).markdown())?;
+                folder.write("table1.json", print::json(&table)?)?;
             }
-            print::out(&if json { print::json(&table)? } else { print::table1(&table) })
+            print::out(&if json { print::json(&table)? } else { report::table1(&table).text() })
         }
         Command::Reproduce(Reproduce::Figure1 { experiment, out }) => {
             let args::Experiment { json, seed, repeats, quick } = experiment;
             let request = if quick { figure1::Request::quick } else { figure1::Request::full };
             let folder = files::Folder::create(out)?;
             let figure = Figure1::run(request(seed, usize::from(repeats)), &mut Bar::new())?;
-            let mut written = vec![folder.write("figure1.json", print::json(&figure)?.as_bytes())?];
+            folder.write("figure1.json", print::json(&figure)?)?;
             for picture in figure.draw()? {
-                written.push(folder.write(&format!("{}.svg", picture.name), picture.svg.as_bytes())?);
-                written.push(folder.write(&format!("{}.png", picture.name), &picture.png)?);
+                folder.write(&format!("{}.svg", picture.name), &picture.svg)?;
+                folder.write(&format!("{}.png", picture.name), &picture.png)?;
             }
-            print::out(&if json { print::json(&figure)? } else { print::figure1(&figure, &written) })
+            print::out(&if json { print::json(&figure)? } else { report::figure1(&figure).text() })
         }
         Command::Bench(args::Bench { json, rounds }) => {
             let request = bench::Request { rounds: usize::from(rounds), ..bench::Request::default() };
             let bench = Bench::run(request, &mut Bar::new())?;
-            print::out(&if json { print::json(&bench)? } else { print::bench(&bench) })
+            print::out(&if json { print::json(&bench)? } else { report::bench(&bench).text() })
         }
     }
 }
