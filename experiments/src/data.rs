@@ -1,9 +1,12 @@
 //! The paper's data (section 4): a normal matrix, a sparse vector, and noise.
 
+use banach::{Exponent, FeatureMatrix, Features};
 use rand::{RngExt, SeedableRng, seq::index};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
+
+use crate::Error;
 
 /// `y = X w_* + sigma eps`, with X, eps normal and w_* sparse.
 ///
@@ -51,6 +54,22 @@ impl SparseLinear {
         }
         Sample { columns, targets, truth }
     }
+}
+
+impl Sample {
+    /// The features route for the exponent that the paper writes so.
+    pub(crate) fn form(&self, p: &str) -> Result<Features<'_>, Error> {
+        let n = self.targets.len();
+        let matrix = FeatureMatrix::from_columns(n, self.columns.len() / n, &self.columns[..])?;
+        Ok(Features::new(matrix, p.parse::<Exponent>()?))
+    }
+}
+
+/// How many relevant features are among as many largest weights.
+pub(crate) fn count_found(truth: &[(usize, f64)], weights: &[f64]) -> usize {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()));
+    truth.iter().filter(|(feature, _)| order[..truth.len()].contains(feature)).count()
 }
 
 #[cfg(test)]

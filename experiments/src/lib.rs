@@ -4,6 +4,7 @@
 //! command line's business.
 
 pub mod bench;
+mod comparison;
 pub mod data;
 mod figure;
 pub mod figure1;
@@ -12,7 +13,9 @@ pub mod table1;
 
 use std::ops::ControlFlow;
 
+pub use comparison::{Comparison, Printed};
 pub use figure::Picture;
+pub use runs::{Algorithm, End, Outcome, Settings};
 
 /// Told how far an experiment is.
 pub trait Watch {

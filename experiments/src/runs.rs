@@ -9,7 +9,7 @@ use banach::{
 };
 use serde::Serialize;
 
-use crate::{Error, Watch, data::Sample};
+use crate::{Error, Watch};
 
 /// The relative gap of the reference solution (the paper's footnote to Table 1's experiment).
 const REFERENCE_GAP: f64 = 1e-14;
@@ -130,12 +130,12 @@ pub(crate) struct Reference {
 /// Runs the dual algorithm until the duality gap is below 1e-14 and counts its iterations to the precision.
 pub(crate) fn dual(
     settings: &Settings,
-    form: &Features<'_>,
-    sample: &Sample,
+    form: &dyn QForm,
+    targets: &[f64],
     seed: u64,
     watch: &mut dyn Watch,
 ) -> Result<Reference, Error> {
-    let problem = DualProblem::new(form, LOSS, &sample.targets, settings.gamma)?;
+    let problem = DualProblem::new(form, LOSS, targets, settings.gamma)?;
     let stopping = Stopping { tolerance: REFERENCE_GAP, max_iterations: 100 * settings.limit };
     let solver = Gradient { stopping, linesearch: settings.linesearch(), start: Start::Auto };
     let mut marks = Vec::new();
@@ -168,11 +168,11 @@ pub(crate) fn primal(
     algorithm: Algorithm,
     settings: &Settings,
     form: &Features<'_>,
-    sample: &Sample,
+    targets: &[f64],
     reference: &Reference,
     watch: &mut dyn Watch,
 ) -> Result<Outcome, Error> {
-    let problem = PrimalProblem::new(form, LOSS, &sample.targets, settings.gamma)?;
+    let problem = PrimalProblem::new(form, LOSS, targets, settings.gamma)?;
     let minimum = -reference.solution.certificate.dual;
     let precision = |certificate: &Certificate| (certificate.primal - minimum) / minimum.abs();
     let stopping = Stopping { tolerance: 0.0, max_iterations: settings.limit };

@@ -1,8 +1,9 @@
 //! Table 1: the paper's iteration counts beside ours.
 
 use banach_experiments::{
+    Algorithm, Comparison, End, Outcome, Printed,
     data::SparseLinear,
-    table1::{self, Algorithm, End, Outcome, Printed, Table1},
+    table1::{self, Table1},
 };
 
 use super::{Cell, Table};
@@ -32,23 +33,23 @@ pub(crate) fn table1(table: &Table1) -> Table {
             let head = [Cell::from(title), Cell::from(source)];
             rows.push(head.into_iter().chain(cells.iter().map(|cell| show(cell))).collect());
         };
-        row(algorithm.title(), "paper", |cell| printed(cell.paper).into());
-        row("", "banach", |cell| Cell::judged(measured(cell), cell.agrees));
-        row("", "seconds", |cell| seconds(cell).into());
+        row(algorithm.title(), "paper", |cell| printed(cell.count.paper).into());
+        row("", "banach", |cell| Cell::judged(measured(&cell.count), cell.count.agrees));
+        row("", "seconds", |cell| seconds(&cell.count).into());
     }
     Table { title: "Table 1".to_owned(), setting, header, rows, notes: notes(table) }
 }
 
 fn notes(table: &Table1) -> Vec<String> {
-    let seeds: Vec<u64> = table.cells[0].outcomes.iter().map(|outcome| outcome.seed).collect();
+    let seeds: Vec<u64> = table.cells[0].count.outcomes.iter().map(|outcome| outcome.seed).collect();
     let plural = if seeds.len() == 1 { "" } else { "s" };
     let baselines =
         if table.request.baselines { format!(", seed {} alone for the primal ones", seeds[0]) } else { String::new() };
     let spread =
         format!("mean(standard deviation) over {} seed{plural} for the dual algorithm{baselines}.", seeds.len());
     let verdict = if table.request.paper_size {
-        let agreeing = table.cells.iter().filter(|cell| cell.agrees == Some(true)).count();
-        let decided = table.cells.iter().filter(|cell| cell.agrees.is_some()).count();
+        let agreeing = table.cells.iter().filter(|cell| cell.count.agrees == Some(true)).count();
+        let decided = table.cells.iter().filter(|cell| cell.count.agrees.is_some()).count();
         format!(
             "{agreeing} of {decided} cells agree with the paper (=): within its mean plus or minus twice its bracket, \
              within 10 % of a single count, or above the same limit. The others do not (!=)."
@@ -70,12 +71,12 @@ fn printed(printed: Printed) -> String {
 }
 
 /// Our count in the same form.
-fn measured(cell: &table1::Cell) -> String {
-    match (cell.mean, cell.deviation) {
+fn measured(count: &Comparison) -> String {
+    match (count.mean, count.deviation) {
         (Some(mean), Some(deviation)) => format!("{mean:.1}({deviation:.1})"),
         (Some(mean), None) => format!("{mean}"),
         (None, _) => {
-            let worst = cell.outcomes.iter().max_by(|a, b| a.precision.total_cmp(&b.precision));
+            let worst = count.outcomes.iter().max_by(|a, b| a.precision.total_cmp(&b.precision));
             let Outcome { iterations, end, precision, .. } = worst.expect("a cell has at least one run");
             let after = if *end == End::Stalled { "stalled at" } else { ">" };
             format!("{after} {iterations} (at {precision:.0e})")
@@ -83,7 +84,7 @@ fn measured(cell: &table1::Cell) -> String {
     }
 }
 
-fn seconds(cell: &table1::Cell) -> String {
-    let mean = cell.outcomes.iter().map(|outcome| outcome.seconds).sum::<f64>() / cell.outcomes.len() as f64;
+fn seconds(count: &Comparison) -> String {
+    let mean = count.outcomes.iter().map(|outcome| outcome.seconds).sum::<f64>() / count.outcomes.len() as f64;
     format!("{mean:.2}")
 }
