@@ -1,5 +1,6 @@
 //! What can be wrong with an input. Not converging is not an error: see [`Status`](crate::Status).
 
+use num_bigint::BigUint;
 use thiserror::Error;
 
 /// An input that can never work: what was got, what is allowed, and how to fix it.
@@ -60,6 +61,39 @@ pub enum Error {
         got: String,
         /// The values allowed.
         allowed: &'static str,
+    },
+    /// A sample at which a tensor kernel leaves the range of numbers.
+    #[error(
+        "{kernel} at sample {row} of {what}: sum_j |x_ij|^q = {sum:e}, and the largest allowed is {limit:e}; {advice}"
+    )]
+    KernelRange {
+        /// The kernel with its parameters.
+        kernel: String,
+        /// The name of the data.
+        what: &'static str,
+        /// The sample.
+        row: usize,
+        /// Its sum of q-th powers.
+        sum: f64,
+        /// The largest sum allowed.
+        limit: f64,
+        /// What to change.
+        advice: String,
+    },
+    /// More features than can be listed.
+    #[error(
+        "{kernel} in {inputs} variables has {cardinality} features, too many to list for {samples} samples: lower the \
+         degree, or use a route that does not list features"
+    )]
+    TooManyFeatures {
+        /// The kernel with its parameters.
+        kernel: String,
+        /// The number of variables, d.
+        inputs: usize,
+        /// The number of samples, n.
+        samples: usize,
+        /// The number of features, card(K).
+        cardinality: BigUint,
     },
     /// A sparse matrix whose index arrays contradict each other.
     #[error("sparse matrix: {problem} (column {column})")]

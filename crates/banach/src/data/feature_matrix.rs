@@ -126,6 +126,20 @@ impl<'a> FeatureMatrix<'a> {
         self.storage.values().len()
     }
 
+    /// The values of one feature, one per sample.
+    pub(crate) fn column_into(&self, column: usize, out: &mut [f64]) {
+        match &self.storage {
+            Storage::Dense(values) => out.copy_from_slice(&values[column * self.samples..(column + 1) * self.samples]),
+            Storage::Sparse { starts, rows, values } => {
+                out.fill(0.0);
+                let stored = starts[column]..starts[column + 1];
+                for (&row, &value) in rows[stored.clone()].iter().zip(&values[stored]) {
+                    out[row] = value;
+                }
+            }
+        }
+    }
+
     /// How a pass divides the features.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
@@ -249,6 +263,21 @@ mod tests {
             let error = FeatureMatrix::from_sparse_columns(3, 2, vec![0, 1, 2], vec![0, 2], vec![1.0, value])
                 .expect_err("bad entry");
             assert!(matches!(error, Error::BadEntry { row: 2, column: 1, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn columns_are_read_from_either_storage() {
+        let dense = FeatureMatrix::from_rows(3, 2, &[1.0, 0.0, 0.0, 5.0, -2.0, 6.0]).expect("valid");
+        let sparse =
+            FeatureMatrix::from_sparse_columns(3, 2, vec![0, 2, 4], vec![0, 2, 1, 2], vec![1.0, -2.0, 5.0, 6.0])
+                .expect("valid");
+        for matrix in [dense, sparse] {
+            let mut column = [9.0; 3];
+            matrix.column_into(0, &mut column);
+            assert_eq!(column, [1.0, 0.0, -2.0]);
+            matrix.column_into(1, &mut column);
+            assert_eq!(column, [0.0, 5.0, 6.0]);
         }
     }
 

@@ -8,6 +8,7 @@
 //! applied last.
 
 mod bregman;
+mod exp;
 mod power;
 mod prox;
 mod scale;
@@ -16,8 +17,9 @@ use std::{fmt, str::FromStr};
 
 use crate::Error;
 pub(crate) use bregman::LineSums;
+pub(crate) use exp::{exp_in_place, exp_slice};
 use power::Power;
-pub(crate) use power::{largest, largest_on_line};
+pub(crate) use power::{integer_power, largest, largest_on_line};
 pub(crate) use scale::{WidePower, binary_exponent, scale_by_exp2};
 
 /// Elements handled at a time by the loops over slices: three such buffers fit in the first-level cache.
@@ -97,6 +99,15 @@ impl Exponent {
     /// Its conjugate, `p/(p-1)`.
     pub fn q(&self) -> f64 {
         self.q
+    }
+
+    /// The order of the tensor kernels of this exponent: q, if it is 2, 4, 6 or 8.
+    pub fn order(&self) -> Result<usize, Error> {
+        [2, 4, 6, 8].into_iter().find(|&order| self.q == order as f64).ok_or_else(|| Error::Parameter {
+            name: "p",
+            got: self.to_string(),
+            allowed: "2, 4/3, 6/5 or 8/7, the exponents with a tensor kernel (q = 2, 4, 6, 8)",
+        })
     }
 
     /// `J_q(u)` in place, and the sum of `|u_k|^q`, both for `u * inverse_scale`.
@@ -230,6 +241,18 @@ mod tests {
         ] {
             let error = text.parse::<Exponent>().expect_err(text).to_string();
             assert!(error.contains("1 < p <= 2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn orders_are_even_and_exact() {
+        for (text, order) in [("2", 2), ("4/3", 4), ("1.3333333333333333", 4), ("1.2", 6), ("6/5", 6), ("8/7", 8)] {
+            assert_eq!(text.parse::<Exponent>().expect("inside").order(), Ok(order), "{text}");
+        }
+        assert_eq!(Exponent::new(8.0 / 7.0).expect("inside").order(), Ok(8));
+        for text in ["3/2", "1.333", "10/9", "1.05", "1.9999999999999998", "1.4142135623730951"] {
+            let error = text.parse::<Exponent>().expect("inside").order().expect_err(text).to_string();
+            assert!(error.contains("4/3, 6/5 or 8/7"), "{error}");
         }
     }
 

@@ -5,7 +5,10 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::CHUNK;
+use super::{
+    CHUNK,
+    exp::{ROUND, exp_small, has_fma, polynomial, power_of_two},
+};
 
 /// How `t^r` is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,9 +58,9 @@ impl Power {
     }
 }
 
-/// Repeated squaring, one bit of `r` at a time for a whole chunk.
+/// `t^r` in place, entries of any sign: repeated squaring, one bit of `r` at a time for a whole chunk.
 #[inline(always)]
-fn integer_power(t: &mut [f64], r: u32) {
+pub(crate) fn integer_power(t: &mut [f64], r: u32) {
     let mut square = [0.0; CHUNK];
     for t in t.chunks_mut(CHUNK) {
         let square = &mut square[..t.len()];
@@ -87,11 +90,6 @@ fn real_power(t: &mut [f64], r: f64) {
     }
 }
 
-/// Without fused multiply-add the vector formula would call a library function per step.
-fn has_fma() -> bool {
-    !matches!(Arch::new(), Arch::Scalar)
-}
-
 /// `t^r = 2^(r (e + log2 m))` with `t = 2^e m`, `sqrt(1/2) <= m < sqrt(2)`.
 ///
 /// The logarithm is carried in two words, so the relative error stays within `6 + r/100` units in the last
@@ -103,8 +101,6 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
     const TWO_52: f64 = 4_503_599_627_370_496.0;
     const TWO_52_BITS: u64 = TWO_52.to_bits();
     const TWO_54: f64 = 18_014_398_509_481_984.0;
-    /// Adding this rounds to a whole number and leaves it in the low bits.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
     // 2/ln 2 in two words.
     const C_HI: f64 = 2.885_390_081_777_926_8;
     const C_LO: f64 = 4.071_054_748_186_206_6e-17;
@@ -123,26 +119,7 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
         0.0,
         0.0,
     ];
-    // 2^f = sum (f ln 2)^k / k!, |f| <= 1/2.
     const LN_2: f64 = std::f64::consts::LN_2;
-    const EXP: [f64; 16] = [
-        1.0,
-        1.0,
-        1.0 / 2.0,
-        1.0 / 6.0,
-        1.0 / 24.0,
-        1.0 / 120.0,
-        1.0 / 720.0,
-        1.0 / 5040.0,
-        1.0 / 40_320.0,
-        1.0 / 362_880.0,
-        1.0 / 3_628_800.0,
-        1.0 / 39_916_800.0,
-        1.0 / 479_001_600.0,
-        1.0 / 6_227_020_800.0,
-        0.0,
-        0.0,
-    ];
 
     let tiny = t < f64::MIN_POSITIVE;
     let bits = if tiny { t * TWO_54 } else { t }.to_bits();
@@ -169,7 +146,7 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
     let rounded = y + ROUND;
     let whole = rounded - ROUND;
     let f = ((y_e - whole) + y_hi) + y_lo;
-    let power = polynomial(EXP, f * LN_2) * f64::from_bits((rounded.to_bits() << 52).wrapping_add(1023 << 52));
+    let power = exp_small(f * LN_2) * power_of_two(rounded);
     // Both tests also catch t = 0 and t = inf, whose bits gave nonsense above.
     if t == 0.0 || y < -1021.5 {
         0.0
@@ -178,15 +155,6 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
     } else {
         power
     }
-}
-
-/// A polynomial with 12 or 16 coefficients, lowest first, by Estrin's scheme: short chains of dependent steps.
-#[inline(always)]
-fn polynomial<const N: usize>(c: [f64; N], x: f64) -> f64 {
-    let (x2, x4) = (x * x, (x * x) * (x * x));
-    let quarter = |k: usize| c[k + 3].mul_add(x, c[k + 2]).mul_add(x2, c[k + 1].mul_add(x, c[k]));
-    let high = if N > 12 { quarter(12).mul_add(x4, quarter(8)) } else { quarter(8) };
-    high.mul_add(x4 * x4, quarter(4).mul_add(x4, quarter(0)))
 }
 
 /// `sign(u)|u|^r` in place for `u * inverse_scale`, and the sum of `|u * inverse_scale|^(r+1)`.

@@ -2,7 +2,27 @@
 //!
 //! One file per kernel. All kernels obey the laws in `laws.rs`.
 
+mod anova;
+mod exponential;
+mod linear;
+mod normalized;
+mod polynomial;
+mod power_series;
+mod range;
+mod series;
+
 use std::fmt;
+
+pub use anova::Anova;
+pub use exponential::Exponential;
+pub use linear::Linear;
+pub use normalized::Normalized;
+pub use polynomial::Polynomial;
+pub use power_series::PowerSeries;
+pub(crate) use range::check_range;
+pub use series::Series;
+
+use crate::Error;
 
 /// A tensor kernel: for every even order q, a symmetric, positive function of q points,
 ///
@@ -10,7 +30,6 @@ use std::fmt;
 /// K(x_1, ..., x_q) = sum_k phi_k(x_1) ... phi_k(x_q)        (16) [def:tensorkernel2]
 /// ```
 ///
-/// whose features are monomials, `phi_k(x) = c_k^(1/q) x^k` with `c_k >= 0` for the multi-index k. Then K depends
 /// on the points only through the products `z_j = x_1j ... x_qj`, as `K = sum_k c_k z^k`, and every kernel here is a
 /// closed function of their power sums
 ///
@@ -22,6 +41,16 @@ use std::fmt;
 ///
 /// As the coefficients are not negative, `|K| <= max_i K(x_i, ..., x_i)` over the points at hand (Hoelder), so the
 /// range of K is checked once, on the diagonal, where all power sums are not negative.
+///
+/// ```
+/// use banach::kernel::{Exponential, Normalized, TensorKernel};
+///
+/// let (a, b) = ([1.0, 2.0], [0.5, -1.0]);
+/// let kernel = Exponential::new(0.1)?;
+/// assert!((kernel.value(&[&a, &b])? - (-0.15_f64).exp()).abs() < 1e-15);
+/// assert!((Normalized(kernel).value(&[&b, &b, &b, &b])? - 1.0).abs() < 1e-15);
+/// # Ok::<(), banach::Error>(())
+/// ```
 pub trait TensorKernel: fmt::Debug + Send + Sync {
     /// The kernel with its parameters, for messages: `exp(0.1 t)`.
     fn name(&self) -> String;
@@ -33,27 +62,39 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
 
     /// K at `count` arguments. `sums` holds `p_1` of every argument, then `p_2` of every argument, and so on; the
     /// values replace the first `count` numbers, the others are left in any state.
+    ///
+    /// The power sums are those of points within [`limit`](Self::limit).
     fn apply(&self, sums: &mut [f64], count: usize);
 
     /// The sign of K and `ln |K|` at one argument, given its power sums: also where K itself is out of range.
+    /// The sign of 0 is 0.
     fn ln_value(&self, sums: &[f64]) -> (f64, f64);
 
-    /// `K exp(-shift)`, one shift for every argument, without leaving the range on the way; otherwise as
-    /// [`apply`](Self::apply).
-    fn apply_shifted(&self, sums: &mut [f64], shifts: &[f64]);
+    /// `K exp(-shift)`, one finite shift for every argument, without leaving the range on the way; otherwise as
+    /// [`apply`](Self::apply), and for all finite power sums.
+    fn apply_shifted(&self, sums: &mut [f64], shifts: &[f64]) {
+        let count = shifts.len();
+        let mut own = vec![0.0; self.power_sums()];
+        for (argument, shift) in shifts.iter().enumerate() {
+            own.iter_mut().zip(sums.iter().skip(argument).step_by(count)).for_each(|(own, sum)| *own = *sum);
+            let (sign, ln) = self.ln_value(&own);
+            sums[argument] = sign * (ln - shift).exp();
+        }
+    }
 
     /// The end of the domain: the series converges for `|p_1|` below it.
     fn radius(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// The largest `p_1 >= 0` at which K is certainly at most [`MAX_VALUE`].
+    /// The largest `p_1 >= 0` at which K is certainly at most [`MAX_VALUE`]; for a normalised kernel, at which the
+    /// quotient is still accurate.
     fn limit(&self) -> f64;
 
     /// The factor on the products `z_j`, where the kernel has one.
     fn scale(&self) -> Option<f64>;
 
-    /// Whether the kernel is divided by `prod_i K(x_i, ..., x_i)^(1/q)`; see `Normalized`.
+    /// Whether the kernel is divided by `prod_i K(x_i, ..., x_i)^(1/q)`; see [`Normalized`].
     fn normalized(&self) -> bool {
         false
     }
@@ -63,7 +104,41 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
 
     /// `c_k` of the multi-index whose non-zero exponents are given, in any order; 0 if there is no such feature.
     fn coefficient(&self, exponents: &[usize]) -> f64;
+
+    /// K at q points of equal length, for q = 2, 4, 6 or 8, divided as [`normalized`](Self::normalized) says.
+    fn value(&self, points: &[&[f64]]) -> Result<f64, Error> {
+        range::value(self, points)
+    }
 }
 
 /// Largest kernel value: sums of such values with coefficients up to 1 stay finite.
 pub const MAX_VALUE: f64 = 1e280;
+
+/// Highest degree of a feature of the finite kernels.
+const MAX_DEGREE: usize = 64;
+
+/// A little below an upper bound on `p_1`, as the power sums are rounded; always finite.
+fn inside(bound: f64) -> f64 {
+    (bound * (1.0 - 1e-9)).min(f64::MAX)
+}
+
+/// A scale that a kernel can have.
+fn checked_scale(scale: f64) -> Result<f64, Error> {
+    if scale > 0.0 && scale.is_finite() {
+        Ok(scale)
+    } else {
+        Err(Error::parameter("scale", scale, "a finite number > 0"))
+    }
+}
+
+/// `s!/(k_1! ... k_d!)` with s the sum of the exponents: the coefficient of `z^k` in `p_1^s`.
+fn multinomial(exponents: &[usize]) -> f64 {
+    let (mut total, mut value) = (0.0, 1.0);
+    for &exponent in exponents {
+        for i in 1..=exponent {
+            total += 1.0;
+            value = value * total / i as f64;
+        }
+    }
+    value
+}

@@ -1,0 +1,73 @@
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{MAX_VALUE, TensorKernel, checked_scale, inside};
+use crate::{
+    Error,
+    exponent::{exp_in_place, exp_slice},
+};
+
+/// `K = exp(scale p_1)` (paper, after (17)): the features are all monomials, `c_k = scale^s / k!` at degree s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Exponential {
+    scale: f64,
+}
+
+impl Exponential {
+    /// The kernel `exp(scale t)`, with `scale > 0`.
+    pub fn new(scale: f64) -> Result<Self, Error> {
+        Ok(Self { scale: checked_scale(scale)? })
+    }
+}
+
+impl TensorKernel for Exponential {
+    fn name(&self) -> String {
+        format!("exp({} t)", self.scale)
+    }
+
+    fn apply(&self, sums: &mut [f64], count: usize) {
+        let t = &mut sums[..count];
+        t.iter_mut().for_each(|t| *t *= self.scale);
+        exp_in_place(t);
+    }
+
+    fn ln_value(&self, sums: &[f64]) -> (f64, f64) {
+        (1.0, self.scale * sums[0])
+    }
+
+    fn apply_shifted(&self, sums: &mut [f64], shifts: &[f64]) {
+        Arch::new().dispatch(ApplyShifted { scale: self.scale, t: &mut sums[..shifts.len()], shifts });
+    }
+
+    fn limit(&self) -> f64 {
+        inside(MAX_VALUE.ln() / self.scale)
+    }
+
+    fn scale(&self) -> Option<f64> {
+        Some(self.scale)
+    }
+
+    fn degrees(&self) -> (usize, Option<usize>) {
+        (0, None)
+    }
+
+    fn coefficient(&self, exponents: &[usize]) -> f64 {
+        let factors = exponents.iter().flat_map(|&exponent| 1..=exponent);
+        factors.map(|i| self.scale / i as f64).product()
+    }
+}
+
+struct ApplyShifted<'a> {
+    scale: f64,
+    t: &'a mut [f64],
+    shifts: &'a [f64],
+}
+
+impl WithSimd for ApplyShifted<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.t.iter_mut().zip(self.shifts).for_each(|(t, shift)| *t = self.scale * *t - shift);
+        exp_slice(self.t);
+    }
+}

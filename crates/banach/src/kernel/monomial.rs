@@ -1,0 +1,53 @@
+use std::fmt;
+
+/// A product of powers of variables, `x^k`: the name of a feature. Variables are numbered from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Monomial {
+    factors: Vec<(usize, usize)>,
+}
+
+impl Monomial {
+    /// The product of variables, each as often as it is listed, in increasing order.
+    pub(super) fn of_sorted(variables: &[usize]) -> Self {
+        let factors = variables.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
+        Self { factors }
+    }
+
+    /// The variables that occur, in increasing order, each with its exponent; none for the constant 1.
+    pub fn factors(&self) -> &[(usize, usize)] {
+        &self.factors
+    }
+
+    /// The sum of the exponents.
+    pub fn degree(&self) -> usize {
+        self.factors.iter().map(|(_, exponent)| exponent).sum()
+    }
+
+    /// `x^k` for a point that has all its variables.
+    pub fn value(&self, x: &[f64]) -> f64 {
+        self.factors.iter().map(|&(variable, exponent)| x[variable].powi(exponent as i32)).product()
+    }
+
+    /// As displayed, with these names for the variables: `age^2 height`. Variables without a name are numbered.
+    pub fn with_names<S: AsRef<str>>(&self, names: &[S]) -> String {
+        self.text(|variable| names.get(variable).map_or_else(|| format!("x{variable}"), |name| name.as_ref().to_owned()))
+    }
+
+    fn text(&self, name: impl Fn(usize) -> String) -> String {
+        let factor = |&(variable, exponent): &(usize, usize)| match exponent {
+            1 => name(variable),
+            _ => format!("{}^{exponent}", name(variable)),
+        };
+        match self.factors.as_slice() {
+            [] => "1".to_owned(),
+            factors => factors.iter().map(factor).collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+impl fmt::Display for Monomial {
+    /// `x3^2 x7`; the constant is `1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text(|variable| format!("x{variable}")))
+    }
+}

@@ -1,0 +1,86 @@
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{MAX_DEGREE, MAX_VALUE, TensorKernel, checked_scale, inside, linear::sign, multinomial};
+use crate::{Error, exponent::integer_power};
+
+/// `K = (coef0 + scale p_1)^degree` (paper, after (17)): the features are all monomials of this degree, and of the
+/// lower ones if `coef0 > 0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Polynomial {
+    degree: usize,
+    scale: f64,
+    coef0: f64,
+}
+
+impl Polynomial {
+    /// The kernel `(coef0 + scale t)^degree`, with `1 <= degree <= 64`, `scale > 0` and `coef0 >= 0`.
+    pub fn new(degree: usize, scale: f64, coef0: f64) -> Result<Self, Error> {
+        if !(1..=MAX_DEGREE).contains(&degree) {
+            return Err(Error::parameter("degree", degree as f64, "a whole number from 1 to 64"));
+        }
+        let scale = checked_scale(scale)?;
+        // With a larger value at p_1 = 0 there would be no room for the data.
+        if !(coef0 >= 0.0 && coef0.powf(degree as f64) <= MAX_VALUE.sqrt()) {
+            return Err(Error::parameter("coef0", coef0, "a number >= 0 with coef0^degree <= 1e140"));
+        }
+        Ok(Self { degree, scale, coef0 })
+    }
+}
+
+impl TensorKernel for Polynomial {
+    fn name(&self) -> String {
+        if self.coef0 == 0.0 {
+            format!("({} t)^{}", self.scale, self.degree)
+        } else {
+            format!("({} + {} t)^{}", self.coef0, self.scale, self.degree)
+        }
+    }
+
+    fn apply(&self, sums: &mut [f64], count: usize) {
+        Arch::new().dispatch(Apply { kernel: *self, t: &mut sums[..count] });
+    }
+
+    fn ln_value(&self, sums: &[f64]) -> (f64, f64) {
+        let base = self.coef0 + self.scale * sums[0];
+        let ln = if base.is_finite() { base.abs().ln() } else { self.scale.ln() + sums[0].abs().ln() };
+        (if self.degree.is_multiple_of(2) { sign(base).abs() } else { sign(base) }, self.degree as f64 * ln)
+    }
+
+    fn limit(&self) -> f64 {
+        inside((MAX_VALUE.powf(1.0 / self.degree as f64) - self.coef0) / self.scale)
+    }
+
+    fn scale(&self) -> Option<f64> {
+        Some(self.scale)
+    }
+
+    fn degrees(&self) -> (usize, Option<usize>) {
+        (if self.coef0 == 0.0 { self.degree } else { 0 }, Some(self.degree))
+    }
+
+    fn coefficient(&self, exponents: &[usize]) -> f64 {
+        let degree: usize = exponents.iter().sum();
+        if degree > self.degree {
+            return 0.0;
+        }
+        let constant = self.degree - degree;
+        let constants = self.coef0.powi(constant as i32) * multinomial(&[degree, constant]);
+        multinomial(exponents) * constants * self.scale.powi(degree as i32)
+    }
+}
+
+struct Apply<'a> {
+    kernel: Polynomial,
+    t: &'a mut [f64],
+}
+
+impl WithSimd for Apply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Polynomial { degree, scale, coef0 } = self.kernel;
+        self.t.iter_mut().for_each(|t| *t = coef0 + scale * *t);
+        integer_power(self.t, degree as u32);
+    }
+}

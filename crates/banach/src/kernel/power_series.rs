@@ -1,0 +1,192 @@
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{MAX_DEGREE, MAX_VALUE, Series, TensorKernel, checked_scale, inside, linear::sign, multinomial};
+use crate::Error;
+
+/// `K = sum_s a_s (scale p_1)^s` with `a_s >= 0`: every monomial of a degree s with `a_s > 0` is a feature, and
+/// `c_k = a_s scale^s s!/k!`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PowerSeries {
+    terms: Terms,
+    scale: f64,
+    limit: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Terms {
+    Named(Series),
+    /// The coefficients, lowest first, the last one positive; and what they are.
+    Finite {
+        a: Vec<f64>,
+        name: String,
+    },
+}
+
+impl PowerSeries {
+    /// The kernel `series(scale t)`, with `scale > 0`.
+    pub fn new(series: Series, scale: f64) -> Result<Self, Error> {
+        let scale = checked_scale(scale)?;
+        Ok(Self { terms: Terms::Named(series), scale, limit: inside(series.limit() / scale) })
+    }
+
+    /// The kernel `a_0 + a_1 (scale t) + a_2 (scale t)^2 + ...`, with `scale > 0`.
+    pub fn from_coefficients(coefficients: Vec<f64>, scale: f64) -> Result<Self, Error> {
+        let name = format!("a power series in {scale} t");
+        Self::finite(coefficients, scale, name)
+    }
+
+    /// The degrees `min_degree` to `max_degree` of another kernel, and nothing else.
+    ///
+    /// The cut kernel is not normalised: cut first, then normalise.
+    pub fn cut(kernel: &dyn TensorKernel, min_degree: usize, max_degree: usize) -> Result<Self, Error> {
+        let refuse = |allowed| Err(Error::Parameter { name: "kernel", got: kernel.name(), allowed });
+        if kernel.power_sums() > 1 {
+            return refuse("a function of one sum; the ANOVA kernel has its own degree range, Anova::new(min, max)");
+        }
+        if kernel.normalized() {
+            return refuse("a kernel that is not normalised: cut first, then normalise");
+        }
+        let (lowest, highest) = kernel.degrees();
+        let range = min_degree.max(lowest)..=highest.map_or(max_degree, |highest| max_degree.min(highest));
+        if min_degree > max_degree || range.is_empty() {
+            let got = format!("{min_degree} to {max_degree}");
+            return Err(Error::Parameter { name: "degrees", got, allowed: "a range with a feature of the kernel" });
+        }
+        if *range.end() > MAX_DEGREE {
+            return Err(Error::parameter("max_degree", max_degree as f64, "a whole number up to 64"));
+        }
+        let scale = kernel.scale().unwrap_or(1.0);
+        let coefficient = |s: usize| kernel.coefficient(&[s]) / scale.powi(s as i32);
+        let a = (0..=*range.end()).map(|s| if range.contains(&s) { coefficient(s) } else { 0.0 }).collect();
+        Self::finite(a, scale, format!("{}, degrees {min_degree} to {max_degree}", kernel.name()))
+    }
+
+    fn finite(mut a: Vec<f64>, scale: f64, name: String) -> Result<Self, Error> {
+        let scale = checked_scale(scale)?;
+        // Up to the root of the largest value, so that there is room for the data.
+        let largest = MAX_VALUE.sqrt();
+        if let Some(row) = a.iter().position(|a| !(0.0..=largest).contains(a)) {
+            return Err(Error::BadValue {
+                what: "the coefficients",
+                row,
+                value: a[row],
+                allowed: "numbers from 0 to 1e140",
+            });
+        }
+        a.truncate(a.iter().rposition(|&a| a > 0.0).map_or(0, |last| last + 1));
+        if !(1..=MAX_DEGREE + 1).contains(&a.len()) {
+            return Err(Error::Parameter {
+                name: "the coefficients",
+                got: format!("{} of them", a.len()),
+                allowed: "at least one positive, the last one at degree 64 or below",
+            });
+        }
+        let limit = inside(limit(&a) / scale);
+        Ok(Self { terms: Terms::Finite { a, name }, scale, limit })
+    }
+}
+
+/// Largest `t >= 1` with `sum_s a_s t^s <= MAX_VALUE`, by bisection of `ln t`.
+fn limit(a: &[f64]) -> f64 {
+    let (mut low, mut high) = (0.0, f64::MAX.ln());
+    if a.len() == 1 {
+        return f64::INFINITY;
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        let (_, ln) = ln_polynomial(a, middle.exp(), middle);
+        if ln <= MAX_VALUE.ln() { low = middle } else { high = middle }
+    }
+    low.exp()
+}
+
+/// The sign of a polynomial at `t` and the logarithm of its modulus, given `ln |t|`.
+fn ln_polynomial(a: &[f64], t: f64, ln_t: f64) -> (f64, f64) {
+    let (value, ln) = if t.abs() <= 1.0 {
+        (a.iter().rfold(0.0, |sum, a| sum * t + a), 0.0)
+    } else {
+        // t^s (a_s + a_(s-1)/t + ...): the powers of 1/t stay in range.
+        let degree = a.len() - 1;
+        let flip = if t < 0.0 && !degree.is_multiple_of(2) { -1.0 } else { 1.0 };
+        (flip * a.iter().fold(0.0, |sum, a| sum / t + a), degree as f64 * ln_t)
+    };
+    (sign(value), if value == 0.0 { f64::NEG_INFINITY } else { ln + value.abs().ln() })
+}
+
+impl TensorKernel for PowerSeries {
+    fn name(&self) -> String {
+        match &self.terms {
+            Terms::Named(series) => format!("{series}({} t)", self.scale),
+            Terms::Finite { name, .. } => name.clone(),
+        }
+    }
+
+    fn apply(&self, sums: &mut [f64], count: usize) {
+        let t = &mut sums[..count];
+        match &self.terms {
+            Terms::Named(series) => t.iter_mut().for_each(|t| *t = series.value(self.scale * *t)),
+            Terms::Finite { a, .. } => Arch::new().dispatch(Horner { a, scale: self.scale, t }),
+        }
+    }
+
+    fn ln_value(&self, sums: &[f64]) -> (f64, f64) {
+        let t = self.scale * sums[0];
+        match &self.terms {
+            Terms::Named(series) => series.ln_value(t),
+            Terms::Finite { a, .. } => ln_polynomial(a, t, self.scale.ln() + sums[0].abs().ln()),
+        }
+    }
+
+    fn radius(&self) -> f64 {
+        match self.terms {
+            Terms::Named(series) => series.radius() / self.scale,
+            Terms::Finite { .. } => f64::INFINITY,
+        }
+    }
+
+    fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    fn scale(&self) -> Option<f64> {
+        Some(self.scale)
+    }
+
+    fn degrees(&self) -> (usize, Option<usize>) {
+        match &self.terms {
+            Terms::Named(series) => (series.lowest(), None),
+            Terms::Finite { a, .. } => (a.iter().take_while(|&&a| a == 0.0).count(), Some(a.len() - 1)),
+        }
+    }
+
+    fn coefficient(&self, exponents: &[usize]) -> f64 {
+        let degree = exponents.iter().sum();
+        let a = match &self.terms {
+            Terms::Named(series) => series.coefficient(degree),
+            Terms::Finite { a, .. } => a.get(degree).copied().unwrap_or(0.0),
+        };
+        if a == 0.0 { 0.0 } else { a * multinomial(exponents) * self.scale.powi(degree as i32) }
+    }
+}
+
+struct Horner<'a> {
+    a: &'a [f64],
+    scale: f64,
+    t: &'a mut [f64],
+}
+
+impl WithSimd for Horner<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        const CHUNK: usize = 64;
+        for t in self.t.chunks_mut(CHUNK) {
+            let mut sums = [0.0; CHUNK];
+            for a in self.a.iter().rev() {
+                sums.iter_mut().zip(&*t).for_each(|(sum, t)| *sum = *sum * (self.scale * t) + a);
+            }
+            t.copy_from_slice(&sums[..t.len()]);
+        }
+    }
+}
