@@ -124,6 +124,36 @@ pub enum Error {
         /// The best point of the ray.
         t: f64,
     },
+    /// A kernel whose values are too small to be told from zero.
+    #[error(
+        "the kernel {kernel} at row {row} of {what}, whose largest entry is {size:e}, underflows: multiply the columns by \
+         a larger number (standardise them)"
+    )]
+    KernelUnderflow {
+        /// The kernel.
+        kernel: String,
+        /// The name of the matrix.
+        what: &'static str,
+        /// The sample.
+        row: usize,
+        /// Its largest entry.
+        size: f64,
+    },
+    /// More memory than is allowed.
+    #[error(
+        "{what} needs {} and {} are allowed: {instead}, or raise the limit if the machine has more memory",
+        bytes(*needed), bytes(*allowed)
+    )]
+    Memory {
+        /// What was to be stored.
+        what: &'static str,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes allowed.
+        allowed: u64,
+        /// What else would work.
+        instead: &'static str,
+    },
     /// A loss that a solver cannot handle.
     #[error("the {solver} solver does not handle the {loss} loss; allowed: {allowed}")]
     Unsupported {
@@ -134,6 +164,21 @@ pub enum Error {
         /// What it can handle.
         allowed: &'static str,
     },
+}
+
+/// Bytes for people to read.
+fn bytes(count: u64) -> String {
+    let (mut value, mut unit) = (count as f64, "bytes");
+    for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        if value >= 1000.0 {
+            (value, unit) = (value / 1000.0, larger);
+        }
+    }
+    match (count, unit) {
+        (u64::MAX, _) => "more than can be counted".to_owned(),
+        (_, "bytes") => format!("{count} bytes"),
+        _ => format!("{value:.3} {unit} ({count} bytes)"),
+    }
 }
 
 impl Error {

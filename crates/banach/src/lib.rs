@@ -42,6 +42,7 @@ mod exponent;
 mod form;
 pub mod kernel;
 pub mod loss;
+mod memory;
 mod problem;
 pub mod solver;
 
@@ -49,8 +50,9 @@ pub use certificate::Certificate;
 pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
 pub use exponent::Exponent;
-pub use form::{Evaluation, Features, LinePoint, Lines, QForm};
+pub use form::{Evaluation, Features, Gram, LinePoint, Lines, Predict, QForm};
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
+pub use memory::Memory;
 pub use problem::DualProblem;
 pub use solver::{
     Gradient, Linesearch, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status, Stopping,

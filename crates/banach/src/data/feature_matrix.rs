@@ -3,6 +3,7 @@
 use std::{borrow::Cow, fmt, ops::Range};
 
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, reborrow::ReborrowMut};
+use rayon::prelude::*;
 
 use super::sweep::Layout;
 use crate::Error;
@@ -140,6 +141,76 @@ impl<'a> FeatureMatrix<'a> {
         }
     }
 
+    /// The matrix of the given samples, in any order.
+    pub(crate) fn select_samples(&self, samples: &[usize]) -> Result<FeatureMatrix<'static>, Error> {
+        let n = self.samples;
+        if let Some(row) = samples.iter().position(|&i| i >= n) {
+            let allowed = "sample numbers below n";
+            return Err(Error::BadValue { what: "samples", row, value: samples[row] as f64, allowed });
+        }
+        match &self.storage {
+            Storage::Dense(values) => {
+                let columns: Vec<f64> =
+                    values.chunks(n).flat_map(|column| samples.iter().map(|&i| column[i])).collect();
+                FeatureMatrix::from_columns(samples.len(), self.features, columns)
+            }
+            Storage::Sparse { .. } => {
+                let mut column = vec![0.0; n];
+                let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+                for j in 0..self.features {
+                    self.column_into(j, &mut column);
+                    let kept = samples.iter().map(|&i| column[i]).enumerate().filter(|(_, value)| *value != 0.0);
+                    kept.for_each(|(row, value)| {
+                        rows.push(row);
+                        values.push(value);
+                    });
+                    starts.push(rows.len());
+                }
+                FeatureMatrix::from_sparse_columns(samples.len(), self.features, starts, rows, values)
+            }
+        }
+    }
+
+    /// `Phi_n w`.
+    pub(crate) fn times(&self, w: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.samples];
+        let w = MatRef::from_column_major_slice(w, self.features, 1);
+        self.apply(0..self.features, w, MatMut::from_column_major_slice_mut(&mut out, self.samples, 1));
+        out
+    }
+
+    /// `Phi_n diag(weights) Phi_n'`, an n x n matrix; the weights are not negative.
+    pub(crate) fn weighted_square(&self, weights: &[f64], out: &mut [f64]) {
+        let n = self.samples;
+        // Pieces that depend on the matrix alone, added up in their order.
+        let piece = self.features.div_ceil(SQUARE_PIECES).max(SQUARE_COLUMNS);
+        let parts: Vec<Vec<f64>> = weights
+            .par_chunks(piece)
+            .enumerate()
+            .map(|(at, weights)| {
+                let mut part = vec![0.0; n * n];
+                let mut columns = vec![0.0; n * SQUARE_COLUMNS.min(weights.len())];
+                for (block, weights) in weights.chunks(SQUARE_COLUMNS).enumerate() {
+                    let first = at * piece + block * SQUARE_COLUMNS;
+                    let columns = &mut columns[..n * weights.len()];
+                    for (k, (column, weight)) in columns.chunks_mut(n).zip(weights).enumerate() {
+                        self.column_into(first + k, column);
+                        let root = weight.sqrt();
+                        column.iter_mut().for_each(|x| *x *= root);
+                    }
+                    let factor = MatRef::from_column_major_slice(columns, n, weights.len());
+                    let sum = MatMut::from_column_major_slice_mut(&mut part, n, n);
+                    matmul(sum, Accum::Add, factor, factor.transpose(), 1.0, Par::Seq);
+                }
+                part
+            })
+            .collect();
+        out.fill(0.0);
+        for part in parts {
+            out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
+        }
+    }
+
     /// How a pass divides the features.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
@@ -220,6 +291,10 @@ impl<'a> FeatureMatrix<'a> {
 /// Up to this many right-hand sides, one product each is faster than a matrix-matrix product, which packs
 /// the block first.
 const FEW: usize = 4;
+
+/// Columns in one product of a weighted square, and most pieces of its sum.
+const SQUARE_COLUMNS: usize = 256;
+const SQUARE_PIECES: usize = 16;
 
 impl fmt::Debug for FeatureMatrix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,12 +3,12 @@
 use std::ops::Add;
 
 use crate::{
-    Exponent, FeatureMatrix, Scratch,
+    Error, Exponent, FeatureMatrix, Scratch,
     data::{Block, Sweep},
     exponent::{LineSums, WidePower, binary_exponent, largest, largest_on_line, scale_by_exp2},
 };
 
-use super::{Evaluation, LinePoint, Lines, QForm};
+use super::{Evaluation, LinePoint, Lines, Predict, QForm};
 
 /// `Q(alpha) = (1/q)||Phi_n' alpha||_q^q` for a given feature matrix.
 ///
@@ -125,6 +125,34 @@ impl QForm for Features<'_> {
         }
     }
 
+    fn curvature(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
+        self.evaluate(alphas, out, scratch);
+        let (n, q) = (self.samples(), self.exponent.q());
+        out.curvatures.resize(n * alphas.len(), 0.0);
+        for (alpha, matrix) in alphas.chunks(n).zip(out.curvatures.chunks_mut(n * n)) {
+            let copy = scratch.duals.take(n);
+            let exponent = scaled(alpha, copy);
+            let (u, weights) = scratch.features.take(2 * self.matrix.features()).split_at_mut(self.matrix.features());
+            let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
+            let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
+            pass.run(&self.matrix, copy, u, &mut scratch.pass, keep, |_, _| {});
+            let size = largest(u);
+            if size < NEGLIGIBLE && q > 2.0 {
+                matrix.fill(0.0);
+                continue;
+            }
+            let relative = |u: &f64| if q == 2.0 { 1.0 } else { (u.abs() / size).powf(q - 2.0) };
+            weights.iter_mut().zip(&*u).for_each(|(weight, u)| *weight = relative(u));
+            self.matrix.weighted_square(weights, matrix);
+            let power = if q == 2.0 { WidePower::new(1.0, 0.0, 1.0) } else { WidePower::new(size, exponent, q - 2.0) };
+            matrix.iter_mut().for_each(|entry| *entry = power.times(*entry));
+        }
+    }
+
+    fn predictor<'b>(&'b self, alpha: &[f64]) -> Box<dyn Predict + 'b> {
+        Box::new(Weights(self.weights(alpha)))
+    }
+
     fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
         let (n, features) = (self.samples(), self.matrix.features());
         let count = directions.len() / n;
@@ -138,6 +166,19 @@ impl QForm for Features<'_> {
         let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
         pass.run(&self.matrix, copies, products, &mut scratch.pass, keep, |_, _| {});
         Box::new(FeatureLines { exponent: self.exponent, block: self.matrix.layout().block, exponents, products })
+    }
+}
+
+/// `f(x) = <w, x>`.
+struct Weights(Vec<f64>);
+
+impl Predict for Weights {
+    fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        let (got, expected) = (x.features(), self.0.len());
+        if got != expected {
+            return Err(Error::Shape { what: "a row of the new X", got, expected });
+        }
+        Ok(x.times(&self.0))
     }
 }
 

@@ -1,17 +1,19 @@
 //! The regulariser's dual, `Q(alpha) = (1/q)||Phi_n* alpha||_q^q`, and its representations.
 //!
-//! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`. All routes obey the laws in
-//! `laws.rs`.
+//! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`Gram`] the Gram tensor of a kernel, or
+//! recomputes it in every pass. All routes obey the laws in `laws.rs`.
 
 mod features;
+mod gram;
 #[cfg(test)]
 pub(crate) mod laws;
 
 pub use features::Features;
+pub use gram::Gram;
 
 use std::fmt;
 
-use crate::{Exponent, Scratch};
+use crate::{Error, Exponent, FeatureMatrix, Scratch};
 
 /// The convex, q-homogeneous form `Q(alpha) = (1/q)||Phi_n* alpha||_q^q` on `R^n`.
 ///
@@ -34,8 +36,23 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// `Q` and `omega` at every dual vector of the batch.
     fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch);
 
+    /// As [`evaluate`](Self::evaluate), and the matrix `M = Phi_n diag(|u|^(q-2)) Phi_n*` at every dual vector: `omega = M alpha`,
+    /// and the Hessian of Q is `(q-1) M`.
+    fn curvature(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch);
+
     /// `Q` restricted to the lines `alpha + t d`, one for every `d` of the batch `directions`.
     fn lines<'a>(&'a self, alpha: &[f64], directions: &[f64], scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;
+
+    /// The model `f = <w, Phi(.)>` with `w = J_q(Phi_n* alpha)`.
+    fn predictor<'a>(&'a self, alpha: &[f64]) -> Box<dyn Predict + 'a>;
+
+    /// The norm of that model, `||f|| = ||w||_p = (q Q(alpha))^(1/p)`, (36) `[eq:20170519a]`.
+    fn norm(&self, alpha: &[f64]) -> f64 {
+        let mut evaluation = Evaluation::default();
+        self.evaluate(alpha, &mut evaluation, &mut Scratch::new());
+        let exponent = self.exponent();
+        ((evaluation.ln_values[0] + exponent.q().ln()) / exponent.p()).exp()
+    }
 }
 
 /// What [`QForm::evaluate`] finds, for every dual vector of the batch.
@@ -47,6 +64,8 @@ pub struct Evaluation {
     pub ln_values: Vec<f64>,
     /// `omega`, one n-vector after another.
     pub omegas: Vec<f64>,
+    /// M, one n x n matrix after another; only [`QForm::curvature`] fills it.
+    pub curvatures: Vec<f64>,
 }
 
 impl Evaluation {
@@ -56,6 +75,12 @@ impl Evaluation {
         self.ln_values.resize(batch, 0.0);
         self.omegas.resize(n * batch, 0.0);
     }
+}
+
+/// A fitted function.
+pub trait Predict: Send + Sync {
+    /// Its values at new points, one row each, with the inputs of the samples it was fitted to.
+    fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error>;
 }
 
 /// `Q` along the lines of [`QForm::lines`].

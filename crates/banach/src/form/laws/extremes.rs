@@ -13,14 +13,15 @@ fn is_exp(found: f64, ln: f64, slack: f64) -> bool {
 
 /// `Q(c_alpha alpha; c_x X) = (c_alpha c_x)^q Q`, whatever the scales; the same for omega, sign by sign.
 fn check_scales(case: &Case, c_x: f64, c_alpha: f64) {
-    let (q, slack) = (case.q(), case.rounding());
+    let q = case.q();
     let ln_c = c_x.ln() + c_alpha.ln();
     let ln_value = case.x.value(&case.alpha, q).ln() + q * ln_c;
     let omega = case.x.omega(&case.alpha, q);
     let x = case.x.scaled(c_x);
     for (route, form) in all(&x, case.exponent) {
+        let slack = case.rounding(route);
         let found = evaluate(&*form, &times(c_alpha, &case.alpha));
-        let what = format!("{route} q = {q}, {c_x:e}, {c_alpha:e}: {found:?}");
+        let what = format!("{route:?} q = {q}, {c_x:e}, {c_alpha:e}: {found:?}");
         assert!(close(found.ln_values[0], ln_value, slack + 1e-14 * ln_value.abs()), "{what} {ln_value:e}");
         assert!(is_exp(found.values[0], ln_value, slack + 1e-14 * q * ln_c.abs()), "{what} {ln_value:e}");
         // A component that is small for cancellation has fewer digits.
@@ -56,10 +57,10 @@ fn large_q_overflows_to_infinity() {
     let case = dense_case(1.001);
     for (route, form) in case.forms() {
         let found = evaluate(&*form, &times(3.0 / 0.9, &case.alpha));
-        assert_eq!(found.values, [f64::INFINITY], "{route}");
-        assert!(close(found.ln_values[0], 1001.0 * 3.0_f64.ln() - 1001.0_f64.ln(), 1e-9), "{route}: {found:?}");
+        assert_eq!(found.values, [f64::INFINITY], "{route:?}");
+        assert!(close(found.ln_values[0], 1001.0 * 3.0_f64.ln() - 1001.0_f64.ln(), 1e-9), "{route:?}: {found:?}");
         let signs: Vec<f64> = case.x.omega(&case.alpha, 1001.0).iter().map(|omega| omega / 0.0).collect();
-        assert_eq!(found.omegas, signs, "{route}");
+        assert_eq!(found.omegas, signs, "{route:?}");
     }
 }
 
@@ -72,10 +73,10 @@ fn zero_vectors_and_zero_matrices() {
         for (x, alpha) in [(&case.x, &zero[..]), (&zeros, &zero), (&zeros, &case.alpha)] {
             for (route, form) in all(x, case.exponent) {
                 let found = evaluate(&*form, alpha);
-                assert_eq!((found.values[0], found.ln_values[0]), (0.0, f64::NEG_INFINITY), "{route}");
-                assert!(found.omegas.iter().all(|&omega| omega == 0.0), "{route}");
+                assert_eq!((found.values[0], found.ln_values[0]), (0.0, f64::NEG_INFINITY), "{route:?}");
+                assert!(found.omegas.iter().all(|&omega| omega == 0.0), "{route:?}");
                 let rest = LinePoint { value: 0.0, slope: 0.0, bregman: 0.0 };
-                assert_eq!(line_at(&*form, alpha, &zero, 0.7), rest, "{route}");
+                assert_eq!(line_at(&*form, alpha, &zero, 0.7), rest, "{route:?}");
             }
         }
     }
@@ -86,7 +87,7 @@ fn check_extreme_line(case: &Case, alpha: &[f64], d: &[f64], t: f64) {
     let end = moved(alpha, t, d);
     for (route, form) in case.forms() {
         let found = line_at(&*form, alpha, d, t);
-        let what = format!("{route} p = {}, {alpha:?} + {t:e} * {d:?}: {found:?}", case.exponent);
+        let what = format!("{route:?} p = {}, {alpha:?} + {t:e} * {d:?}: {found:?}", case.exponent);
         assert!(found.value >= 0.0 && found.bregman >= 0.0 && !found.slope.is_nan(), "{what}");
         if !largest(&end).is_finite() {
             continue;
@@ -144,7 +145,7 @@ fn samples_of_different_scales() {
         for (route, form) in all(&x, Exponent::new(2.0).expect("inside")) {
             for (alpha, u) in [([1.0, 0.0], large), ([0.0, 1.0], small)] {
                 let found = evaluate(&*form, &alpha).ln_values[0];
-                assert!(close(found, (0.5 * u * u).ln(), 1e-12), "{route}: {alpha:?} {found:e}");
+                assert!(close(found, (0.5 * u * u).ln(), 1e-12), "{route:?}: {alpha:?} {found:e}");
             }
         }
     }

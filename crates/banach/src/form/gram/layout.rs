@@ -1,0 +1,277 @@
+//! How the packed Gram tensor is laid out, and how a pass over it is divided.
+//!
+//! An entry `K(x_(i_1), ..., x_(i_q))`, `i_1 <= ... <= i_q`, is found by its head, the first half of its indices, and its
+//! tail, the others. With heads as rows and tails as columns the tensor is a staircase: a tail whose smallest sample
+//! is k meets the heads without a sample above k, which come first in the list of heads. Nothing is stored twice,
+//! and there are `(n+q-1 choose q)` entries: `n(n+1)(n+2)(n+3)/24` for q = 4.
+//!
+//! The staircase is cut into tiles, each contiguous in memory, column after column; they are what a matrix product
+//! fills and what a contraction reads. Groups of columns are gathered into stripes, each with accumulators of its own,
+//! that depend on the number of samples alone.
+//!
+//! For predictions the last index is a new point: tails are shorter by one, and each stands for one column per point.
+
+use std::ops::Range;
+
+use super::multisets::{Multisets, count};
+
+/// Most rows of a tile: two vectors of this length fit in the first-level cache.
+const MAX_ROWS: usize = 1024;
+/// Columns of a tile: enough for a matrix product at full speed.
+const MAX_COLUMNS: usize = 256;
+/// Columns of a product at the edge of the staircase, where what is above the edge is computed in vain.
+const EDGE_COLUMNS: usize = 48;
+/// Most stripes, and least entries of one.
+pub(super) const MAX_STRIPES: usize = 32;
+const STRIPE_ENTRIES: usize = 1 << 16;
+
+/// Rows, columns, tiles and stripes.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    pub heads: Multisets,
+    pub tails: Multisets,
+    /// Columns for each tail.
+    pub points: usize,
+    /// Tiles, column group by column group.
+    pub tiles: Vec<Tile>,
+    pub stripes: Vec<Stripe>,
+    /// The number of entries.
+    pub entries: usize,
+}
+
+/// A rectangle of heads and tails, without what is above the staircase.
+#[derive(Debug, Clone)]
+pub(super) struct Tile {
+    pub rows: Range<usize>,
+    pub tails: Range<usize>,
+    /// Its place among all entries.
+    pub entries: Range<usize>,
+}
+
+/// Consecutive tiles that share accumulators.
+#[derive(Debug, Clone)]
+pub(super) struct Stripe {
+    pub tiles: Range<usize>,
+    pub tails: Range<usize>,
+    /// Its place among all entries.
+    pub entries: Range<usize>,
+    /// Rows from 0 on that it meets.
+    pub rows: usize,
+}
+
+/// Neighbouring columns of a tile with the same number of rows.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub rows: Range<usize>,
+    pub tails: Range<usize>,
+    /// Its place among the entries of the tile.
+    pub entries: Range<usize>,
+}
+
+impl Layout {
+    /// The number of entries of a tensor of even order.
+    pub(super) fn count(samples: usize, order: usize) -> Option<usize> {
+        count(samples, order)
+    }
+
+    /// A Gram tensor.
+    pub(super) fn gram(samples: usize, order: usize) -> Self {
+        Self::new(Multisets::heads(samples, order / 2), Multisets::tails(samples, order / 2), 1)
+    }
+
+    /// The kernel at all samples but one, which is a new point.
+    pub(super) fn points(heads: Multisets, samples: usize, points: usize) -> Self {
+        let tails = Multisets::tails(samples, heads.size() - 1);
+        Self::new(heads, tails, points)
+    }
+
+    fn new(heads: Multisets, tails: Multisets, points: usize) -> Self {
+        let mut layout = Self { heads, tails, points, tiles: Vec::new(), stripes: Vec::new(), entries: 0 };
+        let cuts = layout.row_cuts();
+        let group = (MAX_COLUMNS / points).max(1);
+        let mut groups = Vec::new();
+        for start in (0..layout.tails.len()).step_by(group) {
+            let tails = start..(start + group).min(layout.tails.len());
+            let (first, last) = (layout.tiles.len(), layout.height(tails.end - 1));
+            for cut in cuts.windows(2).take_while(|cut| cut[0] < last) {
+                let rows = cut[0]..cut[1].min(last);
+                let length = layout.blocks(&rows, &tails).map(|block| block.entries.len()).sum::<usize>();
+                let entries = layout.entries..layout.entries + length;
+                layout.entries = entries.end;
+                // The tails at the front of the group may end below these rows.
+                let tails = tails.clone().find(|&t| layout.height(t) > rows.start).unwrap_or(tails.end)..tails.end;
+                layout.tiles.push(Tile { rows, tails, entries });
+            }
+            groups.push((first..layout.tiles.len(), tails));
+        }
+        layout.stripes = layout.stripes_of(&groups);
+        layout
+    }
+
+    /// How many heads a tail meets: those without a sample above its smallest one.
+    fn height(&self, tail: usize) -> usize {
+        self.tails.get(tail).first().map_or(self.heads.len(), |&k| self.heads.below(k as usize + 1))
+    }
+
+    /// Rows are cut where the largest sample of the head changes, as far as that keeps tiles small.
+    fn row_cuts(&self) -> Vec<usize> {
+        let mut cuts = vec![0];
+        let mut last = 0;
+        let mut k = 0;
+        while last < self.heads.len() {
+            let (next, start) = (self.heads.below(k + 1), cuts[cuts.len() - 1]);
+            if next - start > MAX_ROWS && last > start {
+                cuts.push(last);
+                continue;
+            }
+            while next - cuts[cuts.len() - 1] > MAX_ROWS {
+                cuts.push(cuts[cuts.len() - 1] + MAX_ROWS);
+            }
+            last = next;
+            k += 1;
+        }
+        cuts.push(last);
+        cuts.dedup();
+        cuts
+    }
+
+    fn stripes_of(&self, groups: &[(Range<usize>, Range<usize>)]) -> Vec<Stripe> {
+        let wanted = (self.entries.div_ceil(MAX_STRIPES)).max(STRIPE_ENTRIES);
+        let mut stripes: Vec<Stripe> = Vec::new();
+        for (tiles, tails) in groups {
+            let entries = self.tiles[tiles.start].entries.start..self.tiles[tiles.end - 1].entries.end;
+            let rows = self.tiles[tiles.end - 1].rows.end;
+            match stripes.last_mut() {
+                Some(stripe) if stripe.entries.len() < wanted => {
+                    stripe.tiles.end = tiles.end;
+                    stripe.tails.end = tails.end;
+                    stripe.entries.end = entries.end;
+                    stripe.rows = rows;
+                }
+                _ => stripes.push(Stripe { tiles: tiles.clone(), tails: tails.clone(), entries, rows }),
+            }
+        }
+        stripes
+    }
+
+    /// The columns of a rectangle, gathered where they have equally many rows. Empty columns are left out.
+    pub(super) fn blocks<'a>(
+        &'a self,
+        rows: &'a Range<usize>,
+        tails: &Range<usize>,
+    ) -> impl Iterator<Item = Block> + 'a {
+        let (mut tail, end, mut entry) = (tails.start, tails.end, 0);
+        std::iter::from_fn(move || {
+            while tail < end {
+                let height = self.height(tail).min(rows.end);
+                let first = tail;
+                tail = if height == rows.end { end } else { self.next_height(tail).min(end) };
+                if height > rows.start {
+                    let length = (height - rows.start) * (tail - first) * self.points;
+                    let entries = entry..entry + length;
+                    entry = entries.end;
+                    return Some(Block { rows: rows.start..height, tails: first..tail, entries });
+                }
+            }
+            None
+        })
+    }
+
+    pub(super) fn tile_blocks<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = Block> + 'a {
+        self.blocks(&tile.rows, &tile.tails)
+    }
+
+    /// The tails of a tile in groups for one matrix product each, with the rows it needs.
+    pub(super) fn products<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + 'a {
+        let (mut tail, end) = (tile.tails.start, tile.tails.end);
+        std::iter::from_fn(move || {
+            let first = tail;
+            while tail < end {
+                tail = if self.height(tail) >= tile.rows.end { end } else { self.next_height(tail).min(end) };
+                if tail == end || (tail - first) * self.points >= EDGE_COLUMNS {
+                    return Some((tile.rows.start..self.height(tail - 1).min(tile.rows.end), first..tail));
+                }
+            }
+            None
+        })
+    }
+
+    /// The first tail after this one with a larger smallest sample.
+    fn next_height(&self, tail: usize) -> usize {
+        let Some(&k) = self.tails.get(tail).first() else { return self.tails.len() };
+        // Tails without a sample up to k are the last ones.
+        let samples = self.tails.samples() - 1 - k as usize;
+        self.tails.len()
+            - if samples == 0 { 0 } else { count(samples, self.tails.size()).expect("a part of the tails") }
+    }
+
+    /// The place of an entry among all, given the ranks of its head and its tail.
+    pub(super) fn place(&self, head: usize, tail: usize) -> usize {
+        let group = (MAX_COLUMNS / self.points).max(1);
+        let first = self.tiles.partition_point(|tile| tile.tails.end <= tail / group * group);
+        let mut tiles = self.tiles[first..].iter();
+        let tile = tiles.find(|tile| tile.rows.contains(&head)).expect("every entry has its tile");
+        let mut blocks = self.tile_blocks(tile);
+        let block = blocks.find(|block| block.tails.contains(&tail)).expect("every entry has its block");
+        let column = tail - block.tails.start;
+        tile.entries.start + block.entries.start + column * block.rows.len() + head - block.rows.start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sorted_tuple_has_exactly_one_place() {
+        for (samples, order) in [(1, 2), (7, 2), (40, 2), (1, 4), (5, 4), (13, 4), (1, 6), (6, 6), (4, 8)] {
+            let layout = Layout::gram(samples, order);
+            assert_eq!(Some(layout.entries), Layout::count(samples, order));
+            let mut places = Vec::new();
+            for tail in 0..layout.tails.len() {
+                for head in 0..layout.height(tail) {
+                    let (head_set, tail_set) = (layout.heads.get(head), layout.tails.get(tail));
+                    assert!([head_set, tail_set].concat().is_sorted());
+                    places.push(layout.place(head, tail));
+                }
+            }
+            places.sort_unstable();
+            assert!(places.into_iter().eq(0..layout.entries), "{samples} {order}");
+        }
+    }
+
+    #[test]
+    fn stripes_tiles_and_products_cover_everything_in_order() {
+        let layouts = [
+            Layout::gram(60, 4),
+            Layout::gram(20, 6),
+            Layout::gram(2000, 2),
+            Layout::points(Multisets::heads(30, 2), 30, 100),
+            Layout::points(Multisets::heads(50, 1), 50, 7),
+        ];
+        for layout in layouts {
+            assert_eq!(layout.stripes.len(), layout.stripes.len().clamp(1, MAX_STRIPES + 1));
+            let tiles: Vec<usize> = layout.stripes.iter().flat_map(|stripe| stripe.tiles.clone()).collect();
+            assert!(tiles.into_iter().eq(0..layout.tiles.len()));
+            let tails: Vec<usize> = layout.stripes.iter().flat_map(|stripe| stripe.tails.clone()).collect();
+            assert!(tails.into_iter().eq(0..layout.tails.len()));
+            let mut end = 0;
+            for tile in &layout.tiles {
+                assert_eq!(tile.entries.start, end);
+                end = tile.entries.end;
+                assert!(tile.rows.len() <= MAX_ROWS && !tile.entries.is_empty());
+                let blocks: Vec<Block> = layout.tile_blocks(tile).collect();
+                assert_eq!(blocks.iter().map(|block| block.entries.len()).sum::<usize>(), tile.entries.len());
+                let products: Vec<_> = layout.products(tile).collect();
+                assert!(products.iter().flat_map(|(_, tails)| tails.clone()).eq(tile.tails.clone()));
+                for block in blocks {
+                    let covers = |(rows, tails): &(Range<usize>, Range<usize>)| {
+                        rows.end >= block.rows.end && tails.contains(&block.tails.start)
+                    };
+                    assert!(products.iter().any(covers));
+                }
+            }
+            assert_eq!(end, layout.entries);
+        }
+    }
+}

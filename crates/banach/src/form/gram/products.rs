@@ -1,0 +1,197 @@
+//! Tiles of the Gram tensor from the data: matrix products of Hadamard products, then the kernel entry by entry.
+
+use std::ops::Range;
+
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
+
+use super::{
+    layout::{Layout, Tile},
+    multisets::binomial,
+};
+use crate::{FeatureMatrix, kernel::TensorKernel};
+
+/// Inputs in one product: the factors of a tile then fit in the second-level cache.
+const INPUTS: usize = 256;
+
+/// Fills tiles.
+#[derive(Clone, Copy)]
+pub(super) struct Products<'a> {
+    pub layout: &'a Layout,
+    pub kernel: &'a dyn TensorKernel,
+    /// The samples.
+    pub x: &'a FeatureMatrix<'a>,
+    /// `ln K(x_i, ..., x_i)/q` of the samples, for a normalised kernel.
+    pub shifts: &'a [f64],
+    /// The points that every tail is multiplied with, and their shifts.
+    pub points: Option<(&'a FeatureMatrix<'a>, &'a [f64])>,
+}
+
+/// Working memory of one thread.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+    input: Vec<f64>,
+    point_input: Vec<f64>,
+    edge: Vec<f64>,
+    sums: Vec<f64>,
+    shifts: Vec<f64>,
+    /// Room for the entries of a tile that is not stored.
+    pub tile: Vec<f64>,
+}
+
+/// The first `length` numbers of a buffer that only grows.
+fn room(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
+    if buffer.len() < length {
+        buffer.resize(length, 0.0);
+    }
+    &mut buffer[..length]
+}
+
+impl Products<'_> {
+    /// The entries of a tile, each divided by the number of ways in which its tied samples can be split between head
+    /// and tail: `sum_(H, T) W_H W_T entry_HT = (1/q!) sum_(i_1, ..., i_q) K alpha_(i_1) ... alpha_(i_q)`.
+    pub(super) fn fill(&self, tile: &Tile, out: &mut [f64], work: &mut Work) {
+        let powers = self.kernel.power_sums();
+        let length = tile.entries.len();
+        if powers == 1 {
+            self.power_sum(1, tile, out, work);
+            self.apply_kernel(tile, out, work);
+        } else {
+            let mut sums = std::mem::take(&mut work.sums);
+            room(&mut sums, powers * length);
+            for (power, sums) in sums[..powers * length].chunks_mut(length).enumerate() {
+                self.power_sum(power as i32 + 1, tile, sums, work);
+            }
+            self.apply_kernel(tile, &mut sums[..powers * length], work);
+            out.copy_from_slice(&sums[..length]);
+            work.sums = sums;
+        }
+        self.divide_ties(tile, out);
+    }
+
+    /// `p_m = sum_j z_j^m` of every entry.
+    fn power_sum(&self, power: i32, tile: &Tile, out: &mut [f64], work: &mut Work) {
+        for (rows, tails) in self.layout.products(tile) {
+            let (height, width) = (rows.len(), tails.len() * self.layout.points);
+            if height * width == tile.entries.len() {
+                self.product(power, &rows, &tails, out, work);
+            } else {
+                let mut edge = std::mem::take(&mut work.edge);
+                let product = room(&mut edge, height * width);
+                self.product(power, &rows, &tails, product, work);
+                self.pack(tile, &rows, &tails, product, out);
+                work.edge = edge;
+            }
+        }
+    }
+
+    /// `p_m` of a rectangle, as a sum of matrix products over groups of inputs.
+    fn product(&self, power: i32, rows: &Range<usize>, tails: &Range<usize>, out: &mut [f64], work: &mut Work) {
+        let (height, width) = (rows.len(), tails.len() * self.layout.points);
+        for start in (0..self.x.features()).step_by(INPUTS) {
+            let inputs = start..(start + INPUTS).min(self.x.features());
+            self.form_rows(power, rows, &inputs, work);
+            self.form_columns(power, tails, &inputs, work);
+            let left = MatRef::from_column_major_slice(&work.rows[..height * inputs.len()], height, inputs.len());
+            let right = MatRef::from_column_major_slice(&work.columns[..width * inputs.len()], width, inputs.len());
+            let accum = if start == 0 { Accum::Replace } else { Accum::Add };
+            let out = MatMut::from_column_major_slice_mut(out, height, width);
+            matmul(out, accum, left, right.transpose(), 1.0, Par::Seq);
+        }
+    }
+
+    /// Copies what is below the edge of the staircase.
+    fn pack(&self, tile: &Tile, rows: &Range<usize>, tails: &Range<usize>, product: &[f64], out: &mut [f64]) {
+        for block in self.layout.tile_blocks(tile).filter(|block| tails.contains(&block.tails.start)) {
+            let (height, first) = (block.rows.len(), (block.tails.start - tails.start) * self.layout.points);
+            let columns = product.chunks(rows.len()).skip(first);
+            for (out, column) in out[block.entries].chunks_mut(height).zip(columns) {
+                out.copy_from_slice(&column[..height]);
+            }
+        }
+    }
+
+    /// `prod_(i in H) x_ij^m`, heads by inputs.
+    fn form_rows(&self, power: i32, rows: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+        let input = room(&mut work.input, self.x.samples());
+        let out = room(&mut work.rows, rows.len() * inputs.len());
+        for (j, out) in inputs.clone().zip(out.chunks_mut(rows.len())) {
+            self.x.column_into(j, input);
+            raise(power, input);
+            self.layout.heads.products(rows.clone(), input, out);
+        }
+    }
+
+    /// `prod_(i in T) x_ij^m`, times the points if there are any: columns by inputs.
+    fn form_columns(&self, power: i32, tails: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+        let points = self.layout.points;
+        let input = room(&mut work.input, self.x.samples());
+        let out = room(&mut work.columns, tails.len() * points * inputs.len());
+        for (j, out) in inputs.clone().zip(out.chunks_mut(tails.len() * points)) {
+            self.x.column_into(j, input);
+            raise(power, input);
+            let Some((new, _)) = self.points else {
+                self.layout.tails.products(tails.clone(), input, out);
+                continue;
+            };
+            let point = room(&mut work.point_input, points);
+            new.column_into(j, point);
+            raise(power, point);
+            for (tail, out) in tails.clone().zip(out.chunks_mut(points)) {
+                let mut factor = [0.0];
+                self.layout.tails.products(tail..tail + 1, input, &mut factor);
+                out.iter_mut().zip(&*point).for_each(|(out, point)| *out = factor[0] * point);
+            }
+        }
+    }
+
+    fn apply_kernel(&self, tile: &Tile, sums: &mut [f64], work: &mut Work) {
+        let length = tile.entries.len();
+        if !self.kernel.normalized() {
+            self.kernel.apply(sums, length);
+            return;
+        }
+        let shifts = room(&mut work.shifts, length);
+        for block in self.layout.tile_blocks(tile) {
+            let columns = shifts[block.entries.clone()].chunks_mut(block.rows.len());
+            let points = block.tails.flat_map(|tail| (0..self.layout.points).map(move |point| (tail, point)));
+            for (column, (tail, point)) in columns.zip(points) {
+                let new = self.points.map_or(0.0, |(_, shifts)| shifts[point]);
+                let own = self.layout.tails.sum(tail, self.shifts) + new;
+                let heads = block.rows.clone().map(|head| self.layout.heads.sum(head, self.shifts));
+                column.iter_mut().zip(heads).for_each(|(shift, head)| *shift = own + head);
+            }
+        }
+        self.kernel.apply_shifted(sums, shifts);
+    }
+
+    fn divide_ties(&self, tile: &Tile, out: &mut [f64]) {
+        let Layout { heads, tails, points, .. } = self.layout;
+        for block in self.layout.tile_blocks(tile) {
+            let height = block.rows.len();
+            for (tail, columns) in block.tails.zip(out[block.entries].chunks_mut(height * points)) {
+                let Some(&k) = tails.get(tail).first() else { continue };
+                // The heads that hold k are the last ones below the staircase.
+                for head in heads.below(k as usize).max(block.rows.start)..block.rows.end {
+                    let (ways, row) = (ways(self.layout, head, tail), head - block.rows.start);
+                    columns.chunks_mut(height).for_each(|column| column[row] /= ways);
+                }
+            }
+        }
+    }
+}
+
+/// The number of ways in which the samples that head and tail share can be split between them.
+pub(super) fn ways(layout: &Layout, head: usize, tail: usize) -> f64 {
+    let Some(&k) = layout.tails.get(tail).first() else { return 1.0 };
+    let in_head = layout.heads.multiplicity(head, k as usize);
+    let in_both = in_head + layout.tails.multiplicity(tail, k as usize);
+    binomial(in_both, in_head).expect("at most (8 choose 4)") as f64
+}
+
+fn raise(power: i32, x: &mut [f64]) {
+    if power > 1 {
+        x.iter_mut().for_each(|x| *x = x.powi(power));
+    }
+}

@@ -1,0 +1,140 @@
+//! Second derivatives, predictions and norms.
+
+use super::*;
+
+fn curvature(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
+    let mut evaluation = Evaluation::default();
+    form.curvature(alphas, &mut evaluation, &mut Scratch::new());
+    evaluation
+}
+
+/// M against its definition, `omega = M alpha`, and the rest as from `evaluate`.
+fn check_curvature(case: &Case) {
+    let (n, q) = (case.x.n, case.q());
+    let u = case.x.adjoint(&case.alpha);
+    let weights: Vec<f64> = u.iter().map(|u| if q == 2.0 { 1.0 } else { u.abs().powf(q - 2.0) }).collect();
+    let rows: Vec<Vec<f64>> = (0..n).map(|i| case.x.columns.chunks(n).map(|column| column[i]).collect()).collect();
+    for (route, form) in case.forms() {
+        let (found, expected) = (curvature(&*form, &case.alpha), evaluate(&*form, &case.alpha));
+        let slack = 4.0 * case.rounding(route);
+        assert!(close(found.values[0], expected.values[0], slack * expected.values[0]), "{route:?}");
+        assert!(all_close(&found.omegas, &expected.omegas, slack * case.omega_size()), "{route:?}");
+        // M is at most what the largest entries of the columns make it.
+        let size: f64 = case.x.columns.chunks(n).map(|column| largest(column).powi(2)).sum();
+        let size = size * 0.9_f64.powf(q - 2.0).max(1e-300);
+        for i in 0..n {
+            let row = &found.curvatures[i * n..(i + 1) * n];
+            for (j, entry) in row.iter().enumerate() {
+                let expected: f64 = rows[i].iter().zip(&rows[j]).zip(&weights).map(|((a, b), w)| a * b * w).sum();
+                assert!(close(*entry, expected, slack * size), "{route:?} [{i}, {j}]: {entry:e} {expected:e}");
+            }
+            let omega = dot(row, &case.alpha);
+            assert!(close(omega, expected.omegas[i], slack * size * n as f64), "{route:?}: {omega:e}");
+        }
+    }
+}
+
+/// `f(x_i) = omega_i`, and `f` at other points is `<w, x>` with `w = J_q(u)`.
+fn check_predictions(case: &Case) {
+    let q = case.q();
+    let w: Vec<f64> = case.x.adjoint(&case.alpha).iter().map(|u| u.abs().powf(q - 1.0).copysign(*u)).collect();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
+    let mut new = Table::random(3, case.x.d, 0.2, &mut rng);
+    new.columns.iter_mut().enumerate().for_each(|(at, x)| *x += case.x.columns[at / 3 * case.x.n]);
+    let expected = new.apply(&w);
+    let size = 4.0 * case.omega_size().max(largest(&new.columns) * w.iter().map(|w| w.abs()).sum::<f64>());
+    for (route, form) in case.forms() {
+        let slack = case.rounding(route) * size;
+        let model = form.predictor(&case.alpha);
+        let inside = model.predict(&case.x.by_columns()).expect("the samples themselves");
+        let omega = evaluate(&*form, &case.alpha).omegas;
+        assert!(all_close(&inside, &omega, slack), "{route:?}: {inside:?} {omega:?}");
+        for new in [new.by_columns(), new.sparse()] {
+            let outside = model.predict(&new).expect("points of the same kind");
+            assert!(all_close(&outside, &expected, slack), "{route:?}: {outside:?} {expected:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// F3, F4: the Hessian is `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`.
+    #[test]
+    fn curvature_is_that_of_the_definition(case in cases()) {
+        check_curvature(&case);
+    }
+
+    /// (17) `[eq:20171009b]`.
+    #[test]
+    fn predictions_are_those_of_the_definition(case in cases()) {
+        check_predictions(&case);
+    }
+
+    /// (36) `[eq:20170519a]`: `||f|| = ||w||_p`.
+    #[test]
+    fn the_norm_is_that_of_the_weights(case in cases()) {
+        let (p, q) = (case.exponent.p(), case.q());
+        let w = case.x.adjoint(&case.alpha).into_iter().map(|u| u.abs().powf(q - 1.0));
+        let expected = w.map(|w| w.powf(p)).sum::<f64>().powf(1.0 / p);
+        for (route, form) in case.forms() {
+            let found = form.norm(&case.alpha);
+            prop_assert!(close(found, expected, (case.rounding(route) + 1e-12) * expected), "{:?}: {:e}", route, found);
+        }
+    }
+
+    /// A batch of curvatures is as many single calls.
+    #[test]
+    fn a_batch_of_curvatures_equals_single_calls(case in cases(), count in 1_usize..6) {
+        let n = case.x.n;
+        let batch: Vec<f64> = (0..count).flat_map(|k| times(1.0 / (1.0 + k as f64), &case.alpha)).collect();
+        for (route, form) in case.forms() {
+            let together = curvature(&*form, &batch);
+            for (k, alpha) in batch.chunks(n).enumerate() {
+                let alone = curvature(&*form, alpha);
+                let slack = case.rounding(route) * largest(&alone.curvatures) * 100.0;
+                prop_assert!(all_close(&together.curvatures[k * n * n..(k + 1) * n * n], &alone.curvatures, slack), "{:?}", route);
+            }
+        }
+    }
+}
+
+#[test]
+fn large_tables() {
+    for p in [2.0, 4.0 / 3.0] {
+        check_curvature(&Case::large(p));
+        check_predictions(&Case::large(p));
+    }
+}
+
+/// Many samples: every kind of tile and several stripes of the tensor.
+#[test]
+fn many_samples() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
+    for (n, d, p) in [(300, 7, 2.0), (70, 300, 4.0 / 3.0), (26, 5, 1.2), (13, 4, 8.0 / 7.0)] {
+        let mut x = Table::random(n, d, 0.1, &mut rng);
+        x.columns.iter_mut().for_each(|x| *x += 0.5);
+        let mut vector = || (0..n).map(|_| rng.random_range(-0.2..1.0)).collect::<Vec<_>>();
+        let case = Case::new(x, p, &vector(), &vector()).expect("u is not lost in rounding");
+        check_definition(&case);
+        check_line(&case, 0.3);
+        check_curvature(&case);
+        check_predictions(&case);
+        let alphas = [&case.alpha[..], &case.d, &moved(&case.alpha, -0.5, &case.d)].concat();
+        for (route, form) in case.forms() {
+            let run = |threads| with_threads(threads, || curvature(&*form, &alphas).curvatures);
+            let one = run(1);
+            assert!([2, 5].iter().all(|&threads| run(threads) == one), "{route:?}");
+            let run = |threads| {
+                with_threads(threads, || bits(&*form, &alphas, &mut Evaluation::default(), &mut Scratch::new()))
+            };
+            let one = run(1);
+            assert!([2, 5].iter().all(|&threads| run(threads) == one), "{route:?}");
+        }
+        let [stored, streamed] = [Route::Gram, Route::Streamed].map(|wanted| {
+            let form = case.forms().into_iter().find(|(route, _)| *route == wanted).expect("a tensor").1;
+            bits(&*form, &alphas, &mut Evaluation::default(), &mut Scratch::new())
+        });
+        assert_eq!(stored, streamed, "the streamed tensor is the stored one, bit for bit");
+    }
+}
