@@ -68,6 +68,13 @@ pub struct Curve {
     pub precision: Vec<f64>,
 }
 
+impl Curve {
+    /// The first iteration at which the precision is reached.
+    pub fn iterations_to(&self, precision: f64) -> Option<usize> {
+        self.precision.iter().position(|&reached| reached <= precision)
+    }
+}
+
 /// The figure as numbers.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure1 {

@@ -108,26 +108,8 @@ impl Table1 {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
-
     use super::*;
-    use crate::End;
-
-    /// Counts the parts of the work, and stops in the one it is told.
-    struct Count {
-        begun: usize,
-        stop_in: Option<usize>,
-    }
-
-    impl Watch for Count {
-        fn begin(&mut self, _what: &str, _steps: usize) {
-            self.begun += 1;
-        }
-
-        fn step(&mut self, _done: usize) -> ControlFlow<()> {
-            if self.stop_in == Some(self.begun) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        }
-    }
+    use crate::{End, watch::Count};
 
     fn tiny(repeats: usize, baselines: bool) -> Request {
         let data = SparseLinear { samples: 15, features: 200, relevant: 2, noise: 0.05 };
@@ -137,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_cell_is_filled() {
-        let mut watch = Count { begun: 0, stop_in: None };
+        let mut watch = Count::default();
         let table = Table1::run(tiny(2, true), &mut watch).expect("it runs");
         assert_eq!(table.cells.len(), 12);
         assert_eq!(watch.begun, 2 * (1 + 4) + 4 * 2);
@@ -168,7 +150,7 @@ mod tests {
     /// twice its bracket.
     #[test]
     fn the_papers_iteration_counts_are_reproduced() {
-        let mut watch = Count { begun: 0, stop_in: None };
+        let mut watch = Count::default();
         let table = Table1::run(Request::full(0, 1, false), &mut watch).expect("it runs");
         assert_eq!(table.cells.len(), 4);
         for cell in &table.cells {
