@@ -8,6 +8,7 @@ mod files;
 mod print;
 mod progress;
 mod report;
+mod reproduce;
 mod run;
 
 use std::process::ExitCode;

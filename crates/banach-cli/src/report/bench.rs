@@ -24,7 +24,7 @@ pub(crate) fn bench(bench: &Bench) -> Table {
     Table {
         title: "Bench".to_owned(),
         setting: format!(
-            "n = {}, d = {}, {} threads, best of {} rounds; streaming read {:.1} GB/s",
+            "n = {}, d = {}, {} threads, best of {} rounds; streaming read {:.1} GB/s.",
             request.samples,
             request.features,
             bench.threads,

@@ -1,20 +1,23 @@
 //! Table 1: the paper's iteration counts beside ours.
 
 use banach_experiments::{
-    Algorithm, Comparison, End, Outcome, Printed,
+    Algorithm,
     data::SparseLinear,
     table1::{self, Table1},
 };
 
-use super::{Cell, Table};
+use super::{
+    Cell, Table,
+    counts::{algorithm_settings, measured, printed, seconds, seeds, verdict},
+};
 
 pub(crate) fn table1(table: &Table1) -> Table {
     let SparseLinear { samples, features, relevant, noise } = table.request.data;
     let settings = &table.request.settings;
     let setting = format!(
-        "iterations to relative precision {:.0e}; n = {samples}, d = {features}, {relevant} relevant, sigma = {noise}, \
-         gamma = {}, delta = {}, theta = {}, lambda_bar = {}",
-        settings.precision, settings.gamma, settings.delta, settings.theta, settings.lambda_bar
+        "Iterations to relative precision {:.0e}; n = {samples}, d = {features}, {relevant} relevant, sigma = {noise}, {}.",
+        settings.precision,
+        algorithm_settings(settings)
     );
     let mut header = vec!["algorithm".to_owned(), String::new()];
     for cell in &table.cells {
@@ -35,56 +38,16 @@ pub(crate) fn table1(table: &Table1) -> Table {
         };
         row(algorithm.title(), "paper", |cell| printed(cell.count.paper).into());
         row("", "banach", |cell| Cell::judged(measured(&cell.count), cell.count.agrees));
-        row("", "seconds", |cell| seconds(&cell.count).into());
+        row("", "seconds", |cell| seconds(cell.count.outcomes.iter().map(|outcome| outcome.seconds)).into());
     }
     Table { title: "Table 1".to_owned(), setting, header, rows, notes: notes(table) }
 }
 
 fn notes(table: &Table1) -> Vec<String> {
-    let seeds: Vec<u64> = table.cells[0].count.outcomes.iter().map(|outcome| outcome.seed).collect();
-    let plural = if seeds.len() == 1 { "" } else { "s" };
+    let request = &table.request;
     let baselines =
-        if table.request.baselines { format!(", seed {} alone for the primal ones", seeds[0]) } else { String::new() };
-    let spread =
-        format!("mean(standard deviation) over {} seed{plural} for the dual algorithm{baselines}.", seeds.len());
-    let verdict = if table.request.paper_size {
-        let agreeing = table.cells.iter().filter(|cell| cell.count.agrees == Some(true)).count();
-        let decided = table.cells.iter().filter(|cell| cell.count.agrees.is_some()).count();
-        format!(
-            "{agreeing} of {decided} cells agree with the paper (=): within its mean plus or minus twice its bracket, \
-             within 10 % of a single count, or above the same limit. The others do not (!=)."
-        )
-    } else {
-        "This is a small size: the paper's numbers, at n = 200 and d = 100000, do not apply to it.".to_owned()
-    };
-    vec![spread, verdict]
-}
-
-/// A count as the paper prints it.
-fn printed(printed: Printed) -> String {
-    match printed {
-        Printed::Spread { mean, bracket } => format!("{mean}({bracket})"),
-        Printed::Count(count) => count.to_string(),
-        Printed::Above(limit) => format!("> {limit}"),
-        Printed::Nothing => "---".to_owned(),
-    }
-}
-
-/// Our count in the same form.
-fn measured(count: &Comparison) -> String {
-    match (count.mean, count.deviation) {
-        (Some(mean), Some(deviation)) => format!("{mean:.1}({deviation:.1})"),
-        (Some(mean), None) => format!("{mean}"),
-        (None, _) => {
-            let worst = count.outcomes.iter().max_by(|a, b| a.precision.total_cmp(&b.precision));
-            let Outcome { iterations, end, precision, .. } = worst.expect("a cell has at least one run");
-            let after = if *end == End::Stalled { "stalled at" } else { ">" };
-            format!("{after} {iterations} (at {precision:.0e})")
-        }
-    }
-}
-
-fn seconds(count: &Comparison) -> String {
-    let mean = count.outcomes.iter().map(|outcome| outcome.seconds).sum::<f64>() / count.outcomes.len() as f64;
-    format!("{mean:.2}")
+        if request.baselines { format!(", seed {} alone for the primal ones", request.seed) } else { String::new() };
+    let spread = format!("mean(standard deviation) over {} for the dual algorithm{baselines}.", seeds(request.repeats));
+    let counts = table.cells.iter().map(|cell| &cell.count);
+    vec![spread, verdict(counts, request.paper_size, "n = 200 and d = 100000")]
 }

@@ -12,7 +12,7 @@ impl Table {
         for row in &self.rows {
             body.add_row(row.iter().map(super::Cell::marked));
         }
-        let mut text = format!("{}: {}\n{body}\n", self.title, self.setting);
+        let mut text = format!("{}. {}\n{body}\n", self.title, self.setting);
         for note in &self.notes {
             text.push_str(note);
             text.push('\n');
@@ -29,13 +29,13 @@ mod tests {
     fn everything_is_said() {
         let table = Table {
             title: "Table 0".into(),
-            setting: "n = 1".into(),
+            setting: "Small.".into(),
             header: vec!["row".into(), "count".into()],
             rows: vec![vec!["ours".into(), Cell::judged("3", Some(false))]],
             notes: vec!["A note.".into()],
         };
         let text = table.text();
-        for expected in ["Table 0: n = 1\n", "┆ count", "┆ 3 !=", "\nA note.\n"] {
+        for expected in ["Table 0. Small.\n", "┆ count", "┆ 3 !=", "\nA note.\n"] {
             assert!(text.contains(expected), "{expected} is missing in\n{text}");
         }
     }
