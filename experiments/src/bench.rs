@@ -192,20 +192,12 @@ impl WithSimd for Sum<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Quiet;
-
-    impl Watch for Quiet {
-        fn begin(&mut self, _what: &str, _steps: usize) {}
-
-        fn step(&mut self, _done: usize) -> ControlFlow<()> {
-            ControlFlow::Continue(())
-        }
-    }
+    use crate::watch::Count;
 
     #[test]
     fn ratios_are_those_of_the_printed_times() {
-        let bench = Bench::run(Request { samples: 10, features: 500, rounds: 2 }, &mut Quiet).expect("it runs");
+        let bench =
+            Bench::run(Request { samples: 10, features: 500, rounds: 2 }, &mut Count::default()).expect("it runs");
         assert!(bench.bandwidth > 0.0 && bench.figures.len() == 3);
         for figure in &bench.figures {
             let quotient = figure.ours.1 / figure.other.1;

@@ -1,9 +1,12 @@
 //! The paper's data (section 4): a normal matrix, a sparse vector, and noise.
 
+use banach::{Exponent, FeatureMatrix, Features};
 use rand::{RngExt, SeedableRng, seq::index};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
+
+use crate::Error;
 
 /// `y = X w_* + sigma eps`, with X, eps normal and w_* sparse.
 ///
@@ -21,10 +24,10 @@ pub struct SparseLinear {
     pub noise: f64,
 }
 
-/// One draw of [`SparseLinear`].
+/// One draw of the data.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// X, one feature after another.
+    /// X, one variable after another.
     pub columns: Vec<f64>,
     /// y.
     pub targets: Vec<f64>,
@@ -35,22 +38,107 @@ pub struct Sample {
 impl SparseLinear {
     /// The draw that belongs to a seed, the same on every machine.
     pub fn sample(&self, seed: u64) -> Sample {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let (n, d) = (self.samples, self.features);
-        let scale = 1.0 / (n as f64).sqrt();
-        let normal = |random: &mut Xoshiro256PlusPlus| -> f64 { StandardNormal.sample(random) };
-        let columns: Vec<f64> = (0..n * d).map(|_| scale * normal(&mut random)).collect();
-        let mut relevant = index::sample(&mut random, d, self.relevant).into_vec();
-        relevant.sort_unstable();
-        let truth: Vec<(usize, f64)> =
-            relevant.into_iter().map(|feature| (feature, if random.random() { 1.0 } else { -1.0 })).collect();
-        let mut targets: Vec<f64> = (0..n).map(|_| self.noise * normal(&mut random)).collect();
+        let (n, scale) = (self.samples, 1.0 / (self.samples as f64).sqrt());
+        let mut draw = Draw::new(seed);
+        let columns = draw.normals(n * self.features, scale);
+        let truth = draw.signs(self.features, self.relevant);
+        let mut targets = draw.normals(n, self.noise);
         for &(feature, weight) in &truth {
             let column = &columns[feature * n..(feature + 1) * n];
             targets.iter_mut().zip(column).for_each(|(y, x)| *y += weight * x);
         }
         Sample { columns, targets, truth }
     }
+}
+
+/// `y = Phi_n w_* + sigma eps`, with X, eps normal, Phi the features of the polynomial kernel of degree 2 and
+/// `w_*` sparse.
+///
+/// The choices that the paper leaves open are those that come near its iteration counts: the entries of X are N(0, 1),
+/// and the non-zeros of `w_*` are +1 or -1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SparseQuadratic {
+    /// Samples, n.
+    pub samples: usize,
+    /// Variables, d.
+    pub inputs: usize,
+    /// Non-zeros of `w_*`.
+    pub relevant: usize,
+    /// The noise level sigma.
+    pub noise: f64,
+}
+
+impl SparseQuadratic {
+    /// The number of features, `N = d(d+1)/2`.
+    pub fn features(&self) -> usize {
+        self.inputs * (self.inputs + 1) / 2
+    }
+
+    /// The draw that belongs to a seed, the same on every machine. Features are numbered
+    /// `x0^2, x0 x1, ..., x1^2, x1 x2, ...`.
+    pub fn sample(&self, seed: u64) -> Sample {
+        let (n, d) = (self.samples, self.inputs);
+        let mut draw = Draw::new(seed);
+        let columns = draw.normals(n * d, 1.0);
+        let truth = draw.signs(self.features(), self.relevant);
+        let mut targets = draw.normals(n, self.noise);
+        for &(feature, weight) in &truth {
+            let (j, k) = pair(d, feature);
+            // The coefficient of x_j x_k in Phi, to the power 1/q with q = 4 (section 4).
+            let weight = if j == k { weight } else { weight * 2.0_f64.powf(0.25) };
+            for (i, y) in targets.iter_mut().enumerate() {
+                *y += weight * columns[j * n + i] * columns[k * n + i];
+            }
+        }
+        Sample { columns, targets, truth }
+    }
+}
+
+/// The variables of a feature of degree 2 in d variables.
+fn pair(d: usize, mut feature: usize) -> (usize, usize) {
+    let mut j = 0;
+    while feature >= d - j {
+        feature -= d - j;
+        j += 1;
+    }
+    (j, j + feature)
+}
+
+/// Random numbers of one seed.
+struct Draw(Xoshiro256PlusPlus);
+
+impl Draw {
+    fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    fn normals(&mut self, count: usize, scale: f64) -> Vec<f64> {
+        let mut normal = || -> f64 { StandardNormal.sample(&mut self.0) };
+        (0..count).map(|_| scale * normal()).collect()
+    }
+
+    /// So many features of all, in increasing order, with +1 or -1 each.
+    fn signs(&mut self, features: usize, relevant: usize) -> Vec<(usize, f64)> {
+        let mut relevant = index::sample(&mut self.0, features, relevant).into_vec();
+        relevant.sort_unstable();
+        relevant.into_iter().map(|feature| (feature, if self.0.random() { 1.0 } else { -1.0 })).collect()
+    }
+}
+
+impl Sample {
+    /// The features route, with the variables as features, for the exponent that the paper writes so.
+    pub(crate) fn form(&self, p: &str) -> Result<Features<'_>, Error> {
+        let n = self.targets.len();
+        let matrix = FeatureMatrix::from_columns(n, self.columns.len() / n, &self.columns[..])?;
+        Ok(Features::new(matrix, p.parse::<Exponent>()?))
+    }
+}
+
+/// How many relevant features are among as many largest weights.
+pub(crate) fn count_found(truth: &[(usize, f64)], weights: &[f64]) -> usize {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()));
+    truth.iter().filter(|(feature, _)| order[..truth.len()].contains(feature)).count()
 }
 
 #[cfg(test)]
@@ -77,5 +165,28 @@ mod tests {
         assert!((variance.sqrt() - 0.05).abs() < 0.01, "{}", variance.sqrt());
         let size = columns.iter().map(|x| x * x).sum::<f64>() / 50.0;
         assert!((size - 1.0).abs() < 0.05, "{size}");
+    }
+
+    #[test]
+    fn quadratic_features_are_numbered_row_by_row() {
+        let pairs: Vec<(usize, usize)> = (0..6).map(|feature| pair(3, feature)).collect();
+        assert_eq!(pairs, [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]);
+        let setting = SparseQuadratic { samples: 90, inputs: 650, relevant: 6, noise: 0.05 };
+        assert_eq!(setting.features(), 211_575);
+        assert_eq!(pair(650, 211_574), (649, 649));
+    }
+
+    #[test]
+    fn the_quadratic_model_explains_its_targets() {
+        let setting = SparseQuadratic { samples: 400, inputs: 4, relevant: 10, noise: 0.05 };
+        let Sample { columns, targets, truth } = setting.sample(5);
+        let (x, root) = (|i: usize, j: usize| columns[j * 400 + i], 2.0_f64.sqrt().sqrt());
+        let phi = |i: usize| -> Vec<f64> {
+            let pairs = (0..4).flat_map(|j| (j..4).map(move |k| (j, k)));
+            pairs.map(|(j, k)| x(i, j) * x(i, k) * if j == k { 1.0 } else { root }).collect()
+        };
+        let residual = |i: usize| targets[i] - truth.iter().map(|(k, w)| w * phi(i)[*k]).sum::<f64>();
+        let variance = (0..400).map(|i| residual(i).powi(2)).sum::<f64>() / 400.0;
+        assert!((variance.sqrt() - 0.05).abs() < 0.01, "{}", variance.sqrt());
     }
 }

@@ -1,6 +1,5 @@
 //! Figure 1 of the paper: convergence of the dual algorithm against FISTA, and a recovered sparse vector.
 
-use banach::{Exponent, FeatureMatrix, Features};
 use kuva::{
     plot::{LegendPosition, LinePlot, ScatterPlot, lollipop::LollipopPlot, scatter::MarkerShape},
     render::{layout::Layout, plots::Plot},
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     Error, Picture, Watch,
-    data::{Sample, SparseLinear},
+    data::{SparseLinear, count_found},
     runs::{Algorithm, Settings, dual, primal},
 };
 
@@ -51,8 +50,8 @@ impl Request {
     fn recover(&self, seed: u64, watch: &mut dyn Watch) -> Result<Recovery, Error> {
         watch.begin(&format!("right panel, seed {seed}"), 0);
         let sample = self.right.sample(seed);
-        let form = form(&self.right, &sample, RIGHT)?;
-        let reference = dual(&self.settings, &form, &sample, seed, watch)?;
+        let form = sample.form(RIGHT)?;
+        let reference = dual(&self.settings, &form, &sample.targets, seed, watch)?;
         let estimate = form.weights(&reference.solution.alpha);
         Ok((sample.truth, estimate))
     }
@@ -67,6 +66,13 @@ pub struct Curve {
     pub p: String,
     /// `(F - min F)/|min F|`, or the same of Lambda, from the start.
     pub precision: Vec<f64>,
+}
+
+impl Curve {
+    /// The first iteration at which the precision is reached.
+    pub fn iterations_to(&self, precision: f64) -> Option<usize> {
+        self.precision.iter().position(|&reached| reached <= precision)
+    }
 }
 
 /// The figure as numbers.
@@ -95,11 +101,11 @@ impl Figure1 {
         watch.begin("data, left panel", 0);
         let sample = request.left.sample(request.seed);
         for (p, ..) in LEFT {
-            let form = form(&request.left, &sample, p)?;
+            let form = sample.form(p)?;
             watch.begin(&format!("{}, p = {p}", Algorithm::DualGradient.title()), 0);
-            let reference = dual(&request.settings, &form, &sample, request.seed, watch)?;
+            let reference = dual(&request.settings, &form, &sample.targets, request.seed, watch)?;
             watch.begin(&format!("{}, p = {p}", Algorithm::Fista.title()), request.settings.limit);
-            let fista = primal(Algorithm::Fista, &request.settings, &form, &sample, &reference, watch)?;
+            let fista = primal(Algorithm::Fista, &request.settings, &form, &sample.targets, &reference, watch)?;
             let runs = [(Algorithm::DualGradient, reference.outcome.history), (Algorithm::Fista, fista.history)];
             curves.extend(runs.map(|(algorithm, precision)| Curve { algorithm, p: p.to_owned(), precision }));
         }
@@ -175,16 +181,4 @@ impl Figure1 {
             .with_legend_position(LegendPosition::InsideTopRight);
         Picture::draw("figure1-right", plots, layout)
     }
-}
-
-fn form<'a>(data: &SparseLinear, sample: &'a Sample, p: &str) -> Result<Features<'a>, Error> {
-    let matrix = FeatureMatrix::from_columns(data.samples, data.features, &sample.columns[..])?;
-    Ok(Features::new(matrix, p.parse::<Exponent>()?))
-}
-
-/// How many relevant features are among as many largest weights.
-fn count_found(truth: &[(usize, f64)], weights: &[f64]) -> usize {
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    order.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()));
-    truth.iter().filter(|(feature, _)| order[..truth.len()].contains(feature)).count()
 }

@@ -4,24 +4,19 @@
 //! command line's business.
 
 pub mod bench;
+mod comparison;
 pub mod data;
 mod figure;
 pub mod figure1;
 mod runs;
 pub mod table1;
+pub mod table2;
+mod watch;
 
-use std::ops::ControlFlow;
-
+pub use comparison::{Comparison, Printed};
 pub use figure::Picture;
-
-/// Told how far an experiment is.
-pub trait Watch {
-    /// A part of the work begins; it has at most this many steps.
-    fn begin(&mut self, what: &str, steps: usize);
-
-    /// So many steps of the part are done. `Break` ends the experiment.
-    fn step(&mut self, done: usize) -> ControlFlow<()>;
-}
+pub use runs::{Algorithm, End, Outcome, Settings};
+pub use watch::Watch;
 
 /// Why an experiment has no result.
 #[derive(Debug, thiserror::Error)]

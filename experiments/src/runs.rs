@@ -3,13 +3,13 @@
 use std::{ops::ControlFlow, time::Instant};
 
 use banach::{
-    Certificate, DualProblem, Features, Gradient, Linesearch, Loss, Progress, QForm, Rule, Solution, Solver, Squared,
-    Start, Status, Stopping,
+    Certificate, DualProblem, Features, Gradient, Linesearch, Loss, Observer, Progress, QForm, Rule, Solution, Solver,
+    Squared, Start, Status, Stopping,
     solver::primal::{Fista, GradientDescent, PrimalProblem, PrimalSolution},
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::{Error, Watch, data::Sample};
+use crate::{Error, Watch};
 
 /// The relative gap of the reference solution (the paper's footnote to Table 1's experiment).
 const REFERENCE_GAP: f64 = 1e-14;
@@ -26,8 +26,11 @@ pub struct Settings {
     pub delta: f64,
     /// Line search: shrinkage.
     pub theta: f64,
-    /// Line search: first trial, in every iteration.
+    /// Line search: first trial.
     pub lambda_bar: f64,
+    /// Line search: whether every iteration starts from the first trial, or from the last step.
+    #[serde(serialize_with = "rule_name")]
+    pub rule: Rule,
     /// Relative precision at which iterations are counted.
     pub precision: f64,
     /// Iterations after which a baseline is given up.
@@ -36,13 +39,25 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { gamma: 10.0, delta: 0.5, theta: 0.5, lambda_bar: 0.2, precision: 1e-8, limit: 5000 }
+        let rule = Rule::Restart;
+        Self { gamma: 10.0, delta: 0.5, theta: 0.5, lambda_bar: 0.2, rule, precision: 1e-8, limit: 5000 }
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match rule {
+        Rule::Restart => "restart",
+        Rule::Monotone => "monotone",
+    })
+}
+
 impl Settings {
-    fn linesearch(&self) -> Linesearch {
-        Linesearch { rule: Rule::Restart, delta: self.delta, theta: self.theta, lambda_bar: Some(self.lambda_bar) }
+    /// Algorithm 2.1, to be stopped at this relative gap or after so many iterations.
+    fn dual_algorithm(&self, tolerance: f64, max_iterations: usize) -> Gradient {
+        let Self { rule, delta, theta, lambda_bar, .. } = *self;
+        let linesearch = Linesearch { rule, delta, theta, lambda_bar: Some(lambda_bar) };
+        Gradient { stopping: Stopping { tolerance, max_iterations }, linesearch, start: Start::Auto }
     }
 }
 
@@ -130,21 +145,19 @@ pub(crate) struct Reference {
 /// Runs the dual algorithm until the duality gap is below 1e-14 and counts its iterations to the precision.
 pub(crate) fn dual(
     settings: &Settings,
-    form: &Features<'_>,
-    sample: &Sample,
+    form: &dyn QForm,
+    targets: &[f64],
     seed: u64,
     watch: &mut dyn Watch,
 ) -> Result<Reference, Error> {
-    let problem = DualProblem::new(form, LOSS, &sample.targets, settings.gamma)?;
-    let stopping = Stopping { tolerance: REFERENCE_GAP, max_iterations: 100 * settings.limit };
-    let solver = Gradient { stopping, linesearch: settings.linesearch(), start: Start::Auto };
+    let problem = DualProblem::new(form, LOSS, targets, settings.gamma)?;
     let mut marks = Vec::new();
     let started = Instant::now();
     let mut observe = |progress: &Progress| {
         marks.push((*progress, started.elapsed().as_secs_f64()));
         watch.step(progress.iteration)
     };
-    let solution = solver.solve(&problem, &mut observe)?;
+    let solution = settings.dual_algorithm(REFERENCE_GAP, 100 * settings.limit).solve(&problem, &mut observe)?;
     match solution.status {
         Status::Converged => {}
         Status::Interrupted => return Err(Error::Stopped),
@@ -163,47 +176,91 @@ pub(crate) fn dual(
     Ok(Reference { solution, outcome })
 }
 
+/// Follows a run towards a known minimum, and stops it at the precision.
+struct Follow<'a> {
+    /// What approaches the minimum.
+    value: fn(&Certificate) -> f64,
+    minimum: f64,
+    precision: f64,
+    history: Vec<f64>,
+    started: Instant,
+    watch: &'a mut dyn Watch,
+    stopped: bool,
+}
+
+impl Observer for Follow<'_> {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let distance = self.distance(&progress.certificate);
+        self.history.push(distance);
+        self.stopped = self.watch.step(progress.iteration).is_break();
+        if self.stopped || distance <= self.precision { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl<'a> Follow<'a> {
+    fn new(value: fn(&Certificate) -> f64, minimum: f64, precision: f64, watch: &'a mut dyn Watch) -> Self {
+        Self { value, minimum, precision, history: Vec::new(), started: Instant::now(), watch, stopped: false }
+    }
+
+    /// The relative precision.
+    fn distance(&self, certificate: &Certificate) -> f64 {
+        ((self.value)(certificate) - self.minimum) / self.minimum.abs()
+    }
+
+    /// What became of the run.
+    fn outcome(self, seed: u64, status: Status, progress: &Progress) -> Result<Outcome, Error> {
+        if self.stopped {
+            return Err(Error::Stopped);
+        }
+        let seconds = self.started.elapsed().as_secs_f64();
+        let precision = self.distance(&progress.certificate);
+        let end = match status {
+            _ if precision <= self.precision => End::Precision,
+            Status::IterationLimit => End::Limit,
+            _ => End::Stalled,
+        };
+        Ok(Outcome::new(seed, end, precision, progress, seconds, self.history))
+    }
+}
+
+/// Runs the dual algorithm on another form of the same problem, until its value is within the precision of the
+/// minimum, or the limit is met.
+pub(crate) fn dual_again(
+    settings: &Settings,
+    form: &dyn QForm,
+    targets: &[f64],
+    reference: &Reference,
+    watch: &mut dyn Watch,
+) -> Result<Outcome, Error> {
+    let problem = DualProblem::new(form, LOSS, targets, settings.gamma)?;
+    let minimum = reference.solution.certificate.dual;
+    let mut follow = Follow::new(|certificate| certificate.dual, minimum, settings.precision, watch);
+    let solution = settings.dual_algorithm(0.0, settings.limit).solve(&problem, &mut follow)?;
+    let Solution { certificate, status, iterations, passes, .. } = solution;
+    follow.outcome(reference.outcome.seed, status, &Progress { iteration: iterations, passes, certificate })
+}
+
 /// Runs a primal baseline until its value is within the precision of the minimum, or the limit is met.
 pub(crate) fn primal(
     algorithm: Algorithm,
     settings: &Settings,
     form: &Features<'_>,
-    sample: &Sample,
+    targets: &[f64],
     reference: &Reference,
     watch: &mut dyn Watch,
 ) -> Result<Outcome, Error> {
-    let problem = PrimalProblem::new(form, LOSS, &sample.targets, settings.gamma)?;
+    let problem = PrimalProblem::new(form, LOSS, targets, settings.gamma)?;
     let minimum = -reference.solution.certificate.dual;
-    let precision = |certificate: &Certificate| (certificate.primal - minimum) / minimum.abs();
     let stopping = Stopping { tolerance: 0.0, max_iterations: settings.limit };
-    let mut history = Vec::new();
-    let mut stopped = false;
-    let started = Instant::now();
-    let mut observe = |progress: &Progress| {
-        history.push(precision(&progress.certificate));
-        stopped = watch.step(progress.iteration).is_break();
-        let reached = history.last().is_some_and(|&precision| precision <= settings.precision);
-        if stopped || reached { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
+    let mut follow = Follow::new(|certificate| certificate.primal, minimum, settings.precision, watch);
     let solution = match algorithm {
         Algorithm::PrimalGradient => {
             let linesearch = Linesearch { delta: settings.delta, theta: settings.theta, ..Linesearch::default() };
-            GradientDescent { stopping, linesearch }.solve(&problem, &mut observe)?
+            GradientDescent { stopping, linesearch }.solve(&problem, &mut follow)?
         }
-        Algorithm::Fista => Fista { stopping }.solve(&problem, &mut observe)?,
+        Algorithm::Fista => Fista { stopping }.solve(&problem, &mut follow)?,
         Algorithm::DualGradient => unreachable!("the dual algorithm is not a primal baseline"),
     };
-    if stopped {
-        return Err(Error::Stopped);
-    }
-    let seconds = started.elapsed().as_secs_f64();
     let PrimalSolution { certificate, status, iterations, passes, .. } = solution;
-    let precision = precision(&certificate);
-    let end = match status {
-        _ if precision <= settings.precision => End::Precision,
-        Status::IterationLimit => End::Limit,
-        _ => End::Stalled,
-    };
-    let progress = Progress { iteration: iterations, passes, certificate };
-    Ok(Outcome::new(reference.outcome.seed, end, precision, &progress, seconds, history))
+    follow.outcome(reference.outcome.seed, status, &Progress { iteration: iterations, passes, certificate })
 }

@@ -53,6 +53,29 @@ pub(crate) enum Reproduce {
         #[arg(long, value_name = "DIR", default_value = "out")]
         out: PathBuf,
     },
+    /// Table 2: the dual algorithm with and without the Gram tensor of the polynomial kernel of degree 2.
+    #[command(
+        after_help = "Examples:\n  banach reproduce table2 --repeats 1\n  banach reproduce table2 --quick --json"
+    )]
+    Table2 {
+        #[command(flatten)]
+        experiment: Experiment,
+        /// Write table2.md and table2.json to this folder.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Everything, on one page: reproduction.html and reproduction.md.
+    #[command(after_help = "Examples:\n  banach reproduce all --out out\n  banach reproduce all --quick --repeats 1")]
+    All {
+        #[command(flatten)]
+        experiment: Experiment,
+        /// Leave out the two primal algorithms of Table 1, which take most of the time.
+        #[arg(long)]
+        no_baselines: bool,
+        /// Write the page, the pictures and the results as JSON to this folder.
+        #[arg(long, value_name = "DIR", default_value = "out")]
+        out: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -63,7 +86,7 @@ pub(crate) struct Experiment {
     /// The first seed of the data.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// The number of seeds: of the dual algorithm in Table 1, of the right panel in Figure 1.
+    /// The number of seeds: of the dual algorithm in Tables 1 and 2, of the right panel in Figure 1.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
     pub repeats: u16,
     /// A small size that takes seconds; the paper's numbers do not apply to it.

@@ -17,15 +17,16 @@ impl Folder {
         Ok(Self(path))
     }
 
-    /// Writes a file under another name first, so that a reader never sees half of it.
-    pub(crate) fn write(&self, name: &str, contents: &[u8]) -> anyhow::Result<PathBuf> {
+    /// Writes a file under another name first, so that a reader never sees half of it, and says so on standard error.
+    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
         let path = self.0.join(name);
         let unfinished = self.0.join(format!(".{name}.part"));
-        let write = |to: &Path| fs::write(to, contents).and_then(|()| fs::rename(to, &path));
+        let write = |to: &Path| fs::write(to, &contents).and_then(|()| fs::rename(to, &path));
         if let Err(error) = write(&unfinished) {
             let _ = fs::remove_file(&unfinished);
             return Err(error).with_context(|| format!("cannot write {}", path.display()));
         }
-        Ok(path)
+        eprintln!("wrote {}", path.display());
+        Ok(())
     }
 }

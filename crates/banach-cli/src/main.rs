@@ -7,6 +7,8 @@ mod args;
 mod files;
 mod print;
 mod progress;
+mod report;
+mod reproduce;
 mod run;
 
 use std::process::ExitCode;

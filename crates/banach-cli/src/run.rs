@@ -1,16 +1,14 @@
 //! From arguments to results.
 
 use anyhow::Context;
-use banach_experiments::{
-    bench::{self, Bench},
-    figure1::{self, Figure1},
-    table1::{self, Table1},
-};
+use banach_experiments::bench::{self, Bench};
 
 use crate::{
-    args::{self, Arguments, Command, Reproduce},
-    files, print,
+    args::{self, Arguments, Command},
+    print,
     progress::Bar,
+    report,
+    reproduce::reproduce,
 };
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -19,33 +17,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting the threads")?;
     }
     match arguments.command {
-        Command::Reproduce(Reproduce::Table1 { experiment, no_baselines, out }) => {
-            let args::Experiment { json, seed, repeats, quick } = experiment;
-            let request = if quick { table1::Request::quick } else { table1::Request::full };
-            let folder = out.map(files::Folder::create).transpose()?;
-            let table = Table1::run(request(seed, usize::from(repeats), !no_baselines), &mut Bar::new())?;
-            if let Some(folder) = folder {
-                folder.write("table1.md", print::table1_markdown(&table).as_bytes())?;
-                folder.write("table1.json", print::json(&table)?.as_bytes())?;
-            }
-            print::out(&if json { print::json(&table)? } else { print::table1(&table) })
-        }
-        Command::Reproduce(Reproduce::Figure1 { experiment, out }) => {
-            let args::Experiment { json, seed, repeats, quick } = experiment;
-            let request = if quick { figure1::Request::quick } else { figure1::Request::full };
-            let folder = files::Folder::create(out)?;
-            let figure = Figure1::run(request(seed, usize::from(repeats)), &mut Bar::new())?;
-            let mut written = vec![folder.write("figure1.json", print::json(&figure)?.as_bytes())?];
-            for picture in figure.draw()? {
-                written.push(folder.write(&format!("{}.svg", picture.name), picture.svg.as_bytes())?);
-                written.push(folder.write(&format!("{}.png", picture.name), &picture.png)?);
-            }
-            print::out(&if json { print::json(&figure)? } else { print::figure1(&figure, &written) })
-        }
+        Command::Reproduce(what) => reproduce(what),
         Command::Bench(args::Bench { json, rounds }) => {
             let request = bench::Request { rounds: usize::from(rounds), ..bench::Request::default() };
             let bench = Bench::run(request, &mut Bar::new())?;
-            print::out(&if json { print::json(&bench)? } else { print::bench(&bench) })
+            print::out(&if json { print::json(&bench)? } else { report::bench(&bench).text() })
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Whole invocations of the `banach` binary.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
 
@@ -18,6 +18,10 @@ fn folder(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&path);
     path
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).expect("written")
 }
 
 #[test]
@@ -38,39 +42,40 @@ fn table1_prints_the_papers_numbers_beside_ours() {
     for expected in ["12(5)", "258(55)", "p = 4/3", "p = 1.05", "2 seeds", "do not apply"] {
         assert!(table.contains(expected), "{expected} is missing in\n{table}");
     }
-    assert!(text(&std::fs::read(out.join("table1.md")).expect("written")).contains("| dual GD + linesearch"));
-    let json: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(out.join("table1.json")).expect("written")).expect("JSON");
+    assert!(read(&out, "table1.md").contains("| dual GD + linesearch"));
+    let json: serde_json::Value = serde_json::from_str(&read(&out, "table1.json")).expect("JSON");
     assert_eq!(json["cells"].as_array().expect("a list").len(), 4);
     assert_eq!(std::fs::read_dir(&out).expect("a folder").count(), 2, "no unfinished file is left");
 }
 
 #[test]
 fn json_goes_to_standard_output_and_depends_on_the_seed_alone() {
-    let run = |seed: &str, threads: &str| {
-        let run = banach(&[
-            "reproduce",
-            "table1",
-            "--quick",
-            "--json",
-            "--repeats",
-            "1",
-            "--seed",
-            seed,
-            "--threads",
-            threads,
-        ]);
-        assert!(run.status.success(), "{}", text(&run.stderr));
-        let mut json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
-        for cell in json["cells"].as_array_mut().expect("a list") {
-            for outcome in cell["outcomes"].as_array_mut().expect("a list") {
-                assert!(outcome["seconds"].take().as_f64().expect("a number") > 0.0);
-            }
+    for table in ["table1", "table2"] {
+        let run = |seed: &str, threads: &str| {
+            let options = ["--quick", "--json", "--repeats", "1", "--seed", seed, "--threads", threads];
+            let run = banach(&[&["reproduce", table], &options[..]].concat());
+            assert!(run.status.success(), "{}", text(&run.stderr));
+            let mut json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+            assert!(forget(&mut json, &["seconds", "threads"]) > 0);
+            json
+        };
+        let one_thread = run("7", "1");
+        assert_eq!(one_thread, run("7", "3"));
+        assert_ne!(one_thread, run("8", "1"));
+    }
+}
+
+/// Removes what is measured by the clock or depends on the machine, and says how often it was there.
+fn forget(json: &mut serde_json::Value, keys: &[&str]) -> usize {
+    match json {
+        serde_json::Value::Object(entries) => {
+            let before = entries.len();
+            entries.retain(|key, _| !keys.contains(&key.as_str()));
+            before - entries.len() + entries.values_mut().map(|value| forget(value, keys)).sum::<usize>()
         }
-        json
-    };
-    assert_eq!(run("7", "1"), run("7", "3"));
-    assert_ne!(run("7", "1"), run("8", "1"));
+        serde_json::Value::Array(values) => values.iter_mut().map(|value| forget(value, keys)).sum(),
+        _ => 0,
+    }
 }
 
 #[test]
@@ -80,15 +85,88 @@ fn figure1_writes_both_panels() {
         banach(&["reproduce", "figure1", "--quick", "--repeats", "1", "--out", out.to_str().expect("a plain path")]);
     assert!(run.status.success(), "{}", text(&run.stderr));
     for panel in ["figure1-left", "figure1-right"] {
-        let svg = text(&std::fs::read(out.join(format!("{panel}.svg"))).expect("written"));
+        let svg = read(&out, &format!("{panel}.svg"));
         assert!(svg.trim_start().starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
         let png = std::fs::read(out.join(format!("{panel}.png"))).expect("written");
         assert!(png.starts_with(b"\x89PNG") && png.len() > 5_000);
     }
-    let json: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(out.join("figure1.json")).expect("written")).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&read(&out, "figure1.json")).expect("JSON");
     assert_eq!(json["estimate"].as_array().expect("a list").len(), 1500);
     assert_eq!(json["curves"].as_array().expect("a list").len(), 4);
+}
+
+#[test]
+fn table2_prints_the_papers_numbers_beside_ours() {
+    let out = folder("table2");
+    let run =
+        banach(&["reproduce", "table2", "--quick", "--repeats", "2", "--out", out.to_str().expect("a plain path")]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let table = text(&run.stdout);
+    for expected in ["2.73", "2.49", "9.87", "(with K)", "(K streamed)", "feature matrix", "2 seeds", "do not apply"] {
+        assert!(table.contains(expected), "{expected} is missing in\n{table}");
+    }
+    assert!(read(&out, "table2.md").contains("\n| dual GD + linesearch (without K) "));
+    let json: serde_json::Value = serde_json::from_str(&read(&out, "table2.json")).expect("JSON");
+    for row in json["rows"].as_array().expect("a list") {
+        assert_eq!(row["seconds"].as_array().expect("a list").len(), 2, "{row}");
+    }
+}
+
+#[test]
+fn all_is_one_page_of_every_table_and_figure() {
+    let out = folder("all");
+    let run = banach(&[
+        "reproduce",
+        "all",
+        "--quick",
+        "--json",
+        "--repeats",
+        "1",
+        "--out",
+        out.to_str().expect("a plain path"),
+    ]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    let (html, markdown) = (read(&out, "reproduction.html"), read(&out, "reproduction.md"));
+    for name in ["table1", "figure1", "table2"] {
+        let written: serde_json::Value = serde_json::from_str(&read(&out, &format!("{name}.json"))).expect("JSON");
+        assert_eq!(json[name], written);
+    }
+    for title in ["Agreement with the paper", "Conditions", "Table 1", "Figure 1", "Table 2"] {
+        assert!(html.contains(&format!("<h2>{title}</h2>")), "{title} is missing in the page");
+        assert!(markdown.contains(&format!("\n## {title}\n")), "{title} is missing in\n{markdown}");
+    }
+    for expected in ["12(5)", "258(55)", "9.87", "do not apply", env!("CARGO_PKG_VERSION"), "rustc "] {
+        assert!(html.contains(expected) && markdown.contains(expected), "{expected} is missing");
+    }
+    assert_eq!(html.matches("<svg ").count(), 2);
+    for picture in ["figure1-left", "figure1-right"] {
+        let svg = read(&out, &format!("{picture}.svg"));
+        assert!(svg.contains("viewBox"), "{picture} cannot be scaled");
+        assert!(html.contains(svg.trim()), "{picture} is not in the page");
+        assert!(markdown.contains(&format!("({picture}.png)")) && out.join(format!("{picture}.png")).exists());
+    }
+    assert!(!html.contains("{{") && !html.contains("{%"), "something was not filled in");
+    assert!(!html.contains("src=") && !html.contains("<link") && !html.contains("<script"), "the page is one file");
+    assert_balanced(&html);
+}
+
+/// Every tag that is opened is closed, in order.
+fn assert_balanced(html: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for tag in html.split('<').skip(1) {
+        let inside = tag.split('>').next().expect("split gives at least one part");
+        if inside.starts_with('!') || inside.ends_with('/') {
+            continue;
+        }
+        let name = inside.split_whitespace().next().expect("a tag has a name");
+        match name.strip_prefix('/') {
+            Some(closed) => assert_eq!(open.pop(), Some(closed), "<{inside}> after <{open:?}>"),
+            None if name == "meta" => {}
+            None => open.push(name),
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
 }
 
 #[test]

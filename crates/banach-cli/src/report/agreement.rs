@@ -1,0 +1,68 @@
+//! What agrees with the paper and what does not, in one table.
+
+use banach_experiments::{Algorithm, Comparison, figure1::Figure1, table1::Table1, table2::Table2};
+
+use super::{
+    Cell, Table,
+    counts::{measured, printed},
+};
+
+pub(crate) fn agreement(table1: &Table1, figure1: &Figure1, table2: &Table2) -> Table {
+    let setting = if table1.request.paper_size {
+        "Iteration counts: what the paper prints and what came out."
+    } else {
+        "This run is of a small size, to which the paper's numbers do not apply: nothing is compared."
+    };
+    let cells = table1.cells.iter().map(|cell| (format!("{}, p = {}", cell.algorithm.title(), cell.p), &cell.count));
+    let rows = table2.rows.iter().map(|row| (row.step.title().to_owned(), &row.count));
+    Table {
+        title: "Agreement with the paper".to_owned(),
+        setting: setting.to_owned(),
+        header: ["experiment", "counts compared", "agree", "differ"].map(str::to_owned).into(),
+        rows: vec![
+            row("Table 1", cells),
+            vec!["Figure 1".into(), "the paper prints none".into(), "---".into(), "---".into()],
+            row("Table 2", rows),
+        ],
+        notes: claims(figure1, table2),
+    }
+}
+
+fn row<'a>(name: &str, counts: impl Iterator<Item = (String, &'a Comparison)>) -> Vec<Cell> {
+    let judged: Vec<(String, &Comparison)> = counts.filter(|(_, count)| count.agrees.is_some()).collect();
+    let differ: Vec<String> = judged
+        .iter()
+        .filter(|(_, count)| count.agrees == Some(false))
+        .map(|(what, count)| format!("{what}: paper {}, banach {}", printed(count.paper), measured(count)))
+        .collect();
+    if judged.is_empty() {
+        return [name, "---", "---", "---"].map(Cell::from).into();
+    }
+    let agree = Cell::judged((judged.len() - differ.len()).to_string(), Some(differ.is_empty()));
+    let differ = if differ.is_empty() { "none".to_owned() } else { differ.join("; ") };
+    vec![name.into(), judged.len().to_string().into(), agree, differ.into()]
+}
+
+/// What the paper says in words.
+fn claims(figure1: &Figure1, table2: &Table2) -> Vec<String> {
+    let mut notes = Vec::new();
+    for pair in figure1.curves.chunks(2) {
+        let [dual, fista] = pair else { continue };
+        debug_assert!(dual.algorithm == Algorithm::DualGradient && fista.algorithm == Algorithm::Fista);
+        let precision = figure1.request.settings.precision;
+        let count = |reached: Option<usize>| reached.map_or("more than it was given".to_owned(), |m| m.to_string());
+        notes.push(format!(
+            "Figure 1, left, p = {}: iterations to {precision:.0e} are {} for the dual algorithm and {} for FISTA.",
+            dual.p,
+            count(dual.iterations_to(precision)),
+            count(fista.iterations_to(precision))
+        ));
+    }
+    let all_found = |found: &[usize], relevant: usize| {
+        let all = found.iter().filter(|found| **found == relevant).count();
+        format!("all {relevant} relevant features have the largest weights on {all} of {} seeds", found.len())
+    };
+    notes.push(format!("Figure 1, right: {}.", all_found(&figure1.found, figure1.truth.len())));
+    notes.push(format!("Table 2: {}.", all_found(&table2.found, table2.request.data.relevant)));
+    notes
+}

@@ -1,0 +1,24 @@
+//! Results as tables and pictures: described once, shown as text, Markdown or HTML.
+//!
+//! One file per experiment says what its table holds; one file per format says how a table looks.
+
+mod agreement;
+mod bench;
+mod conditions;
+mod counts;
+mod figure1;
+mod markdown;
+mod page;
+mod table;
+mod table1;
+mod table2;
+mod text;
+
+pub(crate) use agreement::agreement;
+pub(crate) use bench::bench;
+pub(crate) use conditions::conditions;
+pub(crate) use figure1::figure1;
+pub(crate) use page::{Page, Section, Shown};
+pub(crate) use table::{Cell, Table};
+pub(crate) use table1::table1;
+pub(crate) use table2::table2;

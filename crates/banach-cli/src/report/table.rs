@@ -1,0 +1,48 @@
+//! A table before it has a format.
+
+use serde::Serialize;
+
+/// What a table says.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Table {
+    /// Its name.
+    pub title: String,
+    /// What was run, in one sentence.
+    pub setting: String,
+    /// The names of the columns.
+    pub header: Vec<String>,
+    /// Its rows, as long as the header.
+    pub rows: Vec<Vec<Cell>>,
+    /// What the reader must know, a sentence or two each.
+    pub notes: Vec<String>,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct Cell {
+    /// What it says.
+    pub text: String,
+    /// Whether it agrees with the paper, where the paper has something to compare with.
+    pub agrees: Option<bool>,
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), agrees: None }
+    }
+}
+
+impl Cell {
+    pub(crate) fn judged(text: impl Into<String>, agrees: Option<bool>) -> Self {
+        Self { text: text.into(), agrees }
+    }
+
+    /// The text with its verdict, where there are no colours.
+    pub(super) fn marked(&self) -> String {
+        match self.agrees {
+            Some(true) => format!("{} =", self.text),
+            Some(false) => format!("{} !=", self.text),
+            None => self.text.clone(),
+        }
+    }
+}
