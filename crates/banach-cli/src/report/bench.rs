@@ -1,35 +1,35 @@
 //! The measured figures.
 
-use banach_experiments::bench::{Bench, Figure, Target};
+use banach_experiments::bench::{Bench, Figure, Side, Target};
 
 use super::{Cell, Table};
 
 pub(crate) fn bench(bench: &Bench) -> Table {
     let row = |figure: &Figure| {
-        let side = |(name, seconds): (&str, f64)| format!("{name}: {:.3} ms", 1e3 * seconds);
+        let side = |side: &Side| {
+            let rate =
+                if side.work > 1.0 { format!(", {:.1} G/s", 1e-9 * side.work / side.seconds) } else { String::new() };
+            format!("{}: {:.3} ms{rate}", side.name, 1e3 * side.seconds)
+        };
         let target = match figure.target {
             Target::AtLeast(bound) => format!(">= {bound}"),
             Target::AtMost(bound) => format!("<= {bound}"),
         };
         [
-            figure.what.to_owned(),
-            side(figure.ours),
-            side(figure.other),
+            figure.what.clone(),
+            side(&figure.ours),
+            side(&figure.other),
             format!("{:.2}", figure.ratio),
             target,
             if figure.reached() { "reached" } else { "missed" }.to_owned(),
         ]
     };
-    let request = &bench.request;
+    let rounds = bench.request.rounds;
     Table {
         title: "Bench".to_owned(),
         setting: format!(
-            "n = {}, d = {}, {} threads, best of {} rounds; streaming read {:.1} GB/s.",
-            request.samples,
-            request.features,
-            bench.threads,
-            request.rounds,
-            bench.bandwidth / 1e9
+            "{} threads, best of {rounds} rounds (fewer for the slow ones). G/s: 1e9 bytes or multiply-adds per second.",
+            bench.threads
         ),
         header: ["figure", "ours", "other", "ratio", "target", ""].map(str::to_owned).into(),
         rows: bench.figures.iter().map(|figure| row(figure).map(Cell::from).into()).collect(),
