@@ -143,7 +143,7 @@ mod tests {
             };
             assert!((ratio / expected - 1.0).abs() < 1e-12, "{what}");
         }
-        let figure = |ratio, target| Figure { ratio, target, ..bench.figures[0].clone() };
+        let figure = |ratio, target| Figure { target, ratio, ..bench.figures[0].clone() };
         assert!(figure(0.7, Target::AtLeast(0.7)).reached() && !figure(0.69, Target::AtLeast(0.7)).reached());
         assert!(figure(2.5, Target::AtMost(2.5)).reached() && !figure(2.51, Target::AtMost(2.5)).reached());
     }

@@ -9,12 +9,14 @@ use pulp::{Arch, Simd, WithSimd};
 use super::multisets::Multisets;
 
 /// Columns handled together.
-const TOGETHER: usize = 4;
+pub(super) const TOGETHER: usize = 4;
 
 /// `rows += B columns_in` and `columns += B' rows_in` in one read of the block B.
 pub(super) struct TwoSided<'a> {
-    /// Column after column.
+    /// Up to four columns.
     pub block: &'a [f64],
+    /// From one column to the next.
+    pub stride: usize,
     pub rows_in: &'a [f64],
     pub columns_in: &'a [f64],
     pub rows: &'a mut [f64],
@@ -32,48 +34,38 @@ impl WithSimd for TwoSided<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let groups = self.block.chunks(TOGETHER * self.rows.len());
-        let weights = self.columns_in.chunks(TOGETHER).zip(self.columns.chunks_mut(TOGETHER));
-        for (group, (weights, sums)) in groups.zip(weights) {
-            match sums.len() {
-                4 => two_sided::<S, 4>(simd, group, weights, self.rows_in, self.rows, sums),
-                3 => two_sided::<S, 3>(simd, group, weights, self.rows_in, self.rows, sums),
-                2 => two_sided::<S, 2>(simd, group, weights, self.rows_in, self.rows, sums),
-                _ => two_sided::<S, 1>(simd, group, weights, self.rows_in, self.rows, sums),
-            }
+        match self.columns.len() {
+            4 => self.contract::<S, 4>(simd),
+            3 => self.contract::<S, 3>(simd),
+            2 => self.contract::<S, 2>(simd),
+            _ => self.contract::<S, 1>(simd),
         }
     }
 }
 
-#[inline(always)]
-fn two_sided<S: Simd, const W: usize>(
-    simd: S,
-    group: &[f64],
-    weights: &[f64],
-    rows_in: &[f64],
-    rows: &mut [f64],
-    sums: &mut [f64],
-) {
-    let height = rows.len();
-    let columns: [_; W] = from_fn(|c| S::as_simd_f64s(&group[c * height..(c + 1) * height]));
-    let (rows_in, rows_in_rest) = S::as_simd_f64s(rows_in);
-    let (rows, rows_rest) = S::as_mut_simd_f64s(rows);
-    let vectors: [_; W] = from_fn(|c| &columns[c].0[..rows.len()]);
-    let splats: [_; W] = from_fn(|c| simd.splat_f64s(weights[c]));
-    let mut partial = [simd.splat_f64s(0.0); W];
-    for (at, (row, row_in)) in rows.iter_mut().zip(rows_in).enumerate() {
-        let mut sum = *row;
-        for c in 0..W {
-            sum = simd.mul_add_f64s(splats[c], vectors[c][at], sum);
-            partial[c] = simd.mul_add_f64s(vectors[c][at], *row_in, partial[c]);
+impl TwoSided<'_> {
+    #[inline(always)]
+    fn contract<S: Simd, const W: usize>(self, simd: S) {
+        let columns: [_; W] = from_fn(|c| S::as_simd_f64s(&self.block[c * self.stride..][..self.rows.len()]));
+        let (rows_in, rows_in_rest) = S::as_simd_f64s(self.rows_in);
+        let (rows, rows_rest) = S::as_mut_simd_f64s(self.rows);
+        let vectors: [_; W] = from_fn(|c| &columns[c].0[..rows.len()]);
+        let splats: [_; W] = from_fn(|c| simd.splat_f64s(self.columns_in[c]));
+        let mut partial = [simd.splat_f64s(0.0); W];
+        for (at, (row, row_in)) in rows.iter_mut().zip(rows_in).enumerate() {
+            let mut sum = *row;
+            for c in 0..W {
+                sum = simd.mul_add_f64s(splats[c], vectors[c][at], sum);
+                partial[c] = simd.mul_add_f64s(vectors[c][at], *row_in, partial[c]);
+            }
+            *row = sum;
         }
-        *row = sum;
-    }
-    for c in 0..W {
-        sums[c] += simd.reduce_sum_f64s(partial[c]);
-        for (entry, (row, row_in)) in columns[c].1.iter().zip(rows_rest.iter_mut().zip(rows_in_rest)) {
-            *row += weights[c] * entry;
-            sums[c] += entry * row_in;
+        for c in 0..W {
+            self.columns[c] += simd.reduce_sum_f64s(partial[c]);
+            for (entry, (row, row_in)) in columns[c].1.iter().zip(rows_rest.iter_mut().zip(rows_in_rest)) {
+                *row += self.columns_in[c] * entry;
+                self.columns[c] += entry * row_in;
+            }
         }
     }
 }

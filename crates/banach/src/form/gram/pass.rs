@@ -17,13 +17,15 @@ use std::hint::black_box;
 use rayon::prelude::*;
 
 use super::{
-    contract::{Pairs, TwoSided, derivatives},
+    contract::{Pairs, TOGETHER, TwoSided, derivatives},
     layout::{Block, Layout, Stripe},
     products::{Products, Work},
 };
 
-/// Columns contracted with one dual vector before the next one takes its turn: they stay in cache.
+/// Columns that are fetched together: they stay in the second-level cache.
 const COLUMNS_IN_TURN: usize = 16;
+/// Rows of four columns that stay in the first-level cache.
+const ROWS_IN_TURN: usize = 512;
 /// Numbers in a cache line.
 const CACHE_LINE: usize = 8;
 /// Numbers that one task adds up.
@@ -182,35 +184,45 @@ impl StripePass<'_> {
             let tails = start..(start + COLUMNS_IN_TURN).min(block.tails.end);
             let first = (start - block.tails.start) * height;
             let columns = &entries[first..first + tails.len() * height];
+            let turn = Block { rows: block.rows.clone(), tails, entries: 0..columns.len() };
             fetch(columns);
-            for problem in 0..self.problems {
-                let turn = Block { rows: block.rows.clone(), tails: tails.clone(), entries: 0..columns.len() };
-                match self.batch.cross {
-                    None => self.contract(problem, columns, &turn, area),
-                    Some(cross) => self.contract_twice(problem, cross, columns, &turn, area),
+            match self.batch.cross {
+                None => self.contract(columns, &turn, area),
+                Some(cross) => {
+                    (0..self.problems).for_each(|problem| self.contract_twice(problem, cross, columns, &turn, area));
                 }
             }
         }
     }
 
-    /// V and Z.
-    fn contract(&self, problem: usize, columns: &[f64], block: &Block, area: &mut Area<'_>) {
-        let (heads, tails) = (self.layout.heads.len(), self.layout.tails.len());
-        let place = self.stripe_place(problem, block);
-        TwoSided {
-            block: columns,
-            rows_in: &self.batch.heads[problem * heads..][block.rows.clone()],
-            columns_in: &self.batch.tails[problem * tails..][block.tails.clone()],
-            rows: &mut area.heads[problem * heads..][block.rows.clone()],
-            columns: &mut area.tails[place..place + block.tails.len()],
+    /// V and Z. All problems take turns on what fits in the first-level cache.
+    fn contract(&self, entries: &[f64], block: &Block, area: &mut Area<'_>) {
+        let (heads, tails, height) = (self.layout.heads.len(), self.layout.tails.len(), block.rows.len());
+        for start in block.tails.clone().step_by(TOGETHER) {
+            let columns = start..(start + TOGETHER).min(block.tails.end);
+            for first in block.rows.clone().step_by(ROWS_IN_TURN) {
+                let rows = first..(first + ROWS_IN_TURN).min(block.rows.end);
+                let block_entries = &entries[(start - block.tails.start) * height + first - block.rows.start..];
+                for problem in 0..self.problems {
+                    let place = self.stripe_place(problem, start);
+                    TwoSided {
+                        block: block_entries,
+                        stride: height,
+                        rows_in: &self.batch.heads[problem * heads..][rows.clone()],
+                        columns_in: &self.batch.tails[problem * tails..][columns.clone()],
+                        rows: &mut area.heads[problem * heads..][rows.clone()],
+                        columns: &mut area.tails[place..place + columns.len()],
+                    }
+                    .run();
+                }
+            }
         }
-        .run();
     }
 
     /// V, Z and C. With `y_a = sum_H dW_H/da B_HT` of a tail, its `Z` is `<alpha, y>/h` (Euler).
     fn contract_twice(&self, problem: usize, cross: Cross<'_>, columns: &[f64], block: &Block, area: &mut Area<'_>) {
         let Layout { heads, tails, .. } = self.layout;
-        let (n, half, place) = (heads.samples(), heads.size(), self.stripe_place(problem, block));
+        let (n, half, place) = (heads.samples(), heads.size(), self.stripe_place(problem, block.tails.start));
         let alpha = &cross.alphas[problem * n..(problem + 1) * n];
         let columns_in = &self.batch.tails[problem * tails.len()..][block.tails.clone()];
         let slopes = &cross.tails[(problem * tails.len() + block.tails.start) * half..][..block.tails.len() * half];
@@ -236,9 +248,9 @@ impl StripePass<'_> {
         }
     }
 
-    /// Where the Z of a block begins in the stripe.
-    fn stripe_place(&self, problem: usize, block: &Block) -> usize {
-        problem * self.stripe.tails.len() + block.tails.start - self.stripe.tails.start
+    /// Where the Z of a tail is in the stripe.
+    fn stripe_place(&self, problem: usize, tail: usize) -> usize {
+        problem * self.stripe.tails.len() + tail - self.stripe.tails.start
     }
 }
 
