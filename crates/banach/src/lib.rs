@@ -31,8 +31,8 @@
 //! # Ok::<(), banach::Error>(())
 //! ```
 //!
-//! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`QForm`] the dual
-//! of the regulariser, [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the
+//! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`kernel`] the tensor kernels,
+//! [`QForm`] the dual of the regulariser from listed features ([`Features`]) or from a kernel ([`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the
 //! symbols, `docs/paper-map.md` where each equation of the paper lives.
 
 mod certificate;
@@ -63,3 +63,8 @@ pub use solver::{
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct ReadmeSnippets;
+
+/// The snippets of the guide to kernels, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/kernels.md")]
+pub struct KernelSnippets;
