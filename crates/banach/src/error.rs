@@ -82,16 +82,14 @@ pub enum Error {
     },
     /// More features than can be listed.
     #[error(
-        "{kernel} in {inputs} variables has {cardinality} features, too many to list for {samples} samples: lower the \
-         degree, or use a route that does not list features"
+        "{kernel} in {inputs} variables has {cardinality} features, too many to list: lower the degree, or use a route \
+         that does not list features"
     )]
     TooManyFeatures {
         /// The kernel with its parameters.
         kernel: String,
         /// The number of variables, d.
         inputs: usize,
-        /// The number of samples, n.
-        samples: usize,
         /// The number of features, card(K).
         cardinality: BigUint,
     },

@@ -9,10 +9,15 @@ use super::{
     range::power_sums,
     selections::{Selections, count},
 };
-use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY};
+use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory};
 
 /// Most features that are listed.
 const MAX_FEATURES: u64 = 1 << 32;
+
+/// What may not fit, and what to do then.
+const FEATURE_MATRIX: &str = "the feature matrix";
+const INSTEAD: &str =
+    "lower the degree, take fewer samples, or use the Gram tensor, which lists no features (Gram::new)";
 
 /// The feature map `Phi` of a kernel in d variables: `phi_k(x) = c_k^(1/q) x^k` for every monomial `x^k`, divided by
 /// `||Phi(x)||_q` if the kernel is normalised.
@@ -98,7 +103,8 @@ impl<'k> FeatureMap<'k> {
         let map = Self { kernel, inputs, exponent, blocks, complete: highest == Some(degree) };
         let cardinality: BigUint = map.counts().sum();
         if cardinality > BigUint::from(MAX_FEATURES) {
-            return Err(map.too_many(1));
+            let kernel = kernel.name();
+            return Err(Error::TooManyFeatures { kernel, inputs, cardinality });
         }
         if cardinality == BigUint::ZERO {
             return Err(refuse("degrees at which the kernel has a feature in that many variables"));
@@ -112,11 +118,6 @@ impl<'k> FeatureMap<'k> {
     /// The number of features of every block.
     fn counts(&self) -> impl Iterator<Item = BigUint> {
         self.blocks.iter().map(|block| count(self.inputs, block.degree, block.distinct))
-    }
-
-    fn too_many(&self, samples: usize) -> Error {
-        let (kernel, cardinality) = (self.kernel.name(), self.counts().sum());
-        Error::TooManyFeatures { kernel, inputs: self.inputs, samples, cardinality }
     }
 
     /// The number of features that are listed.
@@ -168,29 +169,31 @@ impl<'k> FeatureMap<'k> {
         if let Some(row) = x.iter().position(|entry| !entry.is_finite()) {
             return Err(Error::BadValue { what: "x", row, value: x[row], allowed: "finite numbers" });
         }
-        self.columns(x, 1)
+        self.columns(x, 1, Memory::limit(u64::MAX))
     }
 
-    /// The feature matrix `Phi_n` (23) `[featmat]` of the samples in the rows of `x`: one column per monomial.
-    pub fn matrix(&self, x: &FeatureMatrix<'_>) -> Result<FeatureMatrix<'static>, Error> {
+    /// The feature matrix `Phi_n` (23) `[featmat]` of the samples in the rows of `x`: one column per monomial. With its
+    /// copy of `x` it is kept within the memory allowed.
+    pub fn matrix(&self, x: &FeatureMatrix<'_>, memory: Memory) -> Result<FeatureMatrix<'static>, Error> {
         if x.features() != self.inputs {
             return Err(Error::Shape { what: "a row of X", got: x.features(), expected: self.inputs });
         }
+        let numbers = self.len().checked_add(self.inputs).and_then(|columns| columns.checked_mul(x.samples()));
+        let needed = numbers.and_then(|numbers| (numbers as u64).checked_mul(8));
+        memory.check(FEATURE_MATRIX, needed, INSTEAD)?;
         let mut columns = vec![0.0; x.samples() * x.features()];
         for (j, column) in columns.chunks_exact_mut(x.samples()).enumerate() {
             x.column_into(j, column);
         }
-        FeatureMatrix::from_columns(x.samples(), self.len(), self.columns(&columns, x.samples())?)
+        FeatureMatrix::from_columns(x.samples(), self.len(), self.columns(&columns, x.samples(), memory)?)
     }
 
     /// `Phi_n` by columns, from the columns of X.
-    fn columns(&self, x: &[f64], samples: usize) -> Result<Vec<f64>, Error> {
-        let bytes = self.len().checked_mul(samples).and_then(|entries| entries.checked_mul(size_of::<f64>()));
-        let entries = bytes.ok_or_else(|| self.too_many(samples))? / size_of::<f64>();
-        let mut phi = Vec::new();
-        phi.try_reserve_exact(entries).map_err(|_| self.too_many(samples))?;
+    fn columns(&self, x: &[f64], samples: usize, memory: Memory) -> Result<Vec<f64>, Error> {
+        let mut phi = memory.zeros(FEATURE_MATRIX, self.len().saturating_mul(samples), INSTEAD)?;
+        let mut columns = phi.chunks_exact_mut(samples);
         for block in &self.blocks {
-            self.append(*block, x, samples, &mut phi);
+            self.fill(*block, x, samples, &mut columns);
         }
         let outside = |value: &f64| !value.is_finite() || value.abs() > MAX_ENTRY;
         if let Some(at) = phi.iter().position(outside) {
@@ -206,14 +209,14 @@ impl<'k> FeatureMap<'k> {
         Ok(phi)
     }
 
-    /// Appends the columns of one degree. Neighbours share all variables but the last few, and their products.
-    fn append(&self, block: Block, x: &[f64], samples: usize, phi: &mut Vec<f64>) {
+    /// Fills the columns of one degree. Neighbours share all variables but the last few, and their products.
+    fn fill<'b>(&self, block: Block, x: &[f64], samples: usize, columns: impl Iterator<Item = &'b mut [f64]>) {
         let Some(mut selections) = Selections::new(self.inputs, block.degree, block.distinct) else { return };
         let root = 1.0 / self.exponent.q();
         // Products of the first 0, 1, 2, ... variables.
         let mut products = vec![1.0; (block.degree + 1) * samples];
         let mut changed = 0;
-        loop {
+        for phi in columns {
             let variables = selections.variables();
             for (place, &variable) in variables.iter().enumerate().skip(changed) {
                 let (before, after) = products.split_at_mut((place + 1) * samples);
@@ -223,7 +226,7 @@ impl<'k> FeatureMap<'k> {
                 }
             }
             let c = self.coefficient(variables).powf(root);
-            phi.extend(products[block.degree * samples..].iter().map(|product| c * product));
+            phi.iter_mut().zip(&products[block.degree * samples..]).for_each(|(phi, product)| *phi = c * product);
             match selections.advance() {
                 Some(place) => changed = place,
                 None => return,
@@ -351,7 +354,7 @@ mod tests {
         for (kernel, max_degree) in kernels {
             let map = FeatureMap::new(kernel, 3, exponent(), max_degree).expect("finite");
             for x in [&dense, &sparse] {
-                let phi = map.matrix(x).expect("in range");
+                let phi = map.matrix(x, Memory::default()).expect("in range");
                 assert_eq!((phi.samples(), phi.features()), (4, map.len()));
                 let mut column = [0.0; 4];
                 for k in 0..map.len() {
@@ -373,8 +376,18 @@ mod tests {
         assert_eq!(map.len(), 211_575);
         assert_eq!(map.monomial(211_574).expect("last").to_string(), "x649^2");
         let x: Vec<f64> = (0..2 * 650).map(|i| f64::from(i).sin()).collect();
-        let phi = map.matrix(&FeatureMatrix::from_columns(2, 650, &x).expect("valid")).expect("fits");
+        let x = FeatureMatrix::from_columns(2, 650, &x).expect("valid");
+        let phi = map.matrix(&x, Memory::default()).expect("fits");
         assert_eq!(phi.features(), 211_575);
+        let needed = 2 * 8 * (211_575 + 650);
+        assert!(map.matrix(&x, Memory::limit(needed)).is_ok());
+        match map.matrix(&x, Memory::limit(needed - 1)).expect_err("one byte is missing") {
+            Error::Memory { needed: got, allowed, instead, .. } => {
+                assert_eq!((got, allowed), (needed, needed - 1));
+                assert!(instead.contains("lower the degree") && instead.contains("Gram"));
+            }
+            other => panic!("{other}"),
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use std::ops::Deref;
+use std::{ops::Deref, sync::Arc};
 
 use super::{TensorKernel, range::normalized_limit};
 
@@ -88,5 +88,9 @@ impl<K: TensorKernel + ?Sized> TensorKernel for Box<K> {
 }
 
 impl<K: TensorKernel + ?Sized> TensorKernel for &K {
+    forward!(all Deref::deref);
+}
+
+impl<K: TensorKernel + ?Sized> TensorKernel for Arc<K> {
     forward!(all Deref::deref);
 }
