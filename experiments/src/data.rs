@@ -74,8 +74,8 @@ impl SparseQuadratic {
         self.inputs * (self.inputs + 1) / 2
     }
 
-    /// The draw that belongs to a seed, the same on every machine. Features are numbered
-    /// `x0^2, x0 x1, ..., x1^2, x1 x2, ...`.
+    /// The draw that belongs to a seed, the same on every machine. Features are numbered as in
+    /// [`FeatureMap`](banach::kernel::FeatureMap): `x0^2, x0 x1, ..., x1^2, x1 x2, ...`.
     pub fn sample(&self, seed: u64) -> Sample {
         let (n, d) = (self.samples, self.inputs);
         let mut draw = Draw::new(seed);
@@ -143,6 +143,8 @@ pub(crate) fn count_found(truth: &[(usize, f64)], weights: &[f64]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use banach::kernel::{FeatureMap, Polynomial};
+
     use super::*;
 
     #[test]
@@ -177,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn the_quadratic_model_explains_its_targets() {
-        let setting = SparseQuadratic { samples: 400, inputs: 4, relevant: 10, noise: 0.05 };
+    fn the_features_of_the_kernel_explain_the_quadratic_targets() {
+        let setting = SparseQuadratic { samples: 400, inputs: 4, relevant: 4, noise: 0.05 };
         let Sample { columns, targets, truth } = setting.sample(5);
-        let (x, root) = (|i: usize, j: usize| columns[j * 400 + i], 2.0_f64.sqrt().sqrt());
-        let phi = |i: usize| -> Vec<f64> {
-            let pairs = (0..4).flat_map(|j| (j..4).map(move |k| (j, k)));
-            pairs.map(|(j, k)| x(i, j) * x(i, k) * if j == k { 1.0 } else { root }).collect()
-        };
+        let kernel = Polynomial::new(2, 1.0, 0.0).expect("degree 2");
+        let exponent = Exponent::from_fraction(4, 3).expect("p = 4/3");
+        let map = FeatureMap::new(&kernel, 4, exponent, None).expect("ten features");
+        let row = |i: usize| [0, 1, 2, 3].map(|j| columns[j * 400 + i]);
+        let phi = |i: usize| map.phi(&row(i)).expect("finite numbers");
         let residual = |i: usize| targets[i] - truth.iter().map(|(k, w)| w * phi(i)[*k]).sum::<f64>();
         let variance = (0..400).map(|i| residual(i).powi(2)).sum::<f64>() / 400.0;
         assert!((variance.sqrt() - 0.05).abs() < 0.01, "{}", variance.sqrt());

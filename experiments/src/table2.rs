@@ -2,12 +2,15 @@
 
 use std::time::Instant;
 
-use banach::{Exponent, FeatureMatrix, Features, Gram, Memory, Rule, kernel::Polynomial};
+use banach::{
+    Exponent, FeatureMatrix, Features, Gram, Memory, Rule,
+    kernel::{FeatureMap, Polynomial},
+};
 use serde::Serialize;
 
 use crate::{
     Comparison, Error, Outcome, Printed, Settings, Watch,
-    data::{Sample, SparseQuadratic, count_found},
+    data::{SparseQuadratic, count_found},
     runs::{dual, dual_again},
 };
 
@@ -163,11 +166,13 @@ impl Run {
 
         begin(watch, "data");
         let sample = data.sample(seed);
+        let kernel = Polynomial::new(2, 1.0, 0.0)?;
         let inputs = FeatureMatrix::from_columns(data.samples, data.inputs, &sample.columns[..])?;
 
         begin(watch, Step::BuildFeatures.title());
         let started = Instant::now();
-        let features = Features::new(feature_matrix(data, &sample)?, exponent);
+        let map = FeatureMap::new(&kernel, data.inputs, exponent, None)?;
+        let features = Features::new(map.matrix(&inputs)?, exponent);
         let build_features = started.elapsed().as_secs_f64();
 
         begin(watch, Step::WithoutGram.title());
@@ -176,7 +181,6 @@ impl Run {
         drop(features);
 
         begin(watch, Step::BuildGram.title());
-        let kernel = Polynomial::new(2, 1.0, 0.0)?;
         let started = Instant::now();
         let gram = Gram::new(inputs.clone(), kernel, exponent, Memory::available())?;
         let build_gram = started.elapsed().as_secs_f64();
@@ -191,20 +195,6 @@ impl Run {
 
         Ok(Self { build_gram, with_gram, without_gram: reference.outcome, build_features, streamed, found })
     }
-}
-
-/// The features `x_j^2` and `2^(1/4) x_j x_k`, in the order of the data.
-fn feature_matrix(data: &SparseQuadratic, sample: &Sample) -> Result<FeatureMatrix<'static>, Error> {
-    let n = data.samples;
-    let column = |j: usize| &sample.columns[j * n..(j + 1) * n];
-    let mut columns = Vec::with_capacity(n * data.features());
-    for j in 0..data.inputs {
-        for k in j..data.inputs {
-            let root = if j == k { 1.0 } else { 2.0_f64.powf(0.25) };
-            columns.extend(column(j).iter().zip(column(k)).map(|(a, b)| root * a * b));
-        }
-    }
-    Ok(FeatureMatrix::from_columns(n, data.features(), columns)?)
 }
 
 #[cfg(test)]
