@@ -172,7 +172,7 @@ impl Run {
         begin(watch, Step::BuildFeatures.title());
         let started = Instant::now();
         let map = FeatureMap::new(&kernel, data.inputs, exponent, None)?;
-        let features = Features::new(map.matrix(&inputs)?, exponent);
+        let features = Features::new(map.matrix(&inputs, Memory::available())?, exponent);
         let build_features = started.elapsed().as_secs_f64();
 
         begin(watch, Step::WithoutGram.title());
