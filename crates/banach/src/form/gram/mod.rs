@@ -9,6 +9,8 @@
 
 mod contract;
 mod diagonal;
+#[cfg(test)]
+mod laws;
 mod layout;
 mod multisets;
 mod pass;
