@@ -203,6 +203,17 @@ impl Layout {
             - if samples == 0 { 0 } else { count(samples, self.tails.size()).expect("a part of the tails") }
     }
 
+    /// The tiles, each with its own part of the entries.
+    pub(super) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a Tile, &'a mut [f64])> {
+        let mut rest = entries;
+        let own = |tile: &'a Tile| {
+            let (own, left) = std::mem::take(&mut rest).split_at_mut(tile.entries.len());
+            rest = left;
+            (tile, own)
+        };
+        self.tiles.iter().map(own).collect()
+    }
+
     /// The place of an entry among all, given the ranks of its head and its tail.
     pub(super) fn place(&self, head: usize, tail: usize) -> usize {
         let group = (MAX_COLUMNS / self.points).max(1);

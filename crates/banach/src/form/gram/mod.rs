@@ -9,11 +9,14 @@
 
 mod contract;
 mod diagonal;
+#[cfg(test)]
+mod laws;
 mod layout;
 mod multisets;
 mod pass;
 mod predictor;
 mod products;
+mod subset;
 
 use std::{fmt, sync::Arc};
 
@@ -89,15 +92,15 @@ impl<'a> Gram<'a> {
         memory: Memory,
     ) -> Result<Self, Error> {
         let order = exponent.order()?;
-        let needed = working_bytes(matrix.samples(), order);
-        memory.check(
-            "a pass over the Gram tensor",
-            needed,
-            "take fewer samples or a smaller q, or list the features",
-        )?;
+        Self::check_pass(matrix.samples(), order, memory)?;
         let diagonal = Diagonal::of_samples(&*kernel, &matrix, order)?;
         let layout = Layout::gram(matrix.samples(), order);
         Ok(Self { matrix, kernel, exponent, layout, diagonal, entries: None })
+    }
+
+    fn check_pass(samples: usize, order: usize, memory: Memory) -> Result<(), Error> {
+        let instead = "take fewer samples or a smaller q, or list the features";
+        memory.check("a pass over the Gram tensor", working_bytes(samples, order), instead)
     }
 
     /// The bytes that a stored tensor of n samples takes together with its passes; `None` beyond all counting.
@@ -108,13 +111,7 @@ impl<'a> Gram<'a> {
 
     fn fill(&self, entries: &mut [f64]) {
         let products = self.products();
-        let mut rest = entries;
-        let mut tiles = Vec::with_capacity(self.layout.tiles.len());
-        for tile in &self.layout.tiles {
-            let (own, left) = rest.split_at_mut(tile.entries.len());
-            tiles.push((tile, own));
-            rest = left;
-        }
+        let tiles = self.layout.split(entries);
         tiles.into_par_iter().for_each_init(Work::default, |work, (tile, out)| products.fill(tile, out, work));
     }
 
@@ -149,65 +146,15 @@ impl<'a> Gram<'a> {
     ///
     /// If there are not q indices, or one is not below n.
     pub fn entry(&self, indices: &[usize]) -> Option<f64> {
-        let mut sorted = indices.to_vec();
-        sorted.sort_unstable();
-        self.sorted_entry(&sorted)
-    }
-
-    fn sorted_entry(&self, indices: &[usize]) -> Option<f64> {
         let Layout { heads, tails, .. } = &self.layout;
         assert_eq!(indices.len(), heads.size() + tails.size(), "an entry has q indices");
         assert!(indices.iter().all(|&i| i < self.samples()), "indices are below n");
-        let (head, tail) = indices.split_at(heads.size());
+        let mut sorted = indices.to_vec();
+        sorted.sort_unstable();
+        let (head, tail) = sorted.split_at(heads.size());
         let (head, tail) = (heads.rank(head), tails.rank(tail));
         let stored = self.entries.as_ref()?[self.layout.place(head, tail)];
         Some(stored * products::ways(&self.layout, head, tail))
-    }
-
-    /// The form of some of the samples, in any order and also repeated: folds, subsamples, resamples. The entries
-    /// of a stored tensor are copied, not recomputed.
-    ///
-    /// To leave samples out without a copy, give them weight 0 instead
-    /// ([`DualProblem::with_sample_weights`](crate::DualProblem::with_sample_weights)); their `omega` is then their
-    /// prediction.
-    pub fn subset(&self, samples: &[usize], memory: Memory) -> Result<Gram<'static>, Error> {
-        let matrix = self.matrix.select_samples(samples)?;
-        if self.entries.is_some() {
-            memory.check("the Gram tensor", Self::bytes(samples.len(), self.order()), INSTEAD)?;
-        }
-        let mut subset = Gram::unfilled(matrix, self.kernel.clone(), self.exponent, memory)?;
-        if self.entries.is_some() {
-            let mut entries = memory.zeros("the Gram tensor", subset.layout.entries, INSTEAD)?;
-            subset.copy_entries(self, samples, &mut entries);
-            subset.entries = Some(entries);
-        }
-        Ok(subset)
-    }
-
-    fn copy_entries(&self, from: &Gram<'_>, samples: &[usize], entries: &mut [f64]) {
-        let layout = &self.layout;
-        let mut rest = entries;
-        let mut tiles = Vec::with_capacity(layout.tiles.len());
-        for tile in &layout.tiles {
-            let (own, left) = rest.split_at_mut(tile.entries.len());
-            tiles.push((tile, own));
-            rest = left;
-        }
-        tiles.into_par_iter().for_each_init(Vec::new, |indices: &mut Vec<usize>, (tile, out)| {
-            for block in layout.tile_blocks(tile) {
-                let columns = block.tails.zip(out[block.entries].chunks_mut(block.rows.len()));
-                for (tail, column) in columns {
-                    for (head, entry) in block.rows.clone().zip(column) {
-                        indices.clear();
-                        let both = layout.heads.get(head).iter().chain(layout.tails.get(tail));
-                        indices.extend(both.map(|&i| samples[i as usize]));
-                        indices.sort_unstable();
-                        let value = from.sorted_entry(indices).expect("the tensor is stored");
-                        *entry = value / products::ways(layout, head, tail);
-                    }
-                }
-            }
-        });
     }
 
     fn order(&self) -> usize {

@@ -185,6 +185,10 @@ impl Products<'_> {
 /// The number of ways in which the samples that head and tail share can be split between them.
 pub(super) fn ways(layout: &Layout, head: usize, tail: usize) -> f64 {
     let Some(&k) = layout.tails.get(tail).first() else { return 1.0 };
+    // A head that k belongs to ends with it.
+    if layout.heads.get(head).last() != Some(&k) {
+        return 1.0;
+    }
     let in_head = layout.heads.multiplicity(head, k as usize);
     let in_both = in_head + layout.tails.multiplicity(tail, k as usize);
     binomial(in_both, in_head).expect("at most (8 choose 4)") as f64

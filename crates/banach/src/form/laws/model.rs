@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn curvature(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
+pub(crate) fn curvature(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
     let mut evaluation = Evaluation::default();
     form.curvature(alphas, &mut evaluation, &mut Scratch::new());
     evaluation
