@@ -36,6 +36,7 @@ pub(super) struct Work {
     edge: Vec<f64>,
     sums: Vec<f64>,
     shifts: Vec<f64>,
+    head_shifts: Vec<f64>,
     /// Room for the entries of a tile that is not stored.
     pub tile: Vec<f64>,
 }
@@ -74,7 +75,8 @@ impl Products<'_> {
     fn power_sum(&self, power: i32, tile: &Tile, out: &mut [f64], work: &mut Work) {
         for (rows, tails) in self.layout.products(tile) {
             let (height, width) = (rows.len(), tails.len() * self.layout.points);
-            if height * width == tile.entries.len() {
+            // A product that is not the whole tile may have as many entries as the tile.
+            if tails == tile.tails && height * width == tile.entries.len() {
                 self.product(power, &rows, &tails, out, work);
             } else {
                 let mut edge = std::mem::take(&mut work.edge);
@@ -153,14 +155,16 @@ impl Products<'_> {
             return;
         }
         let shifts = room(&mut work.shifts, length);
+        let heads = room(&mut work.head_shifts, tile.rows.len());
+        let own = tile.rows.clone().map(|head| self.layout.heads.sum(head, self.shifts));
+        heads.iter_mut().zip(own).for_each(|(shift, own)| *shift = own);
         for block in self.layout.tile_blocks(tile) {
             let columns = shifts[block.entries.clone()].chunks_mut(block.rows.len());
             let points = block.tails.flat_map(|tail| (0..self.layout.points).map(move |point| (tail, point)));
             for (column, (tail, point)) in columns.zip(points) {
                 let new = self.points.map_or(0.0, |(_, shifts)| shifts[point]);
                 let own = self.layout.tails.sum(tail, self.shifts) + new;
-                let heads = block.rows.clone().map(|head| self.layout.heads.sum(head, self.shifts));
-                column.iter_mut().zip(heads).for_each(|(shift, head)| *shift = own + head);
+                column.iter_mut().zip(&*heads).for_each(|(shift, head)| *shift = own + head);
             }
         }
         self.kernel.apply_shifted(sums, shifts);

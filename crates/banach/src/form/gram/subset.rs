@@ -1,5 +1,7 @@
 //! The form of some of the samples, from the tensor of all.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::{Gram, INSTEAD, layout::Layout, products::ways};
@@ -22,7 +24,7 @@ impl Gram<'_> {
         if let Some(from) = &self.entries {
             let mut entries = memory.zeros("the Gram tensor", subset.layout.entries, INSTEAD)?;
             copy(&self.layout, from, samples, &subset.layout, &mut entries);
-            subset.entries = Some(entries);
+            subset.entries = Some(Arc::new(entries));
         }
         Ok(subset)
     }
