@@ -24,9 +24,7 @@ impl Diagonal {
     /// The diagonal of the samples.
     pub(super) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
         let sums = PowerSums::new(kernel, x, order);
-        for (row, &p_1) in sums.first().iter().enumerate() {
-            check_range(kernel, "X", row, p_1)?;
-        }
+        check_largest(kernel, "X", sums.first())?;
         sums.refuse_underflow(kernel, "X", x)?;
         Ok(sums.diagonal(kernel, order))
     }
@@ -41,17 +39,23 @@ impl Diagonal {
         let sums = PowerSums::new(kernel, x, order);
         let samples = self.largest.powf(1.0 - 1.0 / order as f64);
         let powers = kernel.power_sums() as i32;
-        for (row, &p_1) in sums.first().iter().enumerate() {
+        let met = |&p_1: &f64| {
             // The powers of a point must be finite by themselves.
             let alone = kernel.normalized() || !p_1.powi(powers).is_finite();
-            let met = if alone { p_1 } else { samples * p_1.powf(1.0 / order as f64) };
-            check_range(kernel, "the new X", row, met)?;
-        }
+            if alone { p_1 } else { samples * p_1.powf(1.0 / order as f64) }
+        };
+        check_largest(kernel, "the new X", &sums.first().iter().map(met).collect::<Vec<_>>())?;
         if kernel.normalized() {
             sums.refuse_underflow(kernel, "the new X", x)?;
         }
         Ok(sums.diagonal(kernel, order))
     }
+}
+
+/// Refuses the sample that is farthest out of range, so that what helps it helps all.
+fn check_largest(kernel: &dyn TensorKernel, what: &'static str, p_1: &[f64]) -> Result<(), Error> {
+    let farthest = p_1.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    farthest.map_or(Ok(()), |(row, &p_1)| check_range(kernel, what, row, p_1))
 }
 
 /// `p_m = sum_j x_ij^(q m)`: the samples of m = 1, then those of m = 2, and so on.

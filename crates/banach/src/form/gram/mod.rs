@@ -73,7 +73,7 @@ impl<'a> Gram<'a> {
         Ok(gram)
     }
 
-    /// The same form without the tensor: every pass recomputes it, block by block.
+    /// The same form without the tensor: every pass recomputes it, block by block, in memory that it allocates.
     pub fn streamed(
         matrix: FeatureMatrix<'a>,
         kernel: impl TensorKernel + 'static,
