@@ -1,5 +1,7 @@
 //! Gram tensors at the edge of what is allowed, and past it, through the public interface.
 
+use std::sync::Arc;
+
 use allocation_counter::measure;
 use banach::{
     DualProblem, Error, Evaluation, Exponent, FeatureMatrix, Gram, Memory, ProximalGradient, QForm, Scratch, Solver,
@@ -50,6 +52,7 @@ fn kernels() -> Vec<Box<dyn TensorKernel>> {
             Box::new(Polynomial::new(3, 0.5, 1.0).expect("valid")),
             Box::new(Anova::new(1, 2).expect("valid")),
             Box::new(Anova::new(2, 3).expect("valid")),
+            Box::new(Anova::new(1, 8).expect("valid")),
         ];
         kernels.extend(Series::ALL.map(|name| Box::new(series(name, 0.1)) as Box<dyn TensorKernel>));
         kernels
@@ -171,12 +174,12 @@ fn new_points_out_of_range_are_refused_by_row() {
 #[test]
 fn predictions_are_never_nan() {
     for q in ORDERS {
-        for kernel in kernels() {
+        for kernel in kernels().into_iter().map(Arc::new) {
             let name = kernel.name();
             for c in [0.0, 1e-15, 1.0] {
                 let x: Vec<f64> = X.iter().enumerate().map(|(at, x)| if at < N { 0.0 } else { c * x }).collect();
-                let Ok(gram) = Gram::new(matrix(N, &x), shared(&name), exponent(q), ample()) else { continue };
-                for size in [0.0, 1e-300, 1e-40, 1.0, 1e10, 1e40, 1e100, 1e200] {
+                let Ok(gram) = Gram::new(matrix(N, &x), kernel.clone(), exponent(q), ample()) else { continue };
+                for size in [0.0, 1e-300, 1e-40, 1.0, 1e10, 1e40, 1e60, 1e105, 1e150, 1e200] {
                     let point = [size, -0.5 * size, 0.1 * size];
                     if let Ok(values) = gram.predictor(&[0.3, -0.2, 0.1, 0.4]).predict(&matrix(1, &point)) {
                         assert!(!values[0].is_nan(), "{name} q = {q}, samples of size {c:e}, point of size {size:e}");
@@ -185,11 +188,6 @@ fn predictions_are_never_nan() {
             }
         }
     }
-}
-
-/// The kernel of that name.
-fn shared(name: &str) -> Box<dyn TensorKernel> {
-    kernels().into_iter().find(|kernel| kernel.name() == name).expect("listed")
 }
 
 #[test]
@@ -240,7 +238,8 @@ fn memory_is_kept_within_its_limit() {
 fn huge_tensors_are_refused_at_once() {
     let n = 1_000_000;
     let x = vec![0.5; n];
-    let few = gram(2, &[0.1, 0.2], Linear, 8).expect("in range");
+    let few = [0.1, 0.2];
+    let few = [gram(2, &few, Linear, 8), Gram::streamed(matrix(2, &few), Linear, exponent(8), ample())];
     let counted = measure(|| {
         for q in ORDERS {
             for stored in [true, false] {
@@ -258,8 +257,11 @@ fn huge_tensors_are_refused_at_once() {
     });
     assert!(counted.bytes_total < 1 << 16, "{counted:?}");
     let repeated = vec![1; n];
-    let counted = measure(|| assert!(matches!(few.subset(&repeated, ample()), Err(Error::Memory { .. }))));
-    assert!(counted.bytes_total < 1 << 16, "{counted:?}");
+    for few in few {
+        let few = few.expect("in range");
+        let counted = measure(|| assert!(matches!(few.subset(&repeated, ample()), Err(Error::Memory { .. }))));
+        assert!(counted.bytes_total < 1 << 16, "{counted:?}");
+    }
     assert_eq!(Gram::bytes(n, 8), None);
 }
 
