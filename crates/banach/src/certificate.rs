@@ -12,8 +12,9 @@ use crate::Exponent;
 ///
 /// bounds both `F(w) - min F` and `Lambda(alpha) - min Lambda` (Theorem 3.1 `[thm:duality]`). It needs
 /// neither `w` nor `Phi`, and is summed from n non-negative terms, so it keeps its digits down to the
-/// smallest gaps. It is exact for the predictions as computed; their rounding, of relative size 1e-16, enters `F`
-/// with the factor `gamma_i` and is not part of it.
+/// smallest gaps. Each term is taken at the worst prediction within the rounding that the form reports
+/// ([`Evaluation::roundings`](crate::Evaluation::roundings)), which is what the cancellation in a Gram tensor leaves; rounding of relative
+/// size 1e-16 in the predictions from listed features, which enters `F` with the factor `gamma_i`, is not part of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     /// `F(w)`.

@@ -1,7 +1,7 @@
 //! The dual problem (24) `[eq:gendual]`: one form, one loss, targets and weights.
 
 use crate::{
-    Certificate, Error, Loss, QForm,
+    Certificate, Error, Evaluation, Loss, QForm,
     data::MAX_ENTRY,
     loss::{Split, Targets},
 };
@@ -111,12 +111,12 @@ impl<'a> DualProblem<'a> {
         terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(y, x) } else { 0.0 }).sum()
     }
 
-    /// `sum_i gamma_i f(y_i, x_i, alpha_i/gamma_i)`; infinite if an absent sample has `alpha_i != 0`.
-    fn dual_sum(&self, f: impl Fn(f64, f64, f64) -> f64, x: &[f64], alpha: &[f64]) -> f64 {
-        let terms = self.gammas.iter().zip(self.y).zip(x).zip(alpha);
+    /// `sum_i gamma_i f(i, y_i, alpha_i/gamma_i)`; infinite if an absent sample has `alpha_i != 0`.
+    fn dual_sum(&self, f: impl Fn(usize, f64, f64) -> f64, alpha: &[f64]) -> f64 {
+        let terms = self.gammas.iter().zip(self.y).zip(alpha).enumerate();
         terms
-            .map(|(((&gamma, &y), &x), &alpha)| match (gamma > 0.0, alpha == 0.0) {
-                (true, _) => gamma * f(y, x, alpha / gamma),
+            .map(|(i, ((&gamma, &y), &alpha))| match (gamma > 0.0, alpha == 0.0) {
+                (true, _) => gamma * f(i, y, alpha / gamma),
                 (false, true) => 0.0,
                 (false, false) => f64::INFINITY,
             })
@@ -130,7 +130,7 @@ impl<'a> DualProblem<'a> {
 
     /// The loss term of the dual, `sum_i gamma_i L*(y_i, -alpha_i/gamma_i)`; infinite outside its domain.
     pub(crate) fn conjugate_sum(&self, alpha: &[f64]) -> f64 {
-        self.dual_sum(|y, _, s| self.loss.conjugate(y, s), alpha, alpha)
+        self.dual_sum(|_, y, s| self.loss.conjugate(y, s), alpha)
     }
 
     /// Adds the gradient of the conjugate sum to `gradient`, at a point inside the domain.
@@ -201,20 +201,28 @@ impl<'a> DualProblem<'a> {
         }
     }
 
-    /// The certificate of a dual vector, given `Q` and `omega` there.
+    /// The certificate of a dual vector, given the form there (the first of its batch).
     ///
     /// # Panics
     ///
-    /// If `alpha` or `omega` does not have n entries.
-    pub fn certificate(&self, alpha: &[f64], value: f64, omega: &[f64]) -> Certificate {
-        assert!(alpha.len() == self.samples() && omega.len() == self.samples(), "alpha and omega have n entries");
+    /// If `alpha` does not have n entries, or the evaluation is not that of a dual vector.
+    pub fn certificate(&self, alpha: &[f64], evaluation: &Evaluation) -> Certificate {
+        let n = self.samples();
+        assert_eq!(alpha.len(), n, "alpha has n entries");
+        let (value, omega, roundings) = (evaluation.values[0], &evaluation.omegas[..n], &evaluation.roundings[..n]);
         let exponent = self.form.exponent();
         // ||w||_p^p = q Q(alpha).
         let primal = self.loss_sum(omega) + (exponent.q() / exponent.p()) * value;
         let dual = value + self.conjugate_sum(alpha);
-        let gap = self.dual_sum(|y, t, s| self.loss.gap(y, t, s), omega, alpha);
+        // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves.
+        let term = |i: usize, y: f64, s: f64| match roundings[i] {
+            0.0 => self.loss.gap(y, omega[i], s),
+            f64::INFINITY => f64::INFINITY,
+            rounding => self.loss.gap(y, omega[i] - rounding, s).max(self.loss.gap(y, omega[i] + rounding, s)),
+        };
+        let gap = self.dual_sum(term, alpha);
         // L(y_i, 0) + L*(y_i, -s_i) is the gap of the prediction 0: the excess over -F(0) without cancellation.
-        let excess = value + self.dual_sum(|y, _, s| self.loss.gap(y, 0.0, s), omega, alpha);
+        let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, 0.0, s), alpha);
         Certificate::of_dual(primal, dual, gap, excess, exponent)
     }
 }

@@ -60,7 +60,7 @@ fn assert_honest(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
     let mut evaluation = Evaluation::default();
     problem.form().evaluate(alpha, &mut evaluation, &mut Scratch::new());
     assert_eq!(*omega, evaluation.omegas, "{what}");
-    assert_eq!(*certificate, problem.certificate(alpha, evaluation.values[0], omega), "{what}");
+    assert_eq!(*certificate, problem.certificate(alpha, &evaluation), "{what}");
 }
 
 /// Solves for every loss from both starts; every answer is honest, and comes with its weights.

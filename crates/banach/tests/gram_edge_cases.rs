@@ -242,7 +242,8 @@ fn huge_tensors_are_refused_at_once() {
     let few = [gram(2, &few, Linear, 8), Gram::streamed(matrix(2, &few), Linear, exponent(8), ample())];
     let counted = measure(|| {
         for q in ORDERS {
-            for stored in [true, false] {
+            // At q = 2 a streamed matrix takes little memory.
+            for stored in [true, false].into_iter().filter(|&stored| stored || q > 2) {
                 let build = if stored { Gram::new } else { Gram::streamed };
                 match refused(build(matrix(n, &x), Linear, exponent(q), Memory::limit(8 << 30))) {
                     Error::Memory { needed, allowed, .. } => assert!(needed > allowed, "{needed} {allowed}"),

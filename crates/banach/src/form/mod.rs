@@ -64,6 +64,9 @@ pub struct Evaluation {
     pub ln_values: Vec<f64>,
     /// `omega`, one n-vector after another.
     pub omegas: Vec<f64>,
+    /// How far rounding may have moved each entry of `omega`, where that can be more than a few units in the last place of
+    /// its terms; otherwise 0. Certificates count it.
+    pub roundings: Vec<f64>,
     /// M, one n x n matrix after another; only [`QForm::curvature`] fills it.
     pub curvatures: Vec<f64>,
 }
@@ -74,6 +77,8 @@ impl Evaluation {
         self.values.resize(batch, 0.0);
         self.ln_values.resize(batch, 0.0);
         self.omegas.resize(n * batch, 0.0);
+        self.roundings.clear();
+        self.roundings.resize(n * batch, 0.0);
         self.curvatures.clear();
     }
 }

@@ -58,8 +58,8 @@ impl Block {
     /// powers; a kernel between the two would be listed with some coefficients 0.
     fn new(kernel: &dyn TensorKernel, degree: usize) -> Option<Self> {
         let ones = vec![1; degree];
-        let power = degree >= 2 && kernel.coefficient(&[&[2], &ones[2..]].concat()) > 0.0;
-        (power || kernel.coefficient(&ones) > 0.0).then_some(Self { degree, distinct: degree >= 2 && !power })
+        let power = degree >= 2 && kernel.unscaled_coefficient(&[&[2], &ones[2..]].concat()) > 0.0;
+        (power || kernel.unscaled_coefficient(&ones) > 0.0).then_some(Self { degree, distinct: degree >= 2 && !power })
     }
 
     fn all(kernel: &dyn TensorKernel, max_degree: usize) -> impl Iterator<Item = Self> {
@@ -155,10 +155,11 @@ impl<'k> FeatureMap<'k> {
     }
 
     fn coefficient(&self, variables: &[usize]) -> f64 {
-        let mut exponents = [0; MAX_DEGREE];
-        let runs = variables.chunk_by(|a, b| a == b);
-        let used = exponents.iter_mut().zip(runs).map(|(exponent, run)| *exponent = run.len()).count();
-        self.kernel.coefficient(&exponents[..used])
+        with_exponents(variables, |exponents| self.kernel.coefficient(exponents))
+    }
+
+    fn unscaled_coefficient(&self, variables: &[usize]) -> f64 {
+        with_exponents(variables, |exponents| self.kernel.unscaled_coefficient(exponents))
     }
 
     /// `Phi(x)`.
@@ -213,6 +214,7 @@ impl<'k> FeatureMap<'k> {
     fn fill<'b>(&self, block: Block, x: &[f64], samples: usize, columns: impl Iterator<Item = &'b mut [f64]>) {
         let Some(mut selections) = Selections::new(self.inputs, block.degree, block.distinct) else { return };
         let root = 1.0 / self.exponent.q();
+        let scale = self.kernel.scale().unwrap_or(1.0).powf(root).powi(block.degree as i32);
         // Products of the first 0, 1, 2, ... variables.
         let mut products = vec![1.0; (block.degree + 1) * samples];
         let mut changed = 0;
@@ -225,7 +227,8 @@ impl<'k> FeatureMap<'k> {
                     *after = before * x;
                 }
             }
-            let c = self.coefficient(variables).powf(root);
+            // c_k itself may be out of range.
+            let c = self.unscaled_coefficient(variables).powf(root) * scale;
             phi.iter_mut().zip(&products[block.degree * samples..]).for_each(|(phi, product)| *phi = c * product);
             match selections.advance() {
                 Some(place) => changed = place,
@@ -264,6 +267,14 @@ impl<'k> FeatureMap<'k> {
             })
             .collect()
     }
+}
+
+/// Hands on how often each variable of a sorted list occurs.
+fn with_exponents(variables: &[usize], f: impl Fn(&[usize]) -> f64) -> f64 {
+    let mut exponents = [0; MAX_DEGREE];
+    let runs = variables.chunk_by(|a, b| a == b);
+    let used = exponents.iter_mut().zip(runs).map(|(exponent, run)| *exponent = run.len()).count();
+    f(&exponents[..used])
 }
 
 #[cfg(test)]

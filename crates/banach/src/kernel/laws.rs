@@ -424,3 +424,25 @@ proptest! {
         }
     }
 }
+
+/// Small scales, which errors of range advise, cost no digits and no features.
+#[test]
+fn small_scales_lose_nothing() {
+    let near_e = |kernel: &dyn TensorKernel, p_1: f64| {
+        let (sign, ln) = kernel.ln_value(&[p_1]);
+        assert!(sign == 1.0 && (ln - 1.0).abs() < 1e-12, "{}: {ln}", kernel.name());
+    };
+    for scale in [1e-17, 1e-8, 1.0, 1e10] {
+        let cut = PowerSeries::cut(&Exponential::new(scale).expect("valid"), 0, 40).expect("valid");
+        near_e(&cut, 1.0 / scale);
+        let polynomial = Polynomial::new(10, scale * 1e-23, 1.0).expect("valid");
+        assert_eq!(cardinality(&polynomial, 3), Some(BigUint::from(286_u32)));
+    }
+    // Powers out of range have logarithms.
+    let cut = PowerSeries::cut(&Exponential::new(1.0).expect("valid"), 28, 30).expect("valid");
+    let factorial: f64 = (1..=28).map(|i| f64::from(i).ln()).sum();
+    let (_, ln) = cut.ln_value(&[1e-20]);
+    assert!((ln - (28.0 * 1e-20_f64.ln() - factorial)).abs() < 1e-9, "{ln}");
+    let (sign, ln) = Polynomial::new(3, 1e-300, 0.0).expect("valid").ln_value(&[-1e-30]);
+    assert!(sign == -1.0 && (ln - 3.0 * (-330.0 * 10.0_f64.ln())).abs() < 1e-9, "{ln}");
+}

@@ -42,8 +42,11 @@ impl TensorKernel for Polynomial {
 
     fn ln_value(&self, sums: &[f64]) -> (f64, f64) {
         let base = self.coef0 + self.scale * sums[0];
-        let ln = if base.is_finite() { base.abs().ln() } else { self.scale.ln() + sums[0].abs().ln() };
-        (if self.degree.is_multiple_of(2) { sign(base).abs() } else { sign(base) }, self.degree as f64 * ln)
+        // A factor that is out of range has a logarithm all the same.
+        let product = self.coef0 == 0.0 || !base.is_finite();
+        let ln = if product { self.scale.ln() + sums[0].abs().ln() } else { base.abs().ln() };
+        let sign = sign(if product { sums[0] } else { base });
+        (if self.degree.is_multiple_of(2) { sign.abs() } else { sign }, self.degree as f64 * ln)
     }
 
     fn limit(&self) -> f64 {

@@ -104,14 +104,19 @@ fn limit(a: &[f64]) -> f64 {
 /// The sign of a polynomial at `t` and the logarithm of its modulus, given `ln |t|`.
 fn ln_polynomial(a: &[f64], t: f64, ln_t: f64) -> (f64, f64) {
     let (value, ln) = if t.abs() <= 1.0 {
-        (a.iter().rfold(0.0, |sum, a| sum * t + a), 0.0)
+        // t^s (a_s + a_(s+1) t + ...) with the lowest degree s: the power may be out of range.
+        let lowest = a.iter().position(|&a| a > 0.0).unwrap_or(0);
+        let flip = if t < 0.0 && !lowest.is_multiple_of(2) { -1.0 } else { 1.0 };
+        let ln = if lowest == 0 { 0.0 } else { lowest as f64 * ln_t };
+        (flip * a[lowest..].iter().rfold(0.0, |sum, a| sum * t + a), ln)
     } else {
         // t^s (a_s + a_(s-1)/t + ...): the powers of 1/t stay in range.
         let degree = a.len() - 1;
         let flip = if t < 0.0 && !degree.is_multiple_of(2) { -1.0 } else { 1.0 };
         (flip * a.iter().fold(0.0, |sum, a| sum / t + a), degree as f64 * ln_t)
     };
-    (sign(value), if value == 0.0 { f64::NEG_INFINITY } else { ln + value.abs().ln() })
+    let ln = ln + value.abs().ln();
+    (if ln == f64::NEG_INFINITY { 0.0 } else { sign(value) }, ln)
 }
 
 impl TensorKernel for PowerSeries {

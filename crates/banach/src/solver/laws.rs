@@ -78,9 +78,8 @@ fn history(solver: &dyn Solver, problem: &DualProblem<'_>) -> (Solution, Vec<Cer
 fn evaluated(problem: &DualProblem<'_>, alpha: &[f64]) -> (f64, Vec<f64>, Certificate) {
     let mut evaluation = Evaluation::default();
     problem.form().evaluate(alpha, &mut evaluation, &mut Scratch::new());
-    let (value, omega) = (evaluation.values[0], evaluation.omegas);
-    let certificate = problem.certificate(alpha, value, &omega);
-    (value, omega, certificate)
+    let certificate = problem.certificate(alpha, &evaluation);
+    (evaluation.values[0], evaluation.omegas, certificate)
 }
 
 /// A feasible dual vector: `alpha_i/gamma_i` at a share of its domain, whose infinite ends are cut at 3.

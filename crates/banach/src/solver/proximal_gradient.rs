@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
         let n = problem.samples();
         let mut evaluation = Evaluation::default();
         problem.form().evaluate(&alpha, &mut evaluation, &mut scratch);
-        let certificate = problem.certificate(&alpha, evaluation.values[0], &evaluation.omegas);
+        let certificate = problem.certificate(&alpha, &evaluation);
         refuse_infinite_start(&alpha, &certificate)?;
         Ok(Self {
             problem,
@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
     fn evaluate(&mut self) {
         self.problem.form().evaluate(&self.alpha, &mut self.evaluation, &mut self.scratch);
         self.passes += 1;
-        self.certificate = self.problem.certificate(&self.alpha, self.evaluation.values[0], &self.evaluation.omegas);
+        self.certificate = self.problem.certificate(&self.alpha, &self.evaluation);
     }
 
     fn remember_best(&mut self) {

@@ -10,6 +10,8 @@ use crate::{
 pub(super) struct Diagonal {
     /// `ln K(x_i, ..., x_i)/q` for a normalised kernel, [`VANISHED`] where `K` is 0; otherwise empty.
     pub shifts: Vec<f64>,
+    /// `K(x_i, ..., x_i)^(1/q) = ||Phi(x_i)||_q`.
+    pub sizes: Vec<f64>,
     /// The largest `p_1 = sum_j x_ij^q`.
     pub largest: f64,
 }
@@ -37,7 +39,8 @@ impl Diagonal {
         order: usize,
     ) -> Result<Self, Error> {
         let sums = PowerSums::new(kernel, x, order);
-        let samples = self.largest.powf(1.0 - 1.0 / order as f64);
+        // A sum that underflowed is not 0.
+        let samples = self.largest.max(f64::MIN_POSITIVE).powf(1.0 - 1.0 / order as f64);
         let powers = kernel.power_sums() as i32;
         let met = |&p_1: &f64| {
             // The powers of a point must be finite by themselves.
@@ -127,6 +130,9 @@ impl PowerSums {
     fn diagonal(&self, kernel: &dyn TensorKernel, order: usize) -> Diagonal {
         let shift = |ln: f64| if ln == f64::NEG_INFINITY { VANISHED } else { ln / order as f64 };
         let shifts = if kernel.normalized() { self.ln_values(kernel).map(shift).collect() } else { Vec::new() };
-        Diagonal { shifts, largest: self.first().iter().copied().fold(0.0, f64::max) }
+        let divided = |ln: f64| kernel.normalized() && ln > f64::NEG_INFINITY;
+        let size = |ln: f64| if divided(ln) { 1.0 } else { (ln / order as f64).exp() };
+        let sizes = self.ln_values(kernel).map(size).collect();
+        Diagonal { shifts, sizes, largest: self.first().iter().copied().fold(0.0, f64::max) }
     }
 }

@@ -4,6 +4,7 @@ use super::{
     Gram,
     layout::Layout,
     pass::{self, Batch, Cross, Sums},
+    products::ways,
     unit,
 };
 use crate::{
@@ -12,6 +13,8 @@ use crate::{
     form::{Evaluation, QForm},
 };
 
+/// Units in the last place, for each of q factors, by which a term of the tensor may be off.
+const UNITS: f64 = 8.0;
 /// Most dual vectors of one pass: beyond this it is bound by arithmetic, not by memory.
 const MAX_BATCH: u64 = 16;
 /// Bytes of working memory that a pass may take for more than one dual vector.
@@ -29,9 +32,36 @@ impl Gram<'_> {
         let problems = alphas.len() / n;
         out.resize(n, problems);
         out.curvatures.resize(if curvature { n * n * problems } else { 0 }, 0.0);
+        if curvature && self.order() == 2 {
+            // M is the Gram matrix at every dual vector.
+            out.curvatures.chunks_mut(n * n).for_each(|matrix| self.matrix_of_pairs(matrix));
+        }
+        let curvature = curvature && self.order() > 2;
         let batch = batch(8 * pass::memory(&self.layout, 1, curvature) as u64);
         for (pass, alphas) in alphas.chunks(n * batch).enumerate() {
             self.contract_batch(alphas, pass * batch, curvature, out, scratch);
+        }
+    }
+
+    /// The Gram matrix of order 2.
+    fn matrix_of_pairs(&self, matrix: &mut [f64]) {
+        let (layout, n) = (&self.layout, self.samples());
+        let mut filled = Vec::new();
+        let packed = self.packed().unwrap_or_else(|| {
+            filled.resize(layout.entries, 0.0);
+            self.fill(&mut filled);
+            &filled
+        });
+        for tile in &layout.tiles {
+            for block in layout.tile_blocks(tile) {
+                let columns = packed[tile.entries.clone()][block.entries].chunks(block.rows.len());
+                for (k, column) in block.tails.zip(columns) {
+                    for (i, entry) in block.rows.clone().zip(column) {
+                        let entry = entry * ways(layout, i, k);
+                        (matrix[i * n + k], matrix[k * n + i]) = (entry, entry);
+                    }
+                }
+            }
         }
     }
 
@@ -76,6 +106,7 @@ impl Gram<'_> {
             let at = first + problem;
             (out.values[at], out.ln_values[at]) =
                 self.gradient(copy, exponents[problem], &sums, &mut out.omegas[at * n..(at + 1) * n]);
+            self.roundings(copy, exponents[problem], &mut out.roundings[at * n..(at + 1) * n]);
             if curvature {
                 self.second_derivatives(copy, exponents[problem], &sums, &mut out.curvatures[at * n * n..][..n * n]);
             }
@@ -99,6 +130,17 @@ impl Gram<'_> {
         }
         let power = WidePower::new(1.0, exponent, q);
         (power.times(value), power.ln_times(value))
+    }
+
+    /// How far rounding may have moved `omega`. Its terms are at most `k_i k_j ... |alpha_j| ...` with
+    /// `k_i = ||Phi(x_i)||_q` (Hoelder), and each is off by a few units in its last place, up or down: such errors add up
+    /// like the root of their squares.
+    fn roundings(&self, alpha: &[f64], exponent: f64, out: &mut [f64]) {
+        let (q, sizes) = (self.exponent.q(), &self.diagonal.sizes);
+        let squares: f64 = alpha.iter().zip(sizes).map(|(alpha, size)| (alpha * size).powi(2)).sum();
+        let terms = UNITS * q * f64::EPSILON * squares.powf(0.5 * (q - 1.0));
+        let power = WidePower::new(1.0, exponent, q - 1.0);
+        out.iter_mut().zip(sizes).for_each(|(out, size)| *out = power.times(terms * size));
     }
 
     /// M.

@@ -57,6 +57,12 @@ pub(super) struct Stripe {
     first_entry: usize,
 }
 
+/// A bound on the number of tiles, given that of the heads and tails. Nothing of this size is divided further by its rows
+/// than between two samples.
+pub(super) fn most_tiles(half: u64) -> u64 {
+    (half / MAX_COLUMNS as u64 + 1).saturating_mul(2 * (half / MAX_ROWS as u64) + 2)
+}
+
 /// Neighbouring columns of a tile with the same number of rows.
 #[derive(Debug, Clone)]
 pub(super) struct Block {

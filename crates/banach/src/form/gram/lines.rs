@@ -1,7 +1,7 @@
 //! `Q` along lines.
 
 use super::{
-    Gram,
+    Gram, evaluation,
     layout::Layout,
     pass::{self, Batch},
     unit,
@@ -46,17 +46,30 @@ pub(super) fn lines<'a>(
         head_weights[first * heads.len()..][..half * heads.len()].copy_from_slice(&head_line[heads.len()..]);
         tail_weights[first * tails.len()..][..half * tails.len()].copy_from_slice(&tail_line[tails.len()..]);
     }
-    let batch = Batch { heads: head_weights, tails: tail_weights, cross: None };
-    let sums = gram.pass(&batch, scratch.pass.take(pass::memory(&gram.layout, lists, false)));
     coefficients.fill(0.0);
-    for (line, coefficients) in coefficients.chunks_mut(2 * half + 1).enumerate() {
-        let list = |r: usize| if r == 0 { 0 } else { line * half + r };
-        for r in 0..=half {
-            let weights = &head_weights[list(r) * heads.len()..][..heads.len()];
-            for s in 0..=half {
-                let sums = &sums.heads[list(s) * heads.len()..][..heads.len()];
-                let product: f64 = weights.iter().zip(sums).map(|(weight, sum)| weight * sum).sum();
-                coefficients[r + s] += gram.factorial(1) * product;
+    let together = evaluation::batch(8 * pass::memory(&gram.layout, 1, false) as u64);
+    for first in (0..lists).step_by(together) {
+        let part = first..(first + together).min(lists);
+        let batch = Batch {
+            heads: &head_weights[part.start * heads.len()..part.end * heads.len()],
+            tails: &tail_weights[part.start * tails.len()..part.end * tails.len()],
+            cross: None,
+        };
+        let sums = gram.pass(&batch, scratch.pass.take(pass::memory(&gram.layout, part.len(), false)));
+        for (list, sums) in part.zip(sums.heads.chunks(heads.len())) {
+            // The list of alpha belongs to every line, the others to one.
+            let (own, s) = if list == 0 {
+                (0..count, 0)
+            } else {
+                ((list - 1) / half..(list - 1) / half + 1, (list - 1) % half + 1)
+            };
+            for line in own {
+                for r in 0..=half {
+                    let with = if r == 0 { 0 } else { line * half + r };
+                    let weights = &head_weights[with * heads.len()..][..heads.len()];
+                    let product: f64 = weights.iter().zip(sums).map(|(weight, sum)| weight * sum).sum();
+                    coefficients[line * (2 * half + 1) + r + s] += gram.factorial(1) * product;
+                }
             }
         }
     }

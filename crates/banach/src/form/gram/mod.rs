@@ -53,6 +53,8 @@ pub struct Gram<'a> {
     entries: Option<Arc<Vec<f64>>>,
 }
 
+/// What is to fit in memory.
+const TENSOR: &str = "the Gram tensor, with the working memory of its passes,";
 /// What to do where a tensor does not fit.
 const INSTEAD: &str = "stream the tensor (Gram::streamed), take fewer samples or a smaller q, or list the features";
 
@@ -65,9 +67,9 @@ impl<'a> Gram<'a> {
         memory: Memory,
     ) -> Result<Self, Error> {
         let order = exponent.order()?;
-        memory.check("the Gram tensor", Self::bytes(matrix.samples(), order), INSTEAD)?;
+        memory.check(TENSOR, Self::bytes(matrix.samples(), order), INSTEAD)?;
         let mut gram = Self::streamed(matrix, kernel, exponent, memory)?;
-        let mut entries = memory.zeros("the Gram tensor", gram.layout.entries, INSTEAD)?;
+        let mut entries = memory.zeros(TENSOR, gram.layout.entries, INSTEAD)?;
         gram.fill(&mut entries);
         gram.entries = Some(Arc::new(entries));
         Ok(gram)
@@ -175,15 +177,21 @@ impl<'a> Gram<'a> {
     }
 }
 
-/// Bytes for index lists and for a pass.
+/// Bytes for lists of indices, of tiles and of monomials, and for a pass.
 fn working_bytes(samples: usize, order: usize) -> Option<u64> {
     let half = u64::try_from(multisets::count(samples, order / 2)?).ok()?;
-    let lists = half.checked_mul(8 * order as u64)?;
-    let square = (samples as u64).checked_mul(samples as u64)?;
+    // Both lists of indices, and monomials for the lines of a line search.
+    let lists = half.checked_mul(8 * order as u64 + 16 * (2 + LINES * order as u64 / 2))?;
+    let tiles = layout::most_tiles(half).checked_mul(size_of::<layout::Tile>() as u64)?;
+    // Second derivatives at q = 2 are the matrix itself.
+    let square = if order == 2 { 0 } else { (samples as u64).checked_mul(samples as u64)? };
     let pass = half.checked_mul(2)?.checked_add(square)?.checked_mul(8 * layout::MAX_STRIPES as u64)?;
     let pass = pass.checked_mul(evaluation::batch(pass) as u64)?;
-    lists.checked_add(pass)
+    lists.checked_add(tiles)?.checked_add(pass)
 }
+
+/// Lines that a line search looks along at a time.
+const LINES: u64 = 8;
 
 /// Copies a dual vector scaled by a power of two to a size in [1/2, 1), and returns that power.
 fn unit(alpha: &[f64], copy: &mut [f64]) -> f64 {

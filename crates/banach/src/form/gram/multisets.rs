@@ -34,7 +34,7 @@ pub(super) struct Multisets {
 pub(super) fn binomial(n: usize, k: usize) -> Option<usize> {
     let mut value = 1_u128;
     for factor in 1..=k {
-        value = value.checked_mul((n + factor).checked_sub(k)? as u128)? / factor as u128;
+        value = value.checked_mul((n as u128 + factor as u128).checked_sub(k as u128)?)? / factor as u128;
     }
     usize::try_from(value).ok()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Gram, INSTEAD, layout::Layout, products::ways};
+use super::{Gram, INSTEAD, TENSOR, layout::Layout, products::ways};
 use crate::{Error, Memory};
 
 impl Gram<'_> {
@@ -16,13 +16,13 @@ impl Gram<'_> {
     /// prediction.
     pub fn subset(&self, samples: &[usize], memory: Memory) -> Result<Gram<'static>, Error> {
         if self.entries.is_some() {
-            memory.check("the Gram tensor", Self::bytes(samples.len(), self.order()), INSTEAD)?;
+            memory.check(TENSOR, Self::bytes(samples.len(), self.order()), INSTEAD)?;
         }
         Self::check_pass(samples.len(), self.order(), memory)?;
         let matrix = self.matrix.select_samples(samples)?;
         let mut subset = Gram::unfilled(matrix, self.kernel.clone(), self.exponent, memory)?;
         if let Some(from) = &self.entries {
-            let mut entries = memory.zeros("the Gram tensor", subset.layout.entries, INSTEAD)?;
+            let mut entries = memory.zeros(TENSOR, subset.layout.entries, INSTEAD)?;
             copy(&self.layout, from, samples, &subset.layout, &mut entries);
             subset.entries = Some(Arc::new(entries));
         }

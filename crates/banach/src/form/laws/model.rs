@@ -83,6 +83,19 @@ proptest! {
         }
     }
 
+    /// What a form says of its rounding errors is true, however much its sums cancel.
+    #[test]
+    fn roundings_are_bounds(case in cases()) {
+        let exact = case.x.omega(&case.alpha, case.q());
+        for (route, form) in case.forms() {
+            let found = evaluate(&*form, &case.alpha);
+            let slack = case.rounding(Route::ByColumns) * case.omega_size();
+            for ((found, exact), rounding) in found.omegas.iter().zip(&exact).zip(&found.roundings) {
+                prop_assert!(close(*found, *exact, rounding + slack), "{:?}: {:e} {:e} {:e}", route, found, exact, rounding);
+            }
+        }
+    }
+
     /// A batch of curvatures is as many single calls.
     #[test]
     fn a_batch_of_curvatures_equals_single_calls(case in cases(), count in 1_usize..6) {
@@ -180,7 +193,10 @@ fn extreme_sizes() {
                     let model = form.predictor(&alpha);
                     let predictions = model.predict(&x.by_columns()).expect("the samples themselves");
                     let numbers = [&found.curvatures[..], &found.omegas, &found.values, &predictions].concat();
-                    assert!(!numbers.iter().any(|number| number.is_nan()), "{route:?} {p} {c:e} {alpha:?}: {numbers:?}");
+                    assert!(
+                        !numbers.iter().any(|number| number.is_nan()),
+                        "{route:?} {p} {c:e} {alpha:?}: {numbers:?}"
+                    );
                     assert!(!form.norm(&alpha).is_nan());
                 }
             }
