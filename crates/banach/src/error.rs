@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// A sample at which a tensor kernel leaves the range of numbers.
     #[error(
-        "{kernel} at sample {row} of {what}: sum_j |x_ij|^q = {sum:.4e}, and the largest allowed is {limit:.4e}; {advice}"
+        "{kernel} at sample {row} of {what}: t = sum_j x_1j ... x_qj reaches {sum:.4e}, and the largest allowed is {limit:.4e}; {advice}"
     )]
     KernelRange {
         /// The kernel with its parameters.
@@ -73,7 +73,7 @@ pub enum Error {
         what: &'static str,
         /// The sample.
         row: usize,
-        /// Its sum of q-th powers.
+        /// The largest sum of products it takes part in; by itself `sum_j x_ij^q`.
         sum: f64,
         /// The largest sum allowed.
         limit: f64,
@@ -124,7 +124,7 @@ pub enum Error {
     },
     /// A kernel whose values are too small to be told from zero.
     #[error(
-        "the kernel {kernel} at row {row} of {what}, whose largest entry is {size:e}, underflows: multiply the columns by \
+        "{kernel} at sample {row} of {what}, whose largest entry is {size:e}, underflows: multiply the columns by \
          a larger number (standardise them)"
     )]
     KernelUnderflow {

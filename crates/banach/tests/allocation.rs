@@ -2,7 +2,16 @@
 //! the caller's memory.
 
 use allocation_counter::measure;
-use banach::{Evaluation, Exponent, FeatureMatrix, Features, QForm, Scratch};
+use banach::{Evaluation, Exponent, FeatureMatrix, Features, Gram, Memory, QForm, Scratch, kernel::Exponential};
+
+/// The second of two equal steps allocates nothing but the handle that `lines` returns, a few words.
+fn assert_reuses(what: &str, mut step: impl FnMut() -> f64) {
+    let expected = step();
+    let mut value = 0.0;
+    let counted = measure(|| value = step());
+    assert_eq!(value, expected);
+    assert!(counted.count_total <= 1 && counted.bytes_total <= 128, "{what}: {counted:?}");
+}
 
 /// Several blocks, one stripe: the work stays on this thread, where allocations are counted.
 #[test]
@@ -14,16 +23,34 @@ fn evaluations_and_lines_reuse_memory() {
         let matrix = FeatureMatrix::from_columns(n, d, &values[..]).expect("valid");
         let form = Features::new(matrix, Exponent::new(p).expect("inside"));
         let (mut evaluation, mut scratch) = (Evaluation::default(), Scratch::new());
-        let mut step = || {
+        assert_reuses(&format!("p = {p}"), || {
             form.evaluate(&alphas, &mut evaluation, &mut scratch);
             let lines = form.lines(&alphas[..n], &alphas[n..], &mut scratch);
             lines.at(1, 0.3).bregman + lines.at(0, 0.1).slope
-        };
-        let expected = step();
-        let mut value = 0.0;
-        let counted = measure(|| value = step());
-        assert_eq!(value, expected);
-        // The one allocation is the handle that `lines` returns, a few words.
-        assert!(counted.count_total <= 1 && counted.bytes_total <= 128, "p = {p}: {counted:?}");
+        });
+    }
+}
+
+/// A stored tensor of one stripe, also with second derivatives.
+#[test]
+fn tensors_reuse_memory() {
+    for (q, n) in [(2, 60), (4, 30), (6, 12), (8, 8)] {
+        let (d, batch) = (3, 2);
+        let values: Vec<f64> = (0..n * d).map(|k| (k as f64).sin()).collect();
+        let alphas: Vec<f64> = (0..n * batch).map(|k| (k as f64).cos()).collect();
+        let matrix = FeatureMatrix::from_columns(n, d, &values[..]).expect("valid");
+        let exponent = Exponent::from_fraction(q, q - 1).expect("inside");
+        let kernel = Exponential::new(0.1).expect("valid");
+        let form = Gram::new(matrix, kernel, exponent, Memory::default()).expect("in range");
+        let (mut evaluation, mut scratch) = (Evaluation::default(), Scratch::new());
+        assert_reuses(&format!("q = {q}, evaluate and lines"), || {
+            form.evaluate(&alphas, &mut evaluation, &mut scratch);
+            let lines = form.lines(&alphas[..n], &alphas[n..], &mut scratch);
+            lines.at(0, 0.3).bregman + lines.at(0, 0.1).slope
+        });
+        assert_reuses(&format!("q = {q}, curvature"), || {
+            form.curvature(&alphas[..n], &mut evaluation, &mut scratch);
+            evaluation.curvatures[1] + evaluation.omegas[0]
+        });
     }
 }

@@ -9,8 +9,9 @@
 use std::ops::{Add, Mul, Sub};
 
 use banach::{
-    Absolute, Certificate, DualProblem, EpsilonInsensitive, Exponent, FeatureMatrix, Features, Hinge, Huber, Logistic,
-    Loss, ProximalGradient, Quantile, Solver, Squared, SquaredHinge, Stopping, Unobserved,
+    Absolute, Certificate, DualProblem, EpsilonInsensitive, Exponent, FeatureMatrix, Features, Gram, Hinge, Huber,
+    Logistic, Loss, Memory, ProximalGradient, Quantile, Solver, Squared, SquaredHinge, Stopping, Unobserved,
+    kernel::{Exponential, FeatureMap, Normalized, TensorKernel},
     loss::Targets,
     solver::primal::{Fista, GradientDescent, PrimalProblem},
 };
@@ -44,14 +45,15 @@ const CONVERGED: f64 = 1e-8;
 /// Gradient descent on the primal creeps for p near 1, where `|w|^(p-1)` is steep at the many small weights.
 const CREEPING: f64 = 1e-2;
 
+const SQUARED: Epigraph = |program, gamma, y, t| {
+    let r = program.squared_variable(gamma);
+    program.require(ZeroConeT(1), [constant(y) - t - r]);
+};
+
 #[test]
 fn squared() {
-    let epigraph: Epigraph = |program, gamma, y, t| {
-        let r = program.squared_variable(gamma);
-        program.require(ZeroConeT(1), [constant(y) - t - r]);
-    };
-    agrees(&Squared, epigraph);
-    baselines_agree(&Squared, epigraph);
+    agrees(&Squared, SQUARED);
+    baselines_agree(&Squared, SQUARED);
 }
 
 #[test]
@@ -118,6 +120,38 @@ fn squared_hinge() {
     };
     agrees(&SquaredHinge, epigraph);
     baselines_agree(&SquaredHinge, epigraph);
+}
+
+/// A kernel with infinitely many features, by its Gram tensor. The program has those up to degree 10; with two variables and
+/// `0.5 p_1 <= 0.5` the others are less than `0.5^11/11!`, or 2e-11, of K.
+#[test]
+fn exponential_kernel() {
+    let exponential = Exponential::new(0.5).expect("valid");
+    kernel_agrees(exponential);
+    kernel_agrees(Normalized(exponential));
+}
+
+fn kernel_agrees(kernel: impl TensorKernel + Copy + 'static) {
+    let exponent = Exponent::new(4.0 / 3.0).expect("valid");
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let inputs: Vec<f64> = (0..SAMPLES * 2).map(|_| rng.random_range(-0.84..0.84)).collect();
+    let map = FeatureMap::new(&kernel, 2, exponent, Some(10)).expect("valid");
+    let x = inputs.chunks(2).flat_map(|x| map.phi(x).expect("in range")).collect();
+    let data = Data { x, y: inputs.chunks(2).map(|x| 1.0 + (3.0 * x[0]).sin() - x[1]).collect() };
+    let matrix = FeatureMatrix::from_rows(SAMPLES, 2, &inputs).expect("valid");
+    let gram = Gram::new(matrix, kernel, exponent, Memory::default()).expect("valid");
+    for (gamma, weights) in GAMMAS.iter().flat_map(|&gamma| [(gamma, EQUAL_WEIGHTS), (gamma, UNEQUAL_WEIGHTS)]) {
+        let problem = DualProblem::new(&gram, &Squared, &data.y, gamma).expect("valid");
+        let problem = problem.with_sample_weights(&weights).expect("valid");
+        let dual = |stopping| {
+            let solver = ProximalGradient { stopping, ..ProximalGradient::default() };
+            let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
+            let listed = data.form(exponent.p());
+            Found { weights: listed.weights(&solution.alpha), certificate: solution.certificate }
+        };
+        let oracle = conic_optimum(&data, exponent.p(), &weights.map(|weight| gamma * weight), SQUARED);
+        oracle.assert_found(dual, CONVERGED, &format!("{} gamma={gamma} weights={weights:?}", kernel.name()));
+    }
 }
 
 /// Adds `gamma L(y, t)` to a program.
@@ -191,8 +225,12 @@ impl Data {
         Self { x, y }
     }
 
+    fn features(&self) -> usize {
+        self.x.len() / SAMPLES
+    }
+
     fn form(&self, p: f64) -> Features<'static> {
-        let matrix = FeatureMatrix::from_rows(SAMPLES, FEATURES, &self.x).expect("valid");
+        let matrix = FeatureMatrix::from_rows(SAMPLES, self.features(), &self.x).expect("valid");
         Features::new(matrix, Exponent::new(p).expect("valid"))
     }
 }
@@ -249,18 +287,18 @@ impl Optimum {
 /// `min sum_i gamma_i L(y_i, <x_i, w>) + (1/p) sum_k v_k` with `v_k >= |w_k|^p`.
 fn conic_optimum(data: &Data, p: f64, gammas: &[f64], epigraph: Epigraph) -> Optimum {
     let mut program = Program::default();
-    let w: Vec<Affine> = (0..FEATURES).map(|_| program.variable(0.0)).collect();
+    let w: Vec<Affine> = (0..data.features()).map(|_| program.variable(0.0)).collect();
     for w in &w {
         let v = program.variable(1.0 / p);
         program.require(PowerConeT(1.0 / p), [v, constant(1.0), w.clone()]);
     }
-    let samples = data.x.chunks(FEATURES).zip(&data.y).zip(gammas);
+    let samples = data.x.chunks(data.features()).zip(&data.y).zip(gammas);
     for ((x, &y), &gamma) in samples.filter(|(_, gamma)| **gamma > 0.0) {
         let prediction = w.iter().zip(x).fold(constant(0.0), |sum, (w, &x)| sum + w.clone() * x);
         epigraph(&mut program, gamma, y, prediction);
     }
     let (value, variables) = program.solve();
-    Optimum { p, value, weights: variables[..FEATURES].to_vec() }
+    Optimum { p, value, weights: variables[..data.features()].to_vec() }
 }
 
 /// `min sum_j (quadratic_j x_j^2/2 + linear_j x_j)` over `x` with affine expressions in cones.

@@ -133,7 +133,7 @@ mod tests {
     fn every_figure_is_measured_and_its_ratio_is_that_of_the_printed_times() {
         let request = Request { features: (10, 500), build: (12, 30), evaluate: vec![10, 20], points: 20, rounds: 2 };
         let bench = Bench::run(request, &mut Count::default()).expect("it runs");
-        assert_eq!(bench.figures.len(), 3 + 2 + 2 * 4 + 1);
+        assert_eq!(bench.figures.len(), 3 + 3 + 2 * 4 + 1);
         for Figure { what, ours, other, target, ratio } in &bench.figures {
             assert!(ours.seconds > 0.0 && other.seconds > 0.0 && ratio.is_finite(), "{what}");
             let quotient = ours.seconds / other.seconds;

@@ -6,7 +6,10 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, reborrow::Reborro
 use rayon::prelude::*;
 
 use super::sweep::Layout;
-use crate::Error;
+use crate::{
+    Error,
+    exponent::{binary_exponent, largest, scale_by_exp2},
+};
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
 pub const MAX_ENTRY: f64 = 1e200;
@@ -171,6 +174,28 @@ impl<'a> FeatureMatrix<'a> {
         }
     }
 
+    /// The matrix of consecutive samples.
+    pub(crate) fn sample_range(&self, range: Range<usize>) -> Result<FeatureMatrix<'static>, Error> {
+        match &self.storage {
+            Storage::Dense(values) => {
+                let columns = values.chunks(self.samples).flat_map(|column| &column[range.clone()]).copied();
+                FeatureMatrix::from_columns(range.len(), self.features, columns.collect::<Vec<_>>())
+            }
+            Storage::Sparse { starts, rows, values } => {
+                let (mut new_starts, mut new_rows, mut new_values) = (vec![0], Vec::new(), Vec::new());
+                for ends in starts.windows(2) {
+                    let (rows, values) = (&rows[ends[0]..ends[1]], &values[ends[0]..ends[1]]);
+                    let place = |row: usize| rows.partition_point(|&stored| stored < row);
+                    let kept = place(range.start)..place(range.end);
+                    new_rows.extend(rows[kept.clone()].iter().map(|row| row - range.start));
+                    new_values.extend_from_slice(&values[kept]);
+                    new_starts.push(new_rows.len());
+                }
+                FeatureMatrix::from_sparse_columns(range.len(), self.features, new_starts, new_rows, new_values)
+            }
+        }
+    }
+
     /// `Phi_n w`.
     pub(crate) fn times(&self, w: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.samples];
@@ -179,9 +204,11 @@ impl<'a> FeatureMatrix<'a> {
         out
     }
 
-    /// `Phi_n diag(weights) Phi_n'`, an n x n matrix; the weights are not negative.
-    pub(crate) fn weighted_square(&self, weights: &[f64], out: &mut [f64]) {
+    /// `Phi_n diag(weights) Phi_n'`, an n x n matrix, for weights in [0, 1]; the entries are divided by a power of two
+    /// first, to at most 1, and that power is returned.
+    pub(crate) fn weighted_square(&self, weights: &[f64], out: &mut [f64]) -> f64 {
         let n = self.samples;
+        let exponent = f64::from(binary_exponent(largest(self.storage.values())));
         // Pieces that depend on the matrix alone, added up in their order.
         let piece = self.features.div_ceil(SQUARE_PIECES).max(SQUARE_COLUMNS);
         let parts: Vec<Vec<f64>> = weights
@@ -196,7 +223,7 @@ impl<'a> FeatureMatrix<'a> {
                     for (k, (column, weight)) in columns.chunks_mut(n).zip(weights).enumerate() {
                         self.column_into(first + k, column);
                         let root = weight.sqrt();
-                        column.iter_mut().for_each(|x| *x *= root);
+                        column.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent) * root);
                     }
                     let factor = MatRef::from_column_major_slice(columns, n, weights.len());
                     let sum = MatMut::from_column_major_slice_mut(&mut part, n, n);
@@ -209,6 +236,7 @@ impl<'a> FeatureMatrix<'a> {
         for part in parts {
             out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
         }
+        exponent
     }
 
     /// How a pass divides the features.

@@ -1,5 +1,7 @@
 //! Scaling that saturates instead of failing.
 
+use super::largest;
+
 const TWO_54: f64 = 18_014_398_509_481_984.0;
 
 /// The smallest `e` with `x < 2^e` (0 for `x = 0`).
@@ -26,6 +28,17 @@ pub(crate) fn scale_by_exp2(x: f64, exponent: f64) -> f64 {
         whole -= step;
     }
     value
+}
+
+/// The exponent of a zero vector: below every other, so that it never sets a common scale.
+pub(crate) const ZERO_EXPONENT: f64 = -1e4;
+
+/// Copies a vector scaled by `2^-k` to a size just below `2^size`, and returns k.
+pub(crate) fn scaled_copy(vector: &[f64], size: f64, copy: &mut [f64]) -> f64 {
+    let largest = largest(vector);
+    let k = if largest == 0.0 { ZERO_EXPONENT } else { f64::from(binary_exponent(largest)) - size };
+    copy.iter_mut().zip(vector).for_each(|(copy, entry)| *copy = scale_by_exp2(*entry, -k));
+    k
 }
 
 /// `base^r` for `base = size * 2^exponent`, kept as a mantissa and a power of two, so that it can multiply

@@ -5,7 +5,9 @@ use std::ops::Add;
 use crate::{
     Error, Exponent, FeatureMatrix, Scratch,
     data::{Block, Sweep},
-    exponent::{LineSums, WidePower, binary_exponent, largest, largest_on_line, scale_by_exp2},
+    exponent::{
+        LineSums, WidePower, ZERO_EXPONENT, binary_exponent, largest, largest_on_line, scale_by_exp2, scaled_copy,
+    },
 };
 
 use super::{Evaluation, LinePoint, Lines, Predict, QForm};
@@ -53,15 +55,26 @@ impl<'a> Features<'a> {
         pass.run(&self.matrix, &copy, &mut weights, &mut Scratch::new().pass, keep, |_, _| {});
         weights
     }
+
+    /// `u = Phi_n* alpha` up to a power of two, which is returned with the largest of these numbers.
+    fn products<'s>(&self, alpha: &[f64], scratch: &'s mut Scratch) -> (&'s mut [f64], f64, f64) {
+        let copy = scratch.duals.take(alpha.len());
+        let exponent = scaled(alpha, copy);
+        let u = scratch.features.take(self.matrix.features());
+        let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
+        let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
+        pass.run(&self.matrix, copy, u, &mut scratch.pass, keep, |_, _| {});
+        let size = largest(u);
+        (u, size, exponent)
+    }
 }
 
-/// Copies a dual vector scaled by `2^-k` to at most 2^300, and returns k. Products with entries up to 1e200
-/// then stay finite, and those with denormal entries stay far above [`NEGLIGIBLE`].
+/// Dual vectors are scaled to this power of two: products with entries up to 1e200 then stay finite, and those with
+/// denormal entries stay far above [`NEGLIGIBLE`].
+const DUAL_SIZE: f64 = 300.0;
+
 fn scaled(alpha: &[f64], copy: &mut [f64]) -> f64 {
-    let size = largest(alpha);
-    let k = if size == 0.0 { ZERO_EXPONENT } else { f64::from(binary_exponent(size)) - 300.0 };
-    copy.iter_mut().zip(alpha).for_each(|(copy, alpha)| *copy = scale_by_exp2(*alpha, -k));
-    k
+    scaled_copy(alpha, DUAL_SIZE, copy)
 }
 
 impl QForm for Features<'_> {
@@ -130,27 +143,30 @@ impl QForm for Features<'_> {
         let (n, q) = (self.samples(), self.exponent.q());
         out.curvatures.resize(n * alphas.len(), 0.0);
         for (alpha, matrix) in alphas.chunks(n).zip(out.curvatures.chunks_mut(n * n)) {
-            let copy = scratch.duals.take(n);
-            let exponent = scaled(alpha, copy);
-            let (u, weights) = scratch.features.take(2 * self.matrix.features()).split_at_mut(self.matrix.features());
-            let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
-            let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
-            pass.run(&self.matrix, copy, u, &mut scratch.pass, keep, |_, _| {});
-            let size = largest(u);
+            let (u, size, exponent) = self.products(alpha, scratch);
             if size < NEGLIGIBLE && q > 2.0 {
                 matrix.fill(0.0);
                 continue;
             }
-            let relative = |u: &f64| if q == 2.0 { 1.0 } else { (u.abs() / size).powf(q - 2.0) };
-            weights.iter_mut().zip(&*u).for_each(|(weight, u)| *weight = relative(u));
-            self.matrix.weighted_square(weights, matrix);
+            // |u/size|^(q-2), and 1 for q = 2.
+            u.iter_mut().for_each(|u| *u = if q == 2.0 { 1.0 } else { (u.abs() / size).powf(q - 2.0) });
+            let entries = self.matrix.weighted_square(u, matrix);
             let power = if q == 2.0 { WidePower::new(1.0, 0.0, 1.0) } else { WidePower::new(size, exponent, q - 2.0) };
+            let power = power.scaled_by_exp2(2.0 * entries);
             matrix.iter_mut().for_each(|entry| *entry = power.times(*entry));
         }
     }
 
     fn predictor<'b>(&'b self, alpha: &[f64]) -> Box<dyn Predict + 'b> {
-        Box::new(Weights(self.weights(alpha)))
+        assert_eq!(alpha.len(), self.samples(), "alpha has n entries");
+        let q = self.exponent.q();
+        let mut scratch = Scratch::new();
+        let (u, size, exponent) = self.products(alpha, &mut scratch);
+        if size < NEGLIGIBLE {
+            return Box::new(Weights { relative: vec![0.0; u.len()], size: WidePower::new(1.0, 0.0, 1.0) });
+        }
+        self.exponent.duality_map(u, 1.0 / size);
+        Box::new(Weights { relative: u.to_vec(), size: WidePower::new(size, exponent, q - 1.0) })
     }
 
     fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
@@ -169,21 +185,21 @@ impl QForm for Features<'_> {
     }
 }
 
-/// `f(x) = <w, x>`.
-struct Weights(Vec<f64>);
+/// `f(x) = <w, x>`, with the weights relative to the largest.
+struct Weights {
+    relative: Vec<f64>,
+    size: WidePower,
+}
 
 impl Predict for Weights {
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let (got, expected) = (x.features(), self.0.len());
+        let (got, expected) = (x.features(), self.relative.len());
         if got != expected {
             return Err(Error::Shape { what: "a row of the new X", got, expected });
         }
-        Ok(x.times(&self.0))
+        Ok(x.times(&self.relative).into_iter().map(|f| self.size.times(f)).collect())
     }
 }
-
-/// The exponent of a zero vector: below every other, so that it never sets a common scale.
-const ZERO_EXPONENT: f64 = -1e4;
 
 /// Scaled products below this are what cancellation leaves of numbers that are 1e60 times as large, or more.
 const NEGLIGIBLE: f64 = 1e-300;

@@ -4,6 +4,8 @@
 mod extremes;
 mod model;
 
+pub(crate) use model::curvature;
+
 use proptest::{collection::vec, prelude::*, sample::select};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -69,7 +71,7 @@ impl Table {
     }
 
     /// Every third zero is stored, except in a column of zeros, which stays empty.
-    fn sparse(&self) -> FeatureMatrix<'static> {
+    pub(crate) fn sparse(&self) -> FeatureMatrix<'static> {
         let (mut starts, mut rows, mut values) = (vec![0], vec![], vec![]);
         for (k, column) in self.columns.chunks(self.n).enumerate() {
             let empty = column.iter().all(|&x| x == 0.0);
@@ -137,7 +139,7 @@ impl Table {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
@@ -154,15 +156,15 @@ fn moved(alpha: &[f64], t: f64, d: &[f64]) -> Vec<f64> {
     alpha.iter().zip(d).map(|(alpha, d)| alpha + t * d).collect()
 }
 
-fn close(a: f64, b: f64, slack: f64) -> bool {
+pub(crate) fn close(a: f64, b: f64, slack: f64) -> bool {
     (a - b).abs() <= slack
 }
 
-fn all_close(a: &[f64], b: &[f64], slack: f64) -> bool {
+pub(crate) fn all_close(a: &[f64], b: &[f64], slack: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| close(a, b, slack))
 }
 
-fn evaluate(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
+pub(crate) fn evaluate(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
     let mut evaluation = Evaluation::default();
     form.evaluate(alphas, &mut evaluation, &mut Scratch::new());
     evaluation

@@ -110,7 +110,7 @@ impl TensorKernel for Anova {
         (self.min_degree, Some(self.max_degree))
     }
 
-    fn coefficient(&self, exponents: &[usize]) -> f64 {
+    fn unscaled_coefficient(&self, exponents: &[usize]) -> f64 {
         let distinct = exponents.iter().all(|&exponent| exponent == 1);
         if distinct && (self.min_degree..=self.max_degree).contains(&exponents.len()) { 1.0 } else { 0.0 }
     }

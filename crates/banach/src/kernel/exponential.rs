@@ -50,9 +50,9 @@ impl TensorKernel for Exponential {
         (0, None)
     }
 
-    fn coefficient(&self, exponents: &[usize]) -> f64 {
+    fn unscaled_coefficient(&self, exponents: &[usize]) -> f64 {
         let factors = exponents.iter().flat_map(|&exponent| 1..=exponent);
-        factors.map(|i| self.scale / i as f64).product()
+        factors.map(|i| 1.0 / i as f64).product()
     }
 }
 

@@ -63,17 +63,21 @@ fn value(kernel: &dyn TensorKernel, points: &[Vec<f64>]) -> f64 {
     kernel.value(&points).expect("points are in range")
 }
 
+/// K on the diagonal, and what all terms of its computation add up to there: K itself, but for ANOVA, whose
+/// identities cancel, `p_1 + p_1^2 + ...`.
+pub(crate) fn diagonal(kernel: &dyn TensorKernel, point: &[f64], q: usize) -> (f64, f64) {
+    let sums = power_sums(kernel, point.len(), |j| point[j].powi(q as i32));
+    let value = kernel.ln_value(&sums).1.exp();
+    (value, if sums.len() > 1 { (1..=sums.len()).map(|s| sums[0].powi(s as i32)).sum() } else { value })
+}
+
 /// What rounding may do to the value at these points. By Hoelder's inequality all terms of K add up to at most the
-/// geometric mean of K on the diagonal; those of ANOVA, whose identities cancel, to that of `p_1 + p_1^2 + ...`.
-/// A normalised kernel has the errors of its divisors as well.
+/// geometric mean of those on the diagonal. A normalised kernel has the errors of its divisors as well.
 fn rounding(kernel: &dyn TensorKernel, points: &[Vec<f64>]) -> f64 {
     let q = points.len();
     let (mut terms, mut divisor, mut norms) = (1.0, 1.0, 0.0);
     for point in points {
-        let sums = power_sums(kernel, point.len(), |j| point[j].powi(q as i32));
-        let value = kernel.ln_value(&sums).1.exp();
-        let moduli = (1..=sums.len()).map(|s| sums[0].powi(s as i32)).sum();
-        let own = if sums.len() > 1 { moduli } else { value };
+        let (value, own) = diagonal(kernel, point, q);
         terms *= own.powf(1.0 / q as f64);
         norms += if own > 0.0 { own / value / q as f64 } else { 0.0 };
         divisor *= value.powf(1.0 / q as f64);

@@ -27,7 +27,7 @@ impl TensorKernel for Linear {
         (1, Some(1))
     }
 
-    fn coefficient(&self, exponents: &[usize]) -> f64 {
+    fn unscaled_coefficient(&self, exponents: &[usize]) -> f64 {
         if exponents == [1] { 1.0 } else { 0.0 }
     }
 }

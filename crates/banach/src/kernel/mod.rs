@@ -24,6 +24,7 @@ pub use feature_map::{FeatureMap, cardinality};
 pub use linear::Linear;
 pub use monomial::Monomial;
 pub use normalized::Normalized;
+pub use num_bigint::BigUint;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
 pub(crate) use range::check_range;
@@ -37,8 +38,9 @@ use crate::Error;
 /// K(x_1, ..., x_q) = sum_k phi_k(x_1) ... phi_k(x_q)        (16) [def:tensorkernel2]
 /// ```
 ///
-/// on the points only through the products `z_j = x_1j ... x_qj`, as `K = sum_k c_k z^k`, and every kernel here is a
-/// closed function of their power sums
+/// whose features are monomials, `phi_k(x) = c_k^(1/q) x^k` with `c_k >= 0` for the multi-index k. Then K depends on the
+/// points only through the products `z_j = x_1j ... x_qj`, as `K = sum_k c_k z^k`, and every kernel here is a closed
+/// function of their power sums
 ///
 /// ```text
 /// p_m = sum_j z_j^m,   m = 1, ..., power_sums().
@@ -109,8 +111,15 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
     /// The lowest and the highest degree of a feature; `None` if there is no highest.
     fn degrees(&self) -> (usize, Option<usize>);
 
-    /// `c_k` of the multi-index whose non-zero exponents are given, in any order; 0 if there is no such feature.
-    fn coefficient(&self, exponents: &[usize]) -> f64;
+    /// `c_k/scale^|k|` of the multi-index whose non-zero exponents are given, in any order; 0 if there is no such feature.
+    fn unscaled_coefficient(&self, exponents: &[usize]) -> f64;
+
+    /// `c_k` of that multi-index.
+    fn coefficient(&self, exponents: &[usize]) -> f64 {
+        let degree: usize = exponents.iter().sum();
+        let unscaled = self.unscaled_coefficient(exponents);
+        if unscaled == 0.0 { 0.0 } else { unscaled * self.scale().unwrap_or(1.0).powi(degree as i32) }
+    }
 
     /// K at q points of equal length, for q = 2, 4, 6 or 8, divided as [`normalized`](Self::normalized) says.
     fn value(&self, points: &[&[f64]]) -> Result<f64, Error> {

@@ -46,8 +46,8 @@ macro_rules! forward {
             $inner(self).degrees()
         }
 
-        fn coefficient(&self, exponents: &[usize]) -> f64 {
-            $inner(self).coefficient(exponents)
+        fn unscaled_coefficient(&self, exponents: &[usize]) -> f64 {
+            $inner(self).unscaled_coefficient(exponents)
         }
     };
     (all $inner:path) => {

@@ -58,14 +58,14 @@ impl TensorKernel for Polynomial {
         (if self.coef0 == 0.0 { self.degree } else { 0 }, Some(self.degree))
     }
 
-    fn coefficient(&self, exponents: &[usize]) -> f64 {
+    fn unscaled_coefficient(&self, exponents: &[usize]) -> f64 {
         let degree: usize = exponents.iter().sum();
         if degree > self.degree {
             return 0.0;
         }
         let constant = self.degree - degree;
         let constants = self.coef0.powi(constant as i32) * multinomial(&[degree, constant]);
-        multinomial(exponents) * constants * self.scale.powi(degree as i32)
+        multinomial(exponents) * constants
     }
 }
 

@@ -57,7 +57,7 @@ impl PowerSeries {
             return Err(Error::parameter("max_degree", max_degree as f64, "a whole number up to 64"));
         }
         let scale = kernel.scale().unwrap_or(1.0);
-        let coefficient = |s: usize| kernel.coefficient(&[s]) / scale.powi(s as i32);
+        let coefficient = |s: usize| kernel.unscaled_coefficient(&[s]);
         let a = (0..=*range.end()).map(|s| if range.contains(&s) { coefficient(s) } else { 0.0 }).collect();
         Self::finite(a, scale, format!("{}, degrees {min_degree} to {max_degree}", kernel.name()))
     }
@@ -161,13 +161,13 @@ impl TensorKernel for PowerSeries {
         }
     }
 
-    fn coefficient(&self, exponents: &[usize]) -> f64 {
+    fn unscaled_coefficient(&self, exponents: &[usize]) -> f64 {
         let degree = exponents.iter().sum();
         let a = match &self.terms {
             Terms::Named(series) => series.coefficient(degree),
             Terms::Finite { a, .. } => a.get(degree).copied().unwrap_or(0.0),
         };
-        if a == 0.0 { 0.0 } else { a * multinomial(exponents) * self.scale.powi(degree as i32) }
+        a * multinomial(exponents)
     }
 }
 

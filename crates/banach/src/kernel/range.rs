@@ -188,7 +188,7 @@ mod tests {
         let error = kernel.value(&[&[1.0, 1.0], &[30.0, 20.0]]).expect_err("out of range").to_string();
         assert_eq!(
             error,
-            "exp(1 t) at sample 1 of points: sum_j |x_ij|^q = 1.3000e3, and the largest allowed is 6.4472e2; use \
+            "exp(1 t) at sample 1 of points: t = sum_j x_1j ... x_qj reaches 1.3000e3, and the largest allowed is 6.4472e2; use \
              scale = 4.9e-1 or less, or standardise the columns (or divide them by a larger number), or normalise \
              the kernel"
         );

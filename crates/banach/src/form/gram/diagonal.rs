@@ -8,7 +8,7 @@ use crate::{
 /// The diagonal of the Gram tensor, found to be in range.
 #[derive(Debug, Clone)]
 pub(super) struct Diagonal {
-    /// `ln K(x_i, ..., x_i)/q` for a normalised kernel, 0 where `K` is 0; otherwise empty.
+    /// `ln K(x_i, ..., x_i)/q` for a normalised kernel, [`VANISHED`] where `K` is 0; otherwise empty.
     pub shifts: Vec<f64>,
     /// The largest `p_1 = sum_j x_ij^q`.
     pub largest: f64,
@@ -17,13 +17,14 @@ pub(super) struct Diagonal {
 /// Below this, products of entries with dual vectors lose digits to underflow.
 const LN_SMALLEST: f64 = -640.0;
 
+/// The shift of a sample without features: all its entries become 0, also those that rounding leaves of interactions.
+const VANISHED: f64 = 1e300;
+
 impl Diagonal {
     /// The diagonal of the samples.
     pub(super) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
         let sums = PowerSums::new(kernel, x, order);
-        for (row, &p_1) in sums.first().iter().enumerate() {
-            check_range(kernel, "X", row, p_1)?;
-        }
+        check_largest(kernel, "X", sums.first())?;
         sums.refuse_underflow(kernel, "X", x)?;
         Ok(sums.diagonal(kernel, order))
     }
@@ -37,12 +38,24 @@ impl Diagonal {
     ) -> Result<Self, Error> {
         let sums = PowerSums::new(kernel, x, order);
         let samples = self.largest.powf(1.0 - 1.0 / order as f64);
-        for (row, &p_1) in sums.first().iter().enumerate() {
-            let met = if kernel.normalized() { p_1 } else { samples * p_1.powf(1.0 / order as f64) };
-            check_range(kernel, "the new X", row, met)?;
+        let powers = kernel.power_sums() as i32;
+        let met = |&p_1: &f64| {
+            // The powers of a point must be finite by themselves.
+            let alone = kernel.normalized() || !p_1.powi(powers).is_finite();
+            if alone { p_1 } else { samples * p_1.powf(1.0 / order as f64) }
+        };
+        check_largest(kernel, "the new X", &sums.first().iter().map(met).collect::<Vec<_>>())?;
+        if kernel.normalized() {
+            sums.refuse_underflow(kernel, "the new X", x)?;
         }
         Ok(sums.diagonal(kernel, order))
     }
+}
+
+/// Refuses the sample that is farthest out of range, so that what helps it helps all.
+fn check_largest(kernel: &dyn TensorKernel, what: &'static str, p_1: &[f64]) -> Result<(), Error> {
+    let farthest = p_1.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    farthest.map_or(Ok(()), |(row, &p_1)| check_range(kernel, what, row, p_1))
 }
 
 /// `p_m = sum_j x_ij^(q m)`: the samples of m = 1, then those of m = 2, and so on.
@@ -85,28 +98,34 @@ impl PowerSums {
         what: &'static str,
         x: &FeatureMatrix<'_>,
     ) -> Result<(), Error> {
+        let values: Vec<f64> = self.ln_values(kernel).collect();
+        // Without normalisation a small sample is harmless beside a large one.
+        if !kernel.normalized() && values.iter().any(|&ln| ln >= LN_SMALLEST) {
+            return Ok(());
+        }
         let mut column = vec![0.0; self.samples];
-        let mut size = vec![0.0_f64; self.samples];
+        let mut sizes = vec![0.0_f64; self.samples];
         for j in 0..x.features() {
             x.column_into(j, &mut column);
-            size.iter_mut().zip(&column).for_each(|(size, x)| *size = size.max(x.abs()));
+            sizes.iter_mut().zip(&column).for_each(|(size, x)| *size = size.max(x.abs()));
         }
-        let lost = |(i, ln): (usize, f64)| size[i] > 0.0 && ln < LN_SMALLEST;
-        // Without normalisation a small sample is harmless beside a large one.
-        let values: Vec<f64> = self.ln_values(kernel).collect();
-        let mut rows = values.iter().copied().enumerate();
-        let row = if kernel.normalized() {
-            rows.find(|&row| self.first()[row.0] == 0.0 && lost(row))
-        } else if values.iter().all(|&ln| ln < LN_SMALLEST) {
-            rows.find(|&row| lost(row))
-        } else {
-            None
+        // Interactions may vanish at any size of the variables, for want of variables, and logarithms know the powers of a
+        // small number: there the power sums tell.
+        let (lowest, _) = kernel.degrees();
+        let smallest = match (kernel.power_sums() > 1, kernel.normalized()) {
+            (true, _) => (LN_SMALLEST / lowest as f64).exp(),
+            (false, true) => LN_SMALLEST.exp(),
+            (false, false) => f64::INFINITY,
         };
-        row.map_or(Ok(()), |(row, _)| Err(Error::KernelUnderflow { kernel: kernel.name(), what, row, size: size[row] }))
+        let lost = |&row: &usize| sizes[row] > 0.0 && values[row] < LN_SMALLEST && self.first()[row] < smallest;
+        match (0..self.samples).find(lost) {
+            Some(row) => Err(Error::KernelUnderflow { kernel: kernel.name(), what, row, size: sizes[row] }),
+            None => Ok(()),
+        }
     }
 
     fn diagonal(&self, kernel: &dyn TensorKernel, order: usize) -> Diagonal {
-        let shift = |ln: f64| if ln == f64::NEG_INFINITY { 0.0 } else { ln / order as f64 };
+        let shift = |ln: f64| if ln == f64::NEG_INFINITY { VANISHED } else { ln / order as f64 };
         let shifts = if kernel.normalized() { self.ln_values(kernel).map(shift).collect() } else { Vec::new() };
         Diagonal { shifts, largest: self.first().iter().copied().fold(0.0, f64::max) }
     }

@@ -203,6 +203,17 @@ impl Layout {
             - if samples == 0 { 0 } else { count(samples, self.tails.size()).expect("a part of the tails") }
     }
 
+    /// The tiles, each with its own part of the entries.
+    pub(super) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a Tile, &'a mut [f64])> {
+        let mut rest = entries;
+        let own = |tile: &'a Tile| {
+            let (own, left) = std::mem::take(&mut rest).split_at_mut(tile.entries.len());
+            rest = left;
+            (tile, own)
+        };
+        self.tiles.iter().map(own).collect()
+    }
+
     /// The place of an entry among all, given the ranks of its head and its tail.
     pub(super) fn place(&self, head: usize, tail: usize) -> usize {
         let group = (MAX_COLUMNS / self.points).max(1);
@@ -248,7 +259,7 @@ mod tests {
             Layout::points(Multisets::heads(50, 1), 50, 7),
         ];
         for layout in layouts {
-            assert_eq!(layout.stripes.len(), layout.stripes.len().clamp(1, MAX_STRIPES + 1));
+            assert!((1..=MAX_STRIPES).contains(&layout.stripes.len()));
             let tiles: Vec<usize> = layout.stripes.iter().flat_map(|stripe| stripe.tiles.clone()).collect();
             assert!(tiles.into_iter().eq(0..layout.tiles.len()));
             for stripe in &layout.stripes {

@@ -113,15 +113,30 @@ impl Multisets {
     /// The place of a sorted multiset in the list.
     pub(super) fn rank(&self, set: &[usize]) -> usize {
         debug_assert!(set.len() == self.size && set.is_sorted());
-        let below = |k: usize, size: usize| if k == 0 { 0 } else { count(k, size).expect("below the length") };
+        self.rank_of(set.iter().enumerate().map(|(place, &i)| self.rank_term(place, i)).sum())
+    }
+
+    /// The rank from the sum of its terms.
+    pub(super) fn rank_of(&self, terms: usize) -> usize {
         match self.order {
-            Order::Colex => set.iter().enumerate().map(|(s, &i)| below(i, s + 1)).sum(),
+            Order::Colex => terms,
             // The multisets that come later are those of larger indices: a colex rank from the other end.
-            Order::Lex => {
-                let mirrored = set.iter().rev().enumerate().map(|(s, &i)| below(self.samples - 1 - i, s + 1));
-                self.len - 1 - mirrored.sum::<usize>()
-            }
+            Order::Lex => self.len - 1 - terms,
         }
+    }
+
+    /// What a sample at a place of the multiset contributes to its rank.
+    fn rank_term(&self, place: usize, i: usize) -> usize {
+        let (k, size) = match self.order {
+            Order::Colex => (i, place + 1),
+            Order::Lex => (self.samples - 1 - i, self.size - place),
+        };
+        if k == 0 { 0 } else { count(k, size).expect("below the length") }
+    }
+
+    /// The terms of all samples, place after place.
+    pub(super) fn rank_terms(&self) -> Vec<usize> {
+        (0..self.size).flat_map(|place| (0..self.samples).map(move |i| self.rank_term(place, i))).collect()
     }
 
     /// The runs of a list of pairs: the sample that all pairs of the run share, the others, and where the run is.

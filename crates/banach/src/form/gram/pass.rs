@@ -59,6 +59,15 @@ pub(super) struct Sums<'a> {
     pub cross: &'a [f64],
 }
 
+impl Sums<'_> {
+    /// The part of one of the problems.
+    pub(super) fn of_problem(&self, problem: usize, problems: usize) -> Self {
+        let part = |sums: &'_ [f64]| problem * (sums.len() / problems)..(problem + 1) * (sums.len() / problems);
+        let Self { heads, tails, cross } = *self;
+        Self { heads: &heads[part(heads)], tails: &tails[part(tails)], cross: &cross[part(cross)] }
+    }
+}
+
 /// The sizes of the parts of the memory of a pass.
 struct Sizes {
     /// V of the batch.

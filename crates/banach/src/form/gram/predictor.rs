@@ -42,11 +42,14 @@ impl<'a> GramPredictor<'a> {
         Self { gram, exponent, heads, tails }
     }
 
+    fn layout(&self, points: usize) -> Layout {
+        Layout::points(self.gram.layout.heads.clone(), self.gram.samples(), points)
+    }
+
     /// The sums of one block of points, up to their scale.
-    fn predict_block(&self, points: &FeatureMatrix<'_>, shifts: &[f64], out: &mut [f64]) {
+    fn predict_block(&self, layout: &Layout, points: &FeatureMatrix<'_>, shifts: &[f64], out: &mut [f64]) {
         let count = points.samples();
-        let layout = Layout::points(self.gram.layout.heads.clone(), self.gram.samples(), count);
-        let products = Products { layout: &layout, points: Some((points, shifts)), ..self.gram.products() };
+        let products = Products { layout, points: Some((points, shifts)), ..self.gram.products() };
         let parts: Vec<Vec<f64>> = layout
             .stripes
             .par_iter()
@@ -90,11 +93,15 @@ impl Predict for GramPredictor<'_> {
         let shifts = self.gram.diagonal.of_points(self.gram.kernel(), x, order)?.shifts;
         let power = WidePower::new(1.0, self.exponent, (order - 1) as f64);
         let mut out = vec![0.0; x.samples()];
+        let mut layout = self.layout(POINTS.min(out.len()));
         for (block, out) in out.chunks_mut(POINTS).enumerate() {
-            let rows: Vec<usize> = (block * POINTS..block * POINTS + out.len()).collect();
-            let points = x.select_samples(&rows)?;
-            let shifts = if shifts.is_empty() { &[] } else { &shifts[rows[0]..rows[0] + rows.len()] };
-            self.predict_block(&points, shifts, out);
+            if layout.points != out.len() {
+                layout = self.layout(out.len());
+            }
+            let rows = block * POINTS..block * POINTS + out.len();
+            let points = x.sample_range(rows.clone())?;
+            let shifts = if shifts.is_empty() { &[] } else { &shifts[rows] };
+            self.predict_block(&layout, &points, shifts, out);
             out.iter_mut().for_each(|out| *out = power.times(*out * self.gram.factorial(1)));
         }
         Ok(out)

@@ -36,6 +36,7 @@ pub(super) struct Work {
     edge: Vec<f64>,
     sums: Vec<f64>,
     shifts: Vec<f64>,
+    head_shifts: Vec<f64>,
     /// Room for the entries of a tile that is not stored.
     pub tile: Vec<f64>,
 }
@@ -74,7 +75,8 @@ impl Products<'_> {
     fn power_sum(&self, power: i32, tile: &Tile, out: &mut [f64], work: &mut Work) {
         for (rows, tails) in self.layout.products(tile) {
             let (height, width) = (rows.len(), tails.len() * self.layout.points);
-            if height * width == tile.entries.len() {
+            // A product that is not the whole tile may have as many entries as the tile.
+            if tails == tile.tails && height * width == tile.entries.len() {
                 self.product(power, &rows, &tails, out, work);
             } else {
                 let mut edge = std::mem::take(&mut work.edge);
@@ -153,14 +155,16 @@ impl Products<'_> {
             return;
         }
         let shifts = room(&mut work.shifts, length);
+        let heads = room(&mut work.head_shifts, tile.rows.len());
+        let own = tile.rows.clone().map(|head| self.layout.heads.sum(head, self.shifts));
+        heads.iter_mut().zip(own).for_each(|(shift, own)| *shift = own);
         for block in self.layout.tile_blocks(tile) {
             let columns = shifts[block.entries.clone()].chunks_mut(block.rows.len());
             let points = block.tails.flat_map(|tail| (0..self.layout.points).map(move |point| (tail, point)));
             for (column, (tail, point)) in columns.zip(points) {
                 let new = self.points.map_or(0.0, |(_, shifts)| shifts[point]);
                 let own = self.layout.tails.sum(tail, self.shifts) + new;
-                let heads = block.rows.clone().map(|head| self.layout.heads.sum(head, self.shifts));
-                column.iter_mut().zip(heads).for_each(|(shift, head)| *shift = own + head);
+                column.iter_mut().zip(&*heads).for_each(|(shift, head)| *shift = own + head);
             }
         }
         self.kernel.apply_shifted(sums, shifts);
@@ -185,6 +189,10 @@ impl Products<'_> {
 /// The number of ways in which the samples that head and tail share can be split between them.
 pub(super) fn ways(layout: &Layout, head: usize, tail: usize) -> f64 {
     let Some(&k) = layout.tails.get(tail).first() else { return 1.0 };
+    // A head that k belongs to ends with it.
+    if layout.heads.get(head).last() != Some(&k) {
+        return 1.0;
+    }
     let in_head = layout.heads.multiplicity(head, k as usize);
     let in_both = in_head + layout.tails.multiplicity(tail, k as usize);
     binomial(in_both, in_head).expect("at most (8 choose 4)") as f64

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn curvature(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
+pub(crate) fn curvature(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
     let mut evaluation = Evaluation::default();
     form.curvature(alphas, &mut evaluation, &mut Scratch::new());
     evaluation
@@ -122,7 +122,12 @@ fn many_samples() {
         check_predictions(&case);
         let alphas = [&case.alpha[..], &case.d, &moved(&case.alpha, -0.5, &case.d)].concat();
         for (route, form) in case.forms() {
-            let run = |threads| with_threads(threads, || curvature(&*form, &alphas).curvatures);
+            let run = |threads| {
+                with_threads(threads, || {
+                    let predictions = form.predictor(&case.alpha).predict(&case.x.by_columns()).expect("the samples");
+                    [curvature(&*form, &alphas).curvatures, predictions].concat()
+                })
+            };
             let one = run(1);
             assert!([2, 5].iter().all(|&threads| run(threads) == one), "{route:?}");
             let run = |threads| {
@@ -137,4 +142,53 @@ fn many_samples() {
         });
         assert_eq!(stored, streamed, "the streamed tensor is the stored one, bit for bit");
     }
+}
+
+/// Any number of new points: whole blocks, rests of blocks, and every shape of tile at the edge of the tensor.
+#[test]
+fn any_number_of_points() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(13);
+    for (p, most) in [(2.0, 40), (4.0 / 3.0, 40), (1.2, 12)] {
+        for n in (1..=most).step_by(3) {
+            let x = Table::random(n, 3, 0.0, &mut rng);
+            let alpha: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let exponent = Exponent::new(p).expect("inside");
+            let w = Features::new(x.by_columns(), exponent).weights(&alpha);
+            let size = 1e-9 * (1.0 + n as f64).powf(exponent.q() - 1.0);
+            for points in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 24, 47, 48, 100, 256, 261] {
+                let new = Table::random(points, 3, 0.0, &mut rng);
+                let expected = new.apply(&w);
+                for (route, form) in all(&x, exponent) {
+                    let found = form.predictor(&alpha).predict(&new.by_columns()).expect("valid");
+                    assert!(all_close(&found, &expected, size), "{route:?} {n} {points}");
+                }
+            }
+        }
+    }
+}
+
+/// Entries and dual vectors of every size: no NaN in second derivatives, predictions and norms.
+#[test]
+fn extreme_sizes() {
+    for p in [2.0, 1.5, 4.0 / 3.0, 1.001] {
+        let exponent = Exponent::new(p).expect("inside");
+        for c in [1e-150, 1e-50, 1.0, 1e50, 1e199] {
+            let x = Table { n: 2, d: 3, columns: times(c, &[1.0, -0.5, 0.0, 0.7, -0.9, 0.4]) };
+            for alpha in [[0.0, 0.0], [1e-250, 1e-250], [1.0, -1.0], [1e200, 1e-200]] {
+                for (route, form) in all(&x, exponent) {
+                    let found = curvature(&*form, &alpha);
+                    let model = form.predictor(&alpha);
+                    let predictions = model.predict(&x.by_columns()).expect("the samples themselves");
+                    let numbers = [&found.curvatures[..], &found.omegas, &found.values, &predictions].concat();
+                    assert!(!numbers.iter().any(|number| number.is_nan()), "{route:?} {p} {c:e} {alpha:?}: {numbers:?}");
+                    assert!(!form.norm(&alpha).is_nan());
+                }
+            }
+        }
+    }
+    // Representable, though the products of the entries alone are not.
+    let x = Table { n: 1, d: 1, columns: vec![1e200] };
+    let form = Features::new(x.by_columns(), Exponent::from_fraction(4, 3).expect("inside"));
+    let found = curvature(&form, &[1e-250]).curvatures[0];
+    assert!(close(found / 1e300, 1.0, 1e-12), "{found:e}");
 }
