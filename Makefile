@@ -8,9 +8,10 @@ CARGO ?= cargo
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-demo: ## build in release mode; Table 1 of the paper at full size, Figure 1 at small size, into out/
+demo: ## build in release mode; Tables 1 and 2 of the paper at full size, Figure 1 at small size, into out/
 	$(CARGO) run --release --locked -- reproduce table1 --no-baselines --repeats 2 --out out
 	$(CARGO) run --release --locked -- reproduce figure1 --quick --out out
+	$(CARGO) run --release --locked -- reproduce table2 --repeats 2 --out out
 
 test: ## every test
 	$(CARGO) test --workspace --locked
@@ -29,6 +30,5 @@ doc:
 bench: ## the measured figures, as ratios in one run
 	$(CARGO) run --release --locked -- bench
 
-reproduce: ## the paper's experiments at full size, about 15 minutes on 2 cores, into out/
-	$(CARGO) run --release --locked -- reproduce table1 --out out
-	$(CARGO) run --release --locked -- reproduce figure1 --out out
+reproduce: ## the paper's experiments at full size, 15 to 30 minutes on 2 cores, as one page out/reproduction.html
+	$(CARGO) run --release --locked -- reproduce all --out out

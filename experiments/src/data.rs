@@ -141,6 +141,12 @@ pub(crate) fn count_found(truth: &[(usize, f64)], weights: &[f64]) -> usize {
     truth.iter().filter(|(feature, _)| order[..truth.len()].contains(feature)).count()
 }
 
+/// How many weights are left by the largest threshold that keeps every relevant feature.
+pub(crate) fn count_kept(truth: &[(usize, f64)], weights: &[f64]) -> usize {
+    let threshold = truth.iter().map(|(feature, _)| weights[*feature].abs()).fold(f64::INFINITY, f64::min);
+    weights.iter().filter(|weight| weight.abs() >= threshold).count()
+}
+
 #[cfg(test)]
 mod tests {
     use banach::kernel::{FeatureMap, Polynomial};
@@ -167,6 +173,14 @@ mod tests {
         assert!((variance.sqrt() - 0.05).abs() < 0.01, "{}", variance.sqrt());
         let size = columns.iter().map(|x| x * x).sum::<f64>() / 50.0;
         assert!((size - 1.0).abs() < 0.05, "{size}");
+    }
+
+    #[test]
+    fn found_and_kept_look_at_magnitudes() {
+        let truth = [(1, 1.0), (4, -1.0)];
+        let weights = [0.1, 0.9, -0.4, 0.0, -0.3];
+        assert_eq!((count_found(&truth, &weights), count_kept(&truth, &weights)), (1, 3));
+        assert_eq!((count_found(&truth[..1], &weights), count_kept(&truth[..1], &weights)), (1, 1));
     }
 
     #[test]

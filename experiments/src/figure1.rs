@@ -148,6 +148,8 @@ impl Figure1 {
             .with_x_label("iteration")
             .with_y_label("log10 of the relative precision")
             .with_log_x()
+            // Room for the last label, which sits on the end of the axis.
+            .with_force_margins(70.0, 30.0)
             .with_width(640.0)
             .with_height(420.0)
             .with_legend_position(LegendPosition::InsideBottomLeft);

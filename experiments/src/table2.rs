@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     Comparison, Error, Outcome, Printed, Settings, Watch,
-    data::{SparseQuadratic, count_found},
+    data::{SparseQuadratic, count_found, count_kept},
     runs::{dual, dual_again},
 };
 
@@ -126,6 +126,8 @@ pub struct Table2 {
     pub rows: Vec<Row>,
     /// For each seed, how many relevant features are among as many largest estimated weights.
     pub found: Vec<usize>,
+    /// For each seed, how many weights are left by the largest threshold that keeps every relevant feature.
+    pub kept: Vec<usize>,
 }
 
 /// p, for which q = 4.
@@ -143,8 +145,8 @@ impl Table2 {
             Row::built(&request, Step::BuildFeatures, &runs, |run| run.build_features),
             Row::solved(&request, Step::Streamed, &runs, |run| &run.streamed),
         ];
-        let found = runs.iter().map(|run| run.found).collect();
-        Ok(Self { request, threads: rayon::current_num_threads(), rows, found })
+        let (found, kept) = runs.iter().map(|run| (run.found, run.kept)).unzip();
+        Ok(Self { request, threads: rayon::current_num_threads(), rows, found, kept })
     }
 }
 
@@ -156,6 +158,7 @@ struct Run {
     build_features: f64,
     streamed: Outcome,
     found: usize,
+    kept: usize,
 }
 
 impl Run {
@@ -177,7 +180,8 @@ impl Run {
 
         begin(watch, Step::WithoutGram.title());
         let reference = dual(settings, &features, &sample.targets, seed, watch)?;
-        let found = count_found(&sample.truth, &features.weights(&reference.solution.alpha));
+        let weights = features.weights(&reference.solution.alpha);
+        let (found, kept) = (count_found(&sample.truth, &weights), count_kept(&sample.truth, &weights));
         drop(features);
 
         begin(watch, Step::BuildGram.title());
@@ -193,7 +197,8 @@ impl Run {
         let gram = Gram::streamed(inputs, kernel, exponent, Memory::available())?;
         let streamed = dual_again(settings, &gram, &sample.targets, &reference, watch)?;
 
-        Ok(Self { build_gram, with_gram, without_gram: reference.outcome, build_features, streamed, found })
+        let without_gram = reference.outcome;
+        Ok(Self { build_gram, with_gram, without_gram, build_features, streamed, found, kept })
     }
 }
 

@@ -36,6 +36,11 @@ pub(super) fn measured(count: &Comparison) -> String {
     }
 }
 
+/// Numbers, seed by seed.
+pub(super) fn list(numbers: &[usize]) -> String {
+    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
+}
+
 pub(super) fn seeds(count: usize) -> String {
     if count == 1 { "1 seed".to_owned() } else { format!("{count} seeds") }
 }

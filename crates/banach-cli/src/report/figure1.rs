@@ -5,7 +5,10 @@ use banach_experiments::{
     figure1::{Curve, Figure1},
 };
 
-use super::{Table, counts::algorithm_settings};
+use super::{
+    Table,
+    counts::{algorithm_settings, list},
+};
 
 pub(crate) fn figure1(figure: &Figure1) -> Table {
     let SparseLinear { samples, features, .. } = figure.request.left;
@@ -16,7 +19,6 @@ pub(crate) fn figure1(figure: &Figure1) -> Table {
         let reached = curve.iterations_to(precision).map_or(format!("> {iterations}"), |m| m.to_string());
         [curve.algorithm.title().to_owned(), curve.p.clone(), reached, format!("{last:.0e} after {iterations}")]
     };
-    let found: Vec<String> = figure.found.iter().map(usize::to_string).collect();
     let (count, right) = (figure.truth.len(), figure.request.right);
     Table {
         title: "Figure 1".to_owned(),
@@ -36,7 +38,7 @@ pub(crate) fn figure1(figure: &Figure1) -> Table {
              seed: {}.",
             right.samples,
             right.features,
-            found.join(" ")
+            list(&figure.found)
         )],
     }
 }

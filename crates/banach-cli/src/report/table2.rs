@@ -8,7 +8,7 @@ use banach_experiments::{
 
 use super::{
     Cell, Table,
-    counts::{algorithm_settings, mean, measured, printed, seconds, seeds, verdict},
+    counts::{algorithm_settings, list, mean, measured, printed, seconds, seeds, verdict},
 };
 
 pub(crate) fn table2(table: &Table2) -> Table {
@@ -64,10 +64,13 @@ fn notes(table: &Table2) -> Vec<String> {
          clock on this machine, the paper's are CPU seconds on a laptop of its time: they are not compared.",
         seeds(table.found.len())
     );
-    let (count, found) = (table.request.data.relevant, table.found.iter().map(usize::to_string).collect::<Vec<_>>());
+    let count = table.request.data.relevant;
     let recovery = format!(
-        "Of the {count} relevant features, among the {count} largest weights, seed by seed: {}.",
-        found.join(" ")
+        "Of the {count} relevant features, among the {count} largest weights, seed by seed: {}. The largest threshold that \
+         keeps all {count} leaves of the {} features: {}.",
+        list(&table.found),
+        table.request.data.features(),
+        list(&table.kept)
     );
     let counts = table.rows.iter().map(|row| &row.count);
     vec![spread, verdict(counts, table.request.paper_size, "n = 90 and d = 650"), recovery]
