@@ -267,6 +267,11 @@ fn huge_tensors_are_refused_at_once() {
 }
 
 #[test]
+fn three_hundred_samples_at_q_4_fit_in_3_gb() {
+    assert!(Gram::bytes(300, 4).is_some_and(|bytes| bytes <= 3_000_000_000));
+}
+
+#[test]
 fn data_that_underflow_are_refused() {
     let tiny = times(1e-100, &X);
     let vanishing: [fn() -> Box<dyn TensorKernel>; 8] = [
