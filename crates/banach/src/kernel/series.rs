@@ -66,7 +66,7 @@ impl Series {
     /// A `t` up to which `f(t)` is at most [`MAX_VALUE`] or cannot be computed beyond.
     pub(super) fn limit(self) -> f64 {
         match self {
-            // Below 1e9 wherever 1 - t is known.
+            // The kernel's limit is a factor 1 - 1e-9 inside, where both are at most 1e9.
             Self::Geometric | Self::Logarithm => 1.0,
             // sinh t <= cosh t <= e^t/2 + 1/2, and I_0 <= cosh term by term.
             Self::Cosh | Self::Sinh | Self::BesselI0 => MAX_VALUE.ln() + consts::LN_2,
@@ -90,6 +90,7 @@ impl Series {
     /// [`value`](Self::value) in place.
     pub(super) fn apply(self, t: &mut [f64]) {
         match self {
+            // With the series known, the loop becomes one of vectors.
             Self::Geometric => t.iter_mut().for_each(|t| *t = Self::Geometric.value(*t)),
             Self::Cosh => {
                 t.iter_mut().for_each(|t| *t = t.abs());

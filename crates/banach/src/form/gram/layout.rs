@@ -73,11 +73,6 @@ pub(super) struct Block {
 }
 
 impl Layout {
-    /// The number of entries of a tensor of even order.
-    pub(super) fn count(samples: usize, order: usize) -> Option<usize> {
-        count(samples, order)
-    }
-
     /// A Gram tensor.
     pub(super) fn gram(samples: usize, order: usize) -> Self {
         Self::new(Multisets::heads(samples, order / 2), Multisets::tails(samples, order / 2), 1)
@@ -241,7 +236,7 @@ mod tests {
     fn every_sorted_tuple_has_exactly_one_place() {
         for (samples, order) in [(1, 2), (7, 2), (40, 2), (1, 4), (5, 4), (13, 4), (1, 6), (6, 6), (4, 8)] {
             let layout = Layout::gram(samples, order);
-            assert_eq!(Some(layout.entries), Layout::count(samples, order));
+            assert_eq!(Some(layout.entries), count(samples, order));
             let mut places = Vec::new();
             for tail in 0..layout.tails.len() {
                 for head in 0..layout.height(tail) {

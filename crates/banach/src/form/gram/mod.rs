@@ -105,7 +105,7 @@ impl<'a> Gram<'a> {
 
     /// The bytes that a stored tensor of n samples takes together with its passes; `None` beyond all counting.
     pub fn bytes(samples: usize, order: usize) -> Option<u64> {
-        let entries = u64::try_from(Layout::count(samples, order)?).ok()?;
+        let entries = u64::try_from(multisets::count(samples, order)?).ok()?;
         entries.checked_mul(8)?.checked_add(working_bytes(samples, order)?)
     }
 
