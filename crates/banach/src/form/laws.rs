@@ -3,6 +3,9 @@
 
 mod extremes;
 mod model;
+mod table;
+
+pub(crate) use table::Table;
 
 pub(crate) use model::curvature;
 
@@ -11,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::{FeatureMatrix, Memory, kernel::Linear};
+use crate::{Memory, kernel::Linear};
 
 /// q = 2, 3, 4, 5, 6, 8, 4.70.., 13.5, 21, 1001: every kind of power, every tensor, and the ends of the range.
 const EXPONENTS: [f64; 10] = [2.0, 1.5, 4.0 / 3.0, 1.25, 1.2, 8.0 / 7.0, 1.27, 1.08, 1.05, 1.001];
@@ -44,99 +47,6 @@ fn all(x: &Table, exponent: Exponent) -> Vec<(Route, Box<dyn QForm + '_>)> {
         routes.push((Route::Streamed, Box::new(streamed)));
     }
     routes
-}
-
-/// Samples by features, one column after another, with `Q` as it is defined.
-#[derive(Debug, Clone)]
-pub(crate) struct Table {
-    pub n: usize,
-    pub d: usize,
-    pub columns: Vec<f64>,
-}
-
-impl Table {
-    /// Entries in (-1, 1); the given share of them is zero.
-    pub(crate) fn random(n: usize, d: usize, zeros: f64, rng: &mut Xoshiro256PlusPlus) -> Self {
-        let entry = |_| if rng.random::<f64>() < zeros { 0.0 } else { rng.random_range(-1.0..1.0) };
-        Self { n, d, columns: (0..n * d).map(entry).collect() }
-    }
-
-    pub(crate) fn by_columns(&self) -> FeatureMatrix<'_> {
-        FeatureMatrix::from_columns(self.n, self.d, &self.columns[..]).expect("valid")
-    }
-
-    fn by_rows(&self) -> FeatureMatrix<'static> {
-        let rows: Vec<f64> = (0..self.n * self.d).map(|at| self.columns[at % self.d * self.n + at / self.d]).collect();
-        FeatureMatrix::from_rows(self.n, self.d, &rows).expect("valid")
-    }
-
-    /// Every third zero is stored, except in a column of zeros, which stays empty.
-    pub(crate) fn sparse(&self) -> FeatureMatrix<'static> {
-        let (mut starts, mut rows, mut values) = (vec![0], vec![], vec![]);
-        for (k, column) in self.columns.chunks(self.n).enumerate() {
-            let empty = column.iter().all(|&x| x == 0.0);
-            for (i, &x) in column.iter().enumerate().filter(|&(i, &x)| x != 0.0 || !empty && (i + k) % 3 == 0) {
-                rows.push(i);
-                values.push(x);
-            }
-            starts.push(rows.len());
-        }
-        FeatureMatrix::from_sparse_columns(self.n, self.d, starts, rows, values).expect("valid")
-    }
-
-    /// The same table with every entry multiplied by c.
-    pub(crate) fn scaled(&self, c: f64) -> Self {
-        Self { columns: self.columns.iter().map(|x| c * x).collect(), ..*self }
-    }
-
-    /// The table of the given samples.
-    pub(crate) fn rows(&self, rows: &[usize]) -> Self {
-        let columns = self.columns.chunks(self.n).flat_map(|column| rows.iter().map(|&i| column[i])).collect();
-        Self { n: rows.len(), d: self.d, columns }
-    }
-
-    /// `u = Phi_n* alpha`.
-    pub(crate) fn adjoint(&self, alpha: &[f64]) -> Vec<f64> {
-        self.columns.chunks(self.n).map(|column| dot(column, alpha)).collect()
-    }
-
-    /// `Phi_n w`.
-    pub(crate) fn apply(&self, w: &[f64]) -> Vec<f64> {
-        (0..self.n).map(|i| self.columns.chunks(self.n).zip(w).map(|(column, w)| column[i] * w).sum()).collect()
-    }
-
-    /// `Q(alpha) = (1/q)||Phi_n* alpha||_q^q`, by its definition.
-    pub(crate) fn value(&self, alpha: &[f64], q: f64) -> f64 {
-        self.adjoint(alpha).iter().map(|u| u.abs().powf(q)).sum::<f64>() / q
-    }
-
-    /// `grad Q = Phi_n J_q(Phi_n* alpha)`, by its definition.
-    pub(crate) fn omega(&self, alpha: &[f64], q: f64) -> Vec<f64> {
-        let w: Vec<f64> = self.adjoint(alpha).iter().map(|u| u.abs().powf(q - 1.0).copysign(*u)).collect();
-        self.apply(&w)
-    }
-
-    /// `d' H d` with the Hessian `(q-1) Phi_n diag(|u|^(q-2)) Phi_n*` (F4).
-    fn curvature(&self, alpha: &[f64], d: &[f64], q: f64) -> f64 {
-        let terms = self.adjoint(alpha).into_iter().zip(self.adjoint(d));
-        (q - 1.0) * terms.map(|(u, d)| u.abs().powf(q - 2.0) * d * d).sum::<f64>()
-    }
-
-    /// The relative error that rounding leaves in `Q(alpha)`. From u: q times that of the largest `|u_k|`. From the tensor:
-    /// that of a sum whose terms are those of `Q(|alpha|; |X|)`.
-    fn rounding(&self, route: Route, alpha: &[f64], q: f64) -> f64 {
-        let magnitudes = |v: &[f64]| v.iter().map(|v| v.abs()).collect::<Vec<_>>();
-        let (terms, alphas) = (Self { columns: magnitudes(&self.columns), ..*self }, magnitudes(alpha));
-        let unit = 2.0 * f64::EPSILON * (self.n as f64 + 4.0) * q;
-        match route {
-            Route::ByColumns | Route::ByRows | Route::Sparse => {
-                unit * largest(&terms.adjoint(&alphas)) / largest(&self.adjoint(alpha))
-            }
-            Route::Gram | Route::GramOfSparse | Route::Streamed => {
-                (self.d as f64).sqrt() * unit * terms.value(&alphas, q) / self.value(alpha, q)
-            }
-        }
-    }
 }
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

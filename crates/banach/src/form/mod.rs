@@ -21,7 +21,7 @@ use crate::{Error, Exponent, FeatureMatrix, Scratch};
 /// `w = J_q(Phi_n* alpha)`, and `<alpha, omega> = q Q(alpha) = ||w||_p^p` (Euler).
 ///
 /// Dual vectors come in batches: n-vectors, one after another in one slice. A batch costs one pass over
-/// the data. Results do not depend on the number of threads, and calls of `evaluate` and `lines` with the same shapes do
+/// the data, a very large one a few. Results do not depend on the number of threads, and calls of `evaluate` and `lines` with the same shapes do
 /// not allocate after the first, but for the handle of a few words that `lines` returns, where the data are stored.
 ///
 /// Dual vectors are finite and of length n; anything else is a mistake of the caller and may panic. For finite
