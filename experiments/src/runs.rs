@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, time::Instant};
 
 use banach::{
     Certificate, DualProblem, Features, Gradient, Linesearch, Loss, Observer, Progress, QForm, Rule, Solution, Solver,
-    Squared, Start, Status, Stopping,
+    Squared, Status, Stopping,
     solver::primal::{Fista, GradientDescent, PrimalProblem, PrimalSolution},
 };
 use serde::{Serialize, Serializer};
@@ -57,7 +57,7 @@ impl Settings {
     fn dual_algorithm(&self, tolerance: f64, max_iterations: usize) -> Gradient {
         let Self { rule, delta, theta, lambda_bar, .. } = *self;
         let linesearch = Linesearch { rule, delta, theta, lambda_bar: Some(lambda_bar) };
-        Gradient { stopping: Stopping { tolerance, max_iterations }, linesearch, start: Start::Auto }
+        Gradient { stopping: Stopping { tolerance, max_iterations }, linesearch }
     }
 }
 
@@ -237,7 +237,7 @@ pub(crate) fn dual_again(
     let mut follow = Follow::new(|certificate| certificate.dual, minimum, settings.precision, watch);
     let solution = settings.dual_algorithm(0.0, settings.limit).solve(&problem, &mut follow)?;
     let Solution { certificate, status, iterations, passes, .. } = solution;
-    follow.outcome(reference.outcome.seed, status, &Progress { iteration: iterations, passes, certificate })
+    follow.outcome(reference.outcome.seed, status, &Progress { problem: 0, iteration: iterations, passes, certificate })
 }
 
 /// Runs a primal baseline until its value is within the precision of the minimum, or the limit is met.
@@ -262,5 +262,5 @@ pub(crate) fn primal(
         Algorithm::DualGradient => unreachable!("the dual algorithm is not a primal baseline"),
     };
     let PrimalSolution { certificate, status, iterations, passes, .. } = solution;
-    follow.outcome(reference.outcome.seed, status, &Progress { iteration: iterations, passes, certificate })
+    follow.outcome(reference.outcome.seed, status, &Progress { problem: 0, iteration: iterations, passes, certificate })
 }

@@ -43,10 +43,10 @@ fn targets(loss: &dyn Loss, y: &[f64]) -> Vec<f64> {
     }
 }
 
-fn solver(max_iterations: usize, start: Start) -> ProximalGradient {
+fn solver(max_iterations: usize) -> ProximalGradient {
     // Few trials where the first step is 300 orders of magnitude too long.
     let linesearch = Linesearch { theta: 0.1, ..Linesearch::default() };
-    ProximalGradient { stopping: Stopping { tolerance: 1e-8, max_iterations }, linesearch, start }
+    ProximalGradient { stopping: Stopping { tolerance: 1e-8, max_iterations }, linesearch }
 }
 
 /// The answer is finite, its certificate is the one of its dual vector, and the status says what the gap says.
@@ -73,7 +73,7 @@ fn solve_all(columns: &[f64], y: &[f64], p: f64, gamma: f64, limit: usize) -> Ve
             let what =
                 format!("{loss:?} p = {p}, gamma = {gamma:e}, {start:?}, X[0] = {:e}, y[0] = {:e}", columns[0], y[0]);
             let problem = DualProblem::new(&form, &*loss, &y, gamma).expect(&what);
-            let solution = solver(limit, start.clone()).solve(&problem, &mut Unobserved).expect(&what);
+            let solution = solver(limit).solve_from(&problem, &start, &mut Unobserved).expect(&what);
             assert!(solution.iterations <= limit, "{what}");
             assert_honest(&problem, &solution, &what);
             let weights = form.weights(&solution.alpha);
@@ -104,7 +104,7 @@ fn assert_same_run_in_units(k: i32) {
             let (columns, gamma) = (times(2.0_f64.powi(k), &X), 2.0_f64.powi(-4 * k / 3));
             let form = features(&columns, 3, 4.0 / 3.0);
             let problem = DualProblem::new(&form, &*loss, &y, gamma).expect("valid");
-            let solution = solver(LIMIT, Start::Auto).solve(&problem, &mut Unobserved).expect("valid");
+            let solution = solver(LIMIT).solve(&problem, &mut Unobserved).expect("valid");
             (times(1.0 / gamma, &solution.alpha), solution.omega, solution.iterations, solution.status)
         };
         assert_eq!(run(k), run(0), "{loss:?} 2^{k}");
@@ -357,7 +357,7 @@ fn bad_starts_are_refused() {
         let y = targets(&*loss, &Y);
         let gamma = 0.5;
         let problem = DualProblem::new(&form, &*loss, &y, gamma).expect("valid");
-        let from = |alpha: &[f64]| solver(5, Start::At(alpha.to_vec())).solve(&problem, &mut Unobserved);
+        let from = |alpha: &[f64]| solver(5).solve_from(&problem, &Start::At(alpha.to_vec()), &mut Unobserved);
         let inside = times(1e-3 * gamma, &y);
         assert!(from(&inside).is_ok(), "{loss:?}");
         assert_shape(from(&inside[..2]), "alpha_0", (2, 3));
@@ -373,7 +373,7 @@ fn bad_starts_are_refused() {
             assert_eq!(at_end.is_err(), loss.name() == "logistic", "{loss:?} {end}: {at_end:?}");
         }
         let weighted = problem.clone().with_sample_weights(&[1.0, 0.0, 1.0]).expect("valid");
-        let present = solver(5, Start::At(inside.clone())).solve(&weighted, &mut Unobserved);
+        let present = solver(5).solve_from(&weighted, &Start::At(inside.clone()), &mut Unobserved);
         assert_value(present, "alpha_0", 1, inside[1]);
     }
 }
@@ -385,7 +385,12 @@ fn starts_with_an_infinite_value_are_refused() {
         let alpha = times(size, &Y);
         let form = features(&X, 3, p);
         let problem = DualProblem::new(&form, &Squared, &Y, 1.0).expect("valid");
-        assert_value(solver(5, Start::At(alpha.clone())).solve(&problem, &mut Unobserved), "alpha_0", 0, alpha[0]);
+        assert_value(
+            solver(5).solve_from(&problem, &Start::At(alpha.clone()), &mut Unobserved),
+            "alpha_0",
+            0,
+            alpha[0],
+        );
     }
 }
 
@@ -395,7 +400,7 @@ fn starts_that_underflow_are_refused() {
     let x = times(1e180, &X);
     let form = features(&x, 3, 2.0);
     let problem = DualProblem::new(&form, &Logistic, &[1.0, -1.0, 1.0], 1e-30).expect("valid");
-    let error = refused(solver(5, Start::Auto).solve(&problem, &mut Unobserved));
+    let error = refused(solver(5).solve(&problem, &mut Unobserved));
     assert!(matches!(error, Error::NoStart { t } if t < 1e-300), "{error:?}");
 }
 
@@ -441,7 +446,7 @@ fn baselines_and_slow_searches_end() {
     for theta in [0.999, 0.999_999_999_999_999_9] {
         let linesearch = Linesearch { theta, ..Linesearch::default() };
         let problem = DualProblem::new(&form, &Squared, &Y, 1e6).expect("valid");
-        let solver = ProximalGradient { linesearch, ..solver(3, Start::Auto) };
+        let solver = ProximalGradient { linesearch, ..solver(3) };
         let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
         assert!(matches!(solution.status, Status::Stalled | Status::IterationLimit), "{:?}", solution.status);
     }

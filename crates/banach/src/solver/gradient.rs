@@ -17,19 +17,22 @@ pub struct Gradient {
     pub stopping: Stopping,
     /// Step sizes; monotone by default.
     pub linesearch: Linesearch,
-    /// `alpha_0`.
-    pub start: Start,
 }
 
 impl Default for Gradient {
     fn default() -> Self {
         let linesearch = Linesearch { rule: Rule::Monotone, ..Linesearch::default() };
-        Self { stopping: Stopping::default(), linesearch, start: Start::Auto }
+        Self { stopping: Stopping::default(), linesearch }
     }
 }
 
 impl Solver for Gradient {
-    fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error> {
+    fn solve_from(
+        &self,
+        problem: &DualProblem<'_>,
+        start: &Start,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, Error> {
         // What the algorithm needs of the squared loss: Lambda is differentiable on all of R^n.
         let loss = problem.loss();
         let everywhere = problem.targets().iter().all(|&y| loss.domain(y) == (f64::NEG_INFINITY, f64::INFINITY));
@@ -49,6 +52,6 @@ impl Solver for Gradient {
             ));
         }
         let linesearch = Linesearch { lambda_bar: Some(lambda_bar), ..self.linesearch };
-        ProximalGradient { stopping: self.stopping, linesearch, start: self.start.clone() }.solve(problem, observer)
+        ProximalGradient { stopping: self.stopping, linesearch }.solve_from(problem, start, observer)
     }
 }

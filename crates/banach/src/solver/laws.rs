@@ -56,7 +56,11 @@ fn problem<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64
 }
 
 fn converged(solver: &dyn Solver, problem: &DualProblem<'_>) -> Solution {
-    let solution = solver.solve(problem, &mut Unobserved).expect("valid");
+    converged_from(solver, &Start::Auto, problem)
+}
+
+fn converged_from(solver: &dyn Solver, start: &Start, problem: &DualProblem<'_>) -> Solution {
+    let solution = solver.solve_from(problem, start, &mut Unobserved).expect("valid");
     let Solution { status, iterations, certificate, .. } = &solution;
     assert_eq!(*status, Status::Converged, "{:?} after {iterations}: {certificate:?}", problem.loss());
     solution
@@ -64,13 +68,17 @@ fn converged(solver: &dyn Solver, problem: &DualProblem<'_>) -> Solution {
 
 /// The certificates of every iterate.
 fn history(solver: &dyn Solver, problem: &DualProblem<'_>) -> (Solution, Vec<Certificate>) {
+    history_from(solver, &Start::Auto, problem)
+}
+
+fn history_from(solver: &dyn Solver, start: &Start, problem: &DualProblem<'_>) -> (Solution, Vec<Certificate>) {
     let mut certificates = vec![];
     let mut observer = |progress: &Progress| {
         assert_eq!(progress.iteration, certificates.len());
         certificates.push(progress.certificate);
         ControlFlow::Continue(())
     };
-    let solution = solver.solve(problem, &mut observer).expect("valid");
+    let solution = solver.solve_from(problem, start, &mut observer).expect("valid");
     (solution, certificates)
 }
 
@@ -269,7 +277,7 @@ fn parameters_do_not_change_the_solution() {
             (linesearch(Rule::Restart, 0.95, 0.3, Some(0.4)), Start::At(inside)),
             (linesearch(Rule::Monotone, 0.8, 0.9, Some(100.0)), Start::Auto),
         ] {
-            let solution = converged(&ProximalGradient { linesearch, start: start.clone(), ..base.clone() }, &problem);
+            let solution = converged_from(&ProximalGradient { linesearch, ..base.clone() }, &start, &problem);
             Model::new(form, &solution).assert_same(&expected, &format!("{loss:?} {linesearch:?} {start:?}"));
         }
     });
@@ -310,8 +318,7 @@ fn logistic_runs_stay_inside_their_domain() {
         let problem = problem(&form, &loss, &y, gamma);
         for share in [1e-300, 1e-12, 1.0 - 1e-12] {
             let start = Start::At(y.iter().map(|y| gamma * share * y).collect());
-            let (solution, certificates) =
-                history(&ProximalGradient { start, ..proximal_gradient(1e-10, 300) }, &problem);
+            let (solution, certificates) = history_from(&proximal_gradient(1e-10, 300), &start, &problem);
             assert!(certificates.iter().all(|certificate| certificate.dual.is_finite()));
             assert!(certificates[certificates.len() - 1].dual < certificates[0].dual);
             let inside = |(alpha, y): (&f64, &f64)| loss.conjugate_slope(*y, alpha / gamma).is_some();

@@ -22,7 +22,44 @@ use crate::{Certificate, DualProblem, Error};
 pub trait Solver {
     /// Runs until the relative duality gap is at most the tolerance, or one of the other ends of
     /// [`Status`] is met. The answer is the iterate with the smallest relative gap.
-    fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error>;
+    fn solve_from(
+        &self,
+        problem: &DualProblem<'_>,
+        start: &Start,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, Error>;
+
+    /// As [`solve_from`](Self::solve_from), from the solver's own choice of a start.
+    fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error> {
+        self.solve_from(problem, &Start::Auto, observer)
+    }
+
+    /// Solves several problems over one form, each from its own start. [`Progress::problem`] tells the observer which of
+    /// them it sees; when it stops one, all that are still running end.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many starts as problems.
+    fn solve_all(
+        &self,
+        problems: &[DualProblem<'_>],
+        starts: &[Start],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Solution>, Error> {
+        assert_eq!(problems.len(), starts.len(), "every problem has a start");
+        let mut stopped = ControlFlow::Continue(());
+        let runs = problems.iter().zip(starts).enumerate();
+        runs.map(|(problem, (dual, start))| {
+            let mut one = |progress: &Progress| {
+                if stopped.is_continue() {
+                    stopped = observer.observe(&Progress { problem, ..*progress });
+                }
+                stopped
+            };
+            self.solve_from(dual, start, &mut one)
+        })
+        .collect()
+    }
 }
 
 /// When a solver stops by itself.
@@ -78,6 +115,8 @@ pub enum Status {
 /// Where a run stands, once per iteration; iteration 0 is the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
+    /// Which problem of a batch; 0 for a single one.
+    pub problem: usize,
     /// Iterations done, m.
     pub iteration: usize,
     /// Passes over the data so far.
@@ -115,6 +154,8 @@ pub struct Solution {
     pub alpha: Vec<f64>,
     /// The in-sample predictions of its model.
     pub omega: Vec<f64>,
+    /// The constant b that is added to them; 0 for a problem without an intercept.
+    pub intercept: f64,
     /// How far it can be from the optimum.
     pub certificate: Certificate,
     /// How the run ended.

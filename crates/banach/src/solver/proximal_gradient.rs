@@ -19,15 +19,18 @@ pub struct ProximalGradient {
     pub stopping: Stopping,
     /// Step sizes.
     pub linesearch: Linesearch,
-    /// `alpha_0`.
-    pub start: Start,
 }
 
 impl Solver for ProximalGradient {
-    fn solve(&self, problem: &DualProblem<'_>, observer: &mut dyn Observer) -> Result<Solution, Error> {
+    fn solve_from(
+        &self,
+        problem: &DualProblem<'_>,
+        start: &Start,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, Error> {
         self.stopping.check()?;
         let lambda_bar = self.linesearch.first_step(problem.largest_gamma())?;
-        let mut run = Run::new(problem, &self.start, self.linesearch)?;
+        let mut run = Run::new(problem, start, self.linesearch)?;
         let mut lambda = lambda_bar;
         let status = loop {
             if let Some(status) = self.stopping.end(&run.progress(), observer) {
@@ -119,7 +122,7 @@ impl<'a> Run<'a> {
     }
 
     fn progress(&self) -> Progress {
-        Progress { iteration: self.iteration, passes: self.passes, certificate: self.certificate }
+        Progress { problem: 0, iteration: self.iteration, passes: self.passes, certificate: self.certificate }
     }
 
     fn form_gradient(&mut self) {
@@ -217,7 +220,7 @@ impl<'a> Run<'a> {
 
     fn solution(self, status: Status) -> Solution {
         let Best { alpha, omega, certificate } = self.best;
-        Solution { alpha, omega, certificate, status, iterations: self.iteration, passes: self.passes }
+        Solution { alpha, omega, intercept: 0.0, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }
 

@@ -70,7 +70,7 @@ fn theorem_2_3_holds_on_runs() {
         let lambda_bar = 0.9 * gamma / (2.0 * (1.0 - delta));
         let linesearch = Linesearch { rule: Rule::Monotone, delta, theta, lambda_bar: Some(lambda_bar) };
         let stopping = Stopping { tolerance: 0.0, max_iterations: count - 1 };
-        let (_, certificates) = history(&Gradient { stopping, linesearch, start: Start::Auto }, &problem);
+        let (_, certificates) = history(&Gradient { stopping, linesearch }, &problem);
         let dual = SquaredDual { x: &x, y: &y, gamma, q: form.exponent().q() };
         let steps = dual.algorithm_2_1(delta, theta, lambda_bar, count);
 

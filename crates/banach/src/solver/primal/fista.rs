@@ -30,7 +30,7 @@ impl Fista {
         loop {
             // The certificate of w_m comes out of the pass that forms w_{m+1}.
             let certificate = run.proximal_step();
-            let progress = Progress { iteration, passes: run.passes, certificate };
+            let progress = Progress { problem: 0, iteration, passes: run.passes, certificate };
             if let Some(status) = self.stopping.end(&progress, observer) {
                 return Ok(run.solution(status, progress));
             }
@@ -181,7 +181,7 @@ impl<'a> Run<'a> {
 
     fn solution(&self, status: Status, progress: Progress) -> PrimalSolution {
         let weights = self.points.chunks(KEPT * self.block).flat_map(|block| &block[..block.len() / KEPT]).copied();
-        let Progress { iteration, passes, certificate } = progress;
+        let Progress { iteration, passes, certificate, .. } = progress;
         PrimalSolution { weights: weights.collect(), certificate, status, iterations: iteration, passes }
     }
 }

@@ -36,7 +36,7 @@ impl GradientDescent {
         loop {
             run.form_gradient();
             let certificate = problem.certificate(&run.t, &run.alpha, run.sums);
-            let progress = Progress { iteration, passes: iteration + 1, certificate };
+            let progress = Progress { problem: 0, iteration, passes: iteration + 1, certificate };
             if let Some(status) = self.stopping.end(&progress, observer) {
                 return Ok(run.solution(status, progress));
             }
@@ -152,7 +152,7 @@ impl<'a> Run<'a> {
     fn solution(&self, status: Status, progress: Progress) -> PrimalSolution {
         let weights =
             self.weights.chunks(2 * self.block).flat_map(|block| &block[..block.len() / 2]).copied().collect();
-        let Progress { iteration, passes, certificate } = progress;
+        let Progress { iteration, passes, certificate, .. } = progress;
         PrimalSolution { weights, certificate, status, iterations: iteration, passes }
     }
 }
