@@ -115,6 +115,33 @@ impl<'a> FeatureMatrix<'a> {
         Self { samples, features, storage, layout }
     }
 
+    /// The same matrix without a copy.
+    pub fn view(&self) -> FeatureMatrix<'_> {
+        let storage = match &self.storage {
+            Storage::Dense(values) => Storage::Dense(Cow::Borrowed(values)),
+            Storage::Sparse { starts, rows, values } => Storage::Sparse {
+                starts: Cow::Borrowed(starts),
+                rows: Cow::Borrowed(rows),
+                values: Cow::Borrowed(values),
+            },
+        };
+        FeatureMatrix { storage, ..*self }
+    }
+
+    /// The same matrix with data of its own, which are copied if they were borrowed.
+    pub fn into_owned(self) -> FeatureMatrix<'static> {
+        let Self { samples, features, storage, layout } = self;
+        let storage = match storage {
+            Storage::Dense(values) => Storage::Dense(Cow::Owned(values.into_owned())),
+            Storage::Sparse { starts, rows, values } => Storage::Sparse {
+                starts: Cow::Owned(starts.into_owned()),
+                rows: Cow::Owned(rows.into_owned()),
+                values: Cow::Owned(values.into_owned()),
+            },
+        };
+        FeatureMatrix { samples, features, storage, layout }
+    }
+
     /// The number of samples, n.
     pub fn samples(&self) -> usize {
         self.samples
@@ -128,6 +155,11 @@ impl<'a> FeatureMatrix<'a> {
     /// The number of entries that are stored.
     pub fn stored(&self) -> usize {
         self.storage.values().len()
+    }
+
+    /// Whether only some of the entries are stored, with their rows.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.storage, Storage::Sparse { .. })
     }
 
     /// The values of one feature, one per sample.

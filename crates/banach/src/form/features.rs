@@ -157,16 +157,8 @@ impl QForm for Features<'_> {
         }
     }
 
-    fn predictor<'b>(&'b self, alpha: &[f64]) -> Box<dyn Predict + 'b> {
-        assert_eq!(alpha.len(), self.samples(), "alpha has n entries");
-        let q = self.exponent.q();
-        let mut scratch = Scratch::new();
-        let (u, size, exponent) = self.products(alpha, &mut scratch);
-        if size < NEGLIGIBLE {
-            return Box::new(Weights { relative: vec![0.0; u.len()], size: WidePower::new(1.0, 0.0, 1.0) });
-        }
-        self.exponent.duality_map(u, 1.0 / size);
-        Box::new(Weights { relative: u.to_vec(), size: WidePower::new(size, exponent, q - 1.0) })
+    fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict> {
+        Box::new(Weights::new(self, alphas))
     }
 
     fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
@@ -185,19 +177,48 @@ impl QForm for Features<'_> {
     }
 }
 
-/// `f(x) = <w, x>`, with the weights relative to the largest.
-struct Weights {
+/// `f(x) = <w, x>` for one or several w.
+#[derive(Debug)]
+pub(super) struct Weights {
+    features: usize,
+    /// Each w relative to its largest entry.
     relative: Vec<f64>,
-    size: WidePower,
+    sizes: Vec<WidePower>,
+}
+
+impl Weights {
+    pub(super) fn new(form: &Features<'_>, alphas: &[f64]) -> Self {
+        let (n, q, features) = (form.samples(), form.exponent.q(), form.matrix.features());
+        assert_eq!(alphas.len() % n, 0, "every alpha has n entries");
+        let (mut scratch, mut relative, mut sizes) = (Scratch::new(), Vec::new(), Vec::new());
+        for alpha in alphas.chunks(n) {
+            let (u, size, exponent) = form.products(alpha, &mut scratch);
+            if size < NEGLIGIBLE {
+                relative.resize(relative.len() + features, 0.0);
+                sizes.push(WidePower::new(1.0, 0.0, 1.0));
+                continue;
+            }
+            form.exponent.duality_map(u, 1.0 / size);
+            relative.extend_from_slice(u);
+            sizes.push(WidePower::new(size, exponent, q - 1.0));
+        }
+        Self { features, relative, sizes }
+    }
 }
 
 impl Predict for Weights {
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let (got, expected) = (x.features(), self.relative.len());
+        let (got, expected) = (x.features(), self.features);
         if got != expected {
             return Err(Error::Shape { what: "a row of the new X", got, expected });
         }
-        Ok(x.times(&self.relative).into_iter().map(|f| self.size.times(f)).collect())
+        let functions = self.relative.chunks(self.features).zip(&self.sizes);
+        Ok(functions.flat_map(|(w, size)| x.times(w).into_iter().map(|f| size.times(f))).collect())
+    }
+
+    fn weights(&self) -> Option<Vec<f64>> {
+        let functions = self.relative.chunks(self.features).zip(&self.sizes);
+        Some(functions.flat_map(|(w, size)| w.iter().map(|w| size.times(*w))).collect())
     }
 }
 

@@ -25,6 +25,7 @@ enum Route {
     ByColumns,
     ByRows,
     Sparse,
+    Listed,
     Gram,
     GramOfSparse,
     Streamed,
@@ -37,6 +38,8 @@ fn all(x: &Table, exponent: Exponent) -> Vec<(Route, Box<dyn QForm + '_>)> {
         (Route::ByRows, Box::new(Features::new(x.by_rows(), exponent))),
         (Route::Sparse, Box::new(Features::new(x.sparse(), exponent))),
     ];
+    let listed = KernelFeatures::new(&x.by_columns(), Linear, exponent, Memory::limit(1 << 30)).expect("valid");
+    routes.push((Route::Listed, Box::new(listed)));
     let size = largest(&x.columns);
     if exponent.order().is_ok() && (size == 0.0 || (1e-250..1e250).contains(&size.powf(exponent.q()))) {
         let memory = Memory::limit(1 << 30);

@@ -1,15 +1,17 @@
 //! The regulariser's dual, `Q(alpha) = (1/q)||Phi_n* alpha||_q^q`, and its representations.
 //!
-//! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`Gram`] the Gram tensor of a kernel, or
-//! recomputes it in every pass. All routes obey the laws in `laws.rs`.
+//! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`KernelFeatures`] forms it for a kernel, [`Gram`]
+//! keeps the Gram tensor of a kernel, or recomputes it in every pass. All routes obey the laws in `laws.rs`.
 
 mod features;
 mod gram;
+mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
 
 pub use features::Features;
 pub use gram::Gram;
+pub use kernel_features::KernelFeatures;
 
 use std::fmt;
 
@@ -43,8 +45,9 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// `Q` restricted to the lines `alpha + t d`, one for every `d` of the batch `directions`.
     fn lines<'a>(&'a self, alpha: &[f64], directions: &[f64], scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;
 
-    /// The model `f = <w, Phi(.)>` with `w = J_q(Phi_n* alpha)`.
-    fn predictor<'a>(&'a self, alpha: &[f64]) -> Box<dyn Predict + 'a>;
+    /// The models `f = <w, Phi(.)>` with `w = J_q(Phi_n* alpha)`, one for every dual vector of the batch. They own what they
+    /// need, so they outlive the form and its data: the weights where features are listed, else the samples.
+    fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict>;
 
     /// The norm of that model, `||f|| = ||w||_p = (q Q(alpha))^(1/p)`, (36) `[eq:20170519a]`.
     fn norm(&self, alpha: &[f64]) -> f64 {
@@ -83,10 +86,16 @@ impl Evaluation {
     }
 }
 
-/// A fitted function.
-pub trait Predict: Send + Sync {
-    /// Its values at new points, one row each, with the inputs of the samples it was fitted to.
+/// Fitted functions, one for every dual vector they were made from.
+pub trait Predict: fmt::Debug + Send + Sync {
+    /// Their values at new points, one row each, with the inputs of the samples they were fitted to: all values of the first
+    /// function, then all values of the second, and so on.
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error>;
+
+    /// The weights w of the features, one function after another; `None` where the features are not listed.
+    fn weights(&self) -> Option<Vec<f64>> {
+        None
+    }
 }
 
 /// `Q` along the lines of [`QForm::lines`].

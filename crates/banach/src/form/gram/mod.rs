@@ -219,8 +219,8 @@ impl QForm for Gram<'_> {
         lines::lines(self, alpha, directions, scratch)
     }
 
-    fn predictor<'b>(&'b self, alpha: &[f64]) -> Box<dyn Predict + 'b> {
-        Box::new(predictor::GramPredictor::new(self, alpha))
+    fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict> {
+        Box::new(predictor::GramPredictor::new(self, alphas))
     }
 }
 

@@ -52,6 +52,12 @@ fn check_predictions(case: &Case) {
         for new in [new.by_columns(), new.sparse()] {
             let outside = model.predict(&new).expect("points of the same kind");
             assert!(all_close(&outside, &expected, slack), "{route:?}: {outside:?} {expected:?}");
+            let models = form.predictor(&[&case.d[..], &case.alpha].concat());
+            let both = [form.predictor(&case.d).predict(&new).expect("the same points"), outside].concat();
+            assert_eq!(models.predict(&new), Ok(both), "{route:?}: a batch predicts as each of its functions does");
+        }
+        if let Some(weights) = model.weights() {
+            assert!(all_close(&weights, &w, slack / largest(&new.columns).max(1e-300)), "{route:?}");
         }
     }
 }
