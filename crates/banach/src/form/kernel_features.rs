@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Evaluation, Features, Lines, Predict, QForm, features::Weights};
+use super::{Evaluation, Expansion, Features, Hessian, Lines, Predict, QForm, features::Weights};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
     kernel::{FeatureMap, TensorKernel},
@@ -56,8 +56,25 @@ impl QForm for KernelFeatures {
         self.features.evaluate(alphas, out, scratch);
     }
 
-    fn curvature(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
-        self.features.curvature(alphas, out, scratch);
+    fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
+        self.features.expand(alphas, out, scratch);
+    }
+
+    fn expansion_length(&self) -> usize {
+        self.features.expansion_length()
+    }
+
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
+        self.features.hessian(at, keep, scratch)
+    }
+
+    fn segment<'b>(
+        &'b self,
+        from: (&[f64], &Expansion),
+        to: (&[f64], &Expansion),
+        scratch: &'b mut Scratch,
+    ) -> (Box<dyn Lines + 'b>, usize) {
+        self.features.segment(from, to, scratch)
     }
 
     fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {

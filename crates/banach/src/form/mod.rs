@@ -3,12 +3,14 @@
 //! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`KernelFeatures`] forms it for a kernel, [`Gram`]
 //! keeps the Gram tensor of a kernel, or recomputes it in every pass. All routes obey the laws in `laws.rs`.
 
+mod expansion;
 mod features;
 mod gram;
 mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
 
+pub use expansion::{Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;
 pub use kernel_features::KernelFeatures;
@@ -38,9 +40,24 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// `Q` and `omega` at every dual vector of the batch.
     fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch);
 
-    /// As [`evaluate`](Self::evaluate), and the matrix `M = Phi_n diag(|u|^(q-2)) Phi_n*` at every dual vector: `omega = M alpha`,
-    /// and the Hessian of Q is `(q-1) M`.
-    fn curvature(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch);
+    /// As [`evaluate`](Self::evaluate), for one expansion per dual vector.
+    fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch);
+
+    /// The most numbers that the route keeps in an expansion.
+    fn expansion_length(&self) -> usize;
+
+    /// The Hessian of Q at an expansion, `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`; `omega = M alpha`. Routes that list
+    /// features keep the `keep` heaviest of them and put the others in as a multiple of the identity; all others, and those with
+    /// `keep` at least the number of features, are exact.
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian;
+
+    /// `Q` on the segment from one expanded point to another, t = 0 to t = 1, and the passes over the data that it took.
+    fn segment<'a>(
+        &'a self,
+        from: (&[f64], &Expansion),
+        to: (&[f64], &Expansion),
+        scratch: &'a mut Scratch,
+    ) -> (Box<dyn Lines + 'a>, usize);
 
     /// `Q` restricted to the lines `alpha + t d`, one for every `d` of the batch `directions`.
     fn lines<'a>(&'a self, alpha: &[f64], directions: &[f64], scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;
@@ -70,7 +87,7 @@ pub struct Evaluation {
     /// How far rounding may have moved each entry of `omega`, where that can be more than a few units in the last place of
     /// its terms; otherwise 0. Certificates count it.
     pub roundings: Vec<f64>,
-    /// M, one n x n matrix after another; only [`QForm::curvature`] fills it.
+    /// M, one n x n matrix after another; only [`Gram::curvature`] fills it.
     pub curvatures: Vec<f64>,
 }
 
@@ -83,6 +100,15 @@ impl Evaluation {
         self.roundings.clear();
         self.roundings.resize(n * batch, 0.0);
         self.curvatures.clear();
+    }
+
+    /// Becomes the evaluation of one dual vector of a batch.
+    pub(crate) fn copy_from(&mut self, batch: &Evaluation, problem: usize, n: usize) {
+        self.resize(n, 1);
+        self.values[0] = batch.values[problem];
+        self.ln_values[0] = batch.ln_values[problem];
+        self.omegas.copy_from_slice(&batch.omegas[problem * n..][..n]);
+        self.roundings.copy_from_slice(&batch.roundings[problem * n..][..n]);
     }
 }
 
