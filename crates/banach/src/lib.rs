@@ -57,8 +57,8 @@ pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quant
 pub use memory::Memory;
 pub use problem::DualProblem;
 pub use solver::{
-    Gradient, Linesearch, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status, Stopping,
-    Unobserved,
+    Gradient, Linesearch, Newton, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status,
+    Stopping, Unobserved,
 };
 
 /// The snippets of the README, executed as documentation tests.

@@ -4,6 +4,7 @@ mod gradient;
 #[cfg(test)]
 mod laws;
 mod linesearch;
+mod newton;
 pub mod primal;
 mod proximal_gradient;
 mod start;
@@ -13,6 +14,7 @@ use std::ops::ControlFlow;
 pub use gradient::Gradient;
 use linesearch::MAX_TRIALS;
 pub use linesearch::{Linesearch, Rule};
+pub use newton::Newton;
 pub use proximal_gradient::ProximalGradient;
 pub use start::Start;
 
