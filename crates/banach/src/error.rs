@@ -122,6 +122,12 @@ pub enum Error {
         /// The best point of the ray.
         t: f64,
     },
+    /// The data ask for a gamma that is not a number.
+    #[error("the gamma that fits the scale of the data is 1e{log10:.0}, out of range: rescale X or y")]
+    GammaRange {
+        /// Its decimal logarithm.
+        log10: f64,
+    },
     /// A kernel whose values are too small to be told from zero.
     #[error(
         "{kernel} at sample {row} of {what}, whose largest entry is {size:e}, underflows: multiply the columns by \

@@ -1,18 +1,22 @@
 //! Algorithms for the dual problem, and the primal baselines of the paper's Table 1.
 
+mod gamma_grid;
 mod gradient;
 #[cfg(test)]
 mod laws;
 mod linesearch;
+mod path;
 pub mod primal;
 mod proximal_gradient;
 mod start;
 
 use std::ops::ControlFlow;
 
+pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;
 use linesearch::MAX_TRIALS;
 pub use linesearch::{Linesearch, Rule};
+pub use path::{Path, path};
 pub use proximal_gradient::ProximalGradient;
 pub use start::Start;
 
