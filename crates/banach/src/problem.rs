@@ -251,9 +251,5 @@ impl<'a> DualProblem<'a> {
 
 /// What a gamma must be.
 pub(crate) fn check_gamma(gamma: f64) -> Result<(), Error> {
-    if gamma > 0.0 && gamma.is_finite() {
-        Ok(())
-    } else {
-        Err(Error::parameter("gamma", gamma, "a finite number > 0"))
-    }
+    if gamma > 0.0 && gamma.is_finite() { Ok(()) } else { Err(Error::parameter("gamma", gamma, "a finite number > 0")) }
 }

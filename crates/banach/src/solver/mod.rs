@@ -9,6 +9,7 @@ mod path;
 pub mod primal;
 mod proximal_gradient;
 mod start;
+mod warm_start;
 
 use std::ops::ControlFlow;
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{GammaGrid, Observer, Progress, Solution, Solver, Start};
+use super::{GammaGrid, Observer, Progress, Solution, Solver, Start, warm_start::History};
 use crate::{DualProblem, Error};
 
 /// The solutions of one problem for every gamma of a grid.
@@ -59,15 +59,15 @@ pub(super) fn follow(
     keep: &mut dyn FnMut(usize, usize, &Solution),
 ) -> Result<(), Error> {
     let mut stopped = ControlFlow::Continue(());
-    let mut last: Vec<Option<Solved>> = lanes.iter().map(|_| None).collect();
+    let mut histories: Vec<History> = lanes.iter().map(|_| History::default()).collect();
     let mut first = 0;
     while first < gammas.len() {
         // What is left after a stop is one batch, which ends at its start.
         let end = if stopped.is_break() { gammas.len() } else { gammas.len().min(first + gammas_per_batch) };
         let batch = gammas[first..end].iter().flat_map(|&gamma| lanes.iter().map(move |lane| lane.with_gamma(gamma)));
         let problems = batch.collect::<Result<Vec<_>, _>>()?;
-        let of_lanes = last.iter().cycle();
-        let starts: Vec<_> = problems.iter().zip(of_lanes).map(|(problem, last)| warm_start(problem, last)).collect();
+        let of_lanes = problems.iter().zip(histories.iter().cycle());
+        let starts: Vec<_> = of_lanes.map(|(problem, history)| history.start(problem)).collect();
         let mut observe_batch = |progress: &Progress| {
             if stopped.is_continue() {
                 let problem = first * lanes.len() + progress.problem;
@@ -79,57 +79,9 @@ pub(super) fn follow(
         for (at, (problem, solution)) in problems.iter().zip(solutions).enumerate() {
             let lane = at % lanes.len();
             keep(first + at / lanes.len(), lane, &solution);
-            last[lane] = Some(Solved { gamma: problem.gamma(), alpha: solution.alpha, omega: solution.omega });
+            histories[lane].push(problem.gamma(), solution);
         }
         first = end;
     }
     Ok(())
-}
-
-/// The solution for another gamma.
-struct Solved {
-    gamma: f64,
-    alpha: Vec<f64>,
-    omega: Vec<f64>,
-}
-
-fn warm_start(problem: &DualProblem<'_>, last: &Option<Solved>) -> Start {
-    let scaled = last.as_ref().map(|last| scaled(problem, last));
-    match scaled {
-        Some(alpha) if problem.check_start(&alpha).is_ok() => Start::At(alpha),
-        _ => Start::Auto,
-    }
-}
-
-/// The minimiser of Lambda on the ray through the solution `alpha` for a smaller gamma, which costs no pass because
-/// `q Q(t alpha) = t^q <alpha, omega>`.
-///
-/// The factor t lies between 1 (alpha stays, as for large gammas) and the ratio of the gammas (`alpha_i/gamma_i` stays, as for
-/// small ones): there the slope of Lambda along the ray changes its sign, by the optimality of alpha and the monotony of
-/// the conjugate's slopes. All these points are in the domain, which is an interval that contains 0.
-fn scaled(problem: &DualProblem<'_>, last: &Solved) -> Vec<f64> {
-    let (gammas, q) = (problem.gammas(), problem.form().exponent().q());
-    let power: f64 = last.alpha.iter().zip(&last.omega).map(|(alpha, omega)| alpha * omega).sum();
-    let slope = |t: f64| {
-        let samples = gammas.iter().zip(problem.targets()).zip(&last.alpha);
-        let terms = samples.map(|((&gamma, &y), &alpha)| match problem.loss().conjugate_slope(y, t * alpha / gamma) {
-            _ if gamma == 0.0 || alpha == 0.0 => 0.0,
-            Some(slope) => alpha * slope,
-            None => f64::INFINITY,
-        });
-        power * t.powf(q - 1.0) + terms.sum::<f64>()
-    };
-    // The ratio itself might round out of the domain.
-    let ratio = problem.gamma() / last.gamma * (1.0 - 1e-14);
-    let (mut lower, mut upper) = (0.0, ratio.ln());
-    for _ in 0..40 {
-        let middle = 0.5 * (lower + upper);
-        if slope(f64::exp(middle)) < 0.0 {
-            lower = middle;
-        } else {
-            upper = middle;
-        }
-    }
-    let t = f64::exp(lower);
-    last.alpha.iter().map(|alpha| t * alpha).collect()
 }
