@@ -1,6 +1,6 @@
 //! Values of gamma to try, from the data or from the user.
 
-use crate::{DualProblem, Error, Evaluation, Loss, Scratch, problem::check_gamma};
+use crate::{DualProblem, Error, Evaluation, Scratch, problem::check_gamma};
 
 /// The share of the null model's loss that the smallest gamma may explain.
 const LOWER_SHARE: f64 = 0.1;
@@ -116,11 +116,8 @@ fn in_range(ln_gamma: f64) -> Result<f64, Error> {
 /// The logarithm of the knee. The gamma of the problem serves as unit: with `alpha = gamma a` the condition reads
 /// `(gamma_c/gamma)^(q-1) = gamma L_0 / (q Q(alpha))`, whose parts are in range because the problem is.
 fn ln_knee(problem: &DualProblem<'_>) -> f64 {
-    let n = problem.samples();
-    let null = 0.0;
-    let samples = problem.gammas().iter().zip(problem.targets());
-    let alpha: Vec<f64> = samples.map(|(gamma, &y)| gamma * descent(problem.loss(), y, null)).collect();
-    let ln_loss = problem.loss_sum(&vec![null; n]).ln();
+    let alpha = first_alpha(problem);
+    let ln_loss = problem.zero_value().ln();
     let mut evaluation = Evaluation::default();
     problem.form().evaluate(&alpha, &mut evaluation, &mut Scratch::new());
     let q = problem.form().exponent().q();
@@ -128,9 +125,24 @@ fn ln_knee(problem: &DualProblem<'_>) -> f64 {
     problem.gamma().ln() + if ln_ratio.is_finite() { ln_ratio } else { 0.0 }
 }
 
-/// Minus the slope of `L(y, .)` at `t`; at a kink, the middle of the slopes on its two sides.
-fn descent(loss: &dyn Loss, y: f64, t: f64) -> f64 {
-    let step = f64::MIN_POSITIVE.max(1e-12 * y.abs().max(t.abs()));
-    let side = |t: f64| loss.slope(y, t).unwrap_or(0.0);
-    -loss.slope(y, t).unwrap_or_else(|| 0.5 * (side(t - step) + side(t + step)))
+/// `gamma a`, which leaves zero. At the kinks of the loss it takes the same share of all intervals of slopes: with an
+/// intercept the one that lets the entries sum to zero, otherwise a half.
+fn first_alpha(problem: &DualProblem<'_>) -> Vec<f64> {
+    let null = problem.intercept(&vec![0.0; problem.samples()]);
+    let samples = problem.gammas().iter().zip(problem.targets());
+    let slopes: Vec<(f64, f64)> = samples
+        .map(|(gamma, &y)| {
+            let (left, right) = problem.loss().slopes(y, null);
+            (gamma * left, gamma * right)
+        })
+        .collect();
+    let share = if problem.has_intercept() {
+        let (left, width) = slopes.iter().fold((0.0, 0.0), |(sum, width), (l, r)| (sum + l, width + (r - l)));
+        if width > 0.0 { (-left / width).clamp(0.0, 1.0) } else { 0.0 }
+    } else {
+        0.5
+    };
+    let mut alpha: Vec<f64> = slopes.iter().map(|(left, right)| -(left + share * (right - left))).collect();
+    problem.project(&mut alpha);
+    alpha
 }

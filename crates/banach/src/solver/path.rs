@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{GammaGrid, Observer, Progress, Solution, Solver, Start, warm_start::History};
+use super::{GammaGrid, Observer, Progress, Solution, Solver, warm_start::History};
 use crate::{DualProblem, Error};
 
 /// The solutions of one problem for every gamma of a grid.

@@ -39,7 +39,11 @@ impl History {
         let before = self.before.as_ref().filter(|_| problem.loss().smoothness().is_some());
         let line = before.and_then(|before| on_line(problem, before, last));
         let candidates = line.into_iter().chain(std::iter::once_with(|| on_ray(problem, last)));
-        candidates.into_iter().find(|alpha| problem.check_start(alpha).is_ok()).map_or(Start::Auto, Start::At)
+        let balanced = candidates.map(|mut alpha| {
+            problem.balance(&mut alpha);
+            alpha
+        });
+        { balanced }.find(|alpha| problem.check_start(alpha).is_ok()).map_or(Start::Auto, Start::At)
     }
 }
 
@@ -53,10 +57,10 @@ fn on_ray(problem: &DualProblem<'_>, last: &Solved) -> Vec<f64> {
     let q = problem.form().exponent().q();
     let slope = |t: f64| {
         let samples = problem.gammas().iter().zip(problem.targets()).zip(&last.alpha);
-        let terms = samples.map(|((&gamma, &y), &alpha)| match problem.loss().conjugate_slope(y, t * alpha / gamma) {
-            _ if gamma == 0.0 || alpha == 0.0 => 0.0,
-            Some(slope) => alpha * slope,
-            None => f64::INFINITY,
+        let terms = samples.filter(|((gamma, _), alpha)| **gamma > 0.0 && **alpha != 0.0);
+        let terms = terms.map(|((gamma, &y), &alpha)| {
+            let slope = problem.loss().conjugate_slope(problem.centred(y), t * alpha / gamma);
+            slope.map_or(f64::INFINITY, |slope| alpha * slope)
         });
         last.power * t.powf(q - 1.0) + terms.sum::<f64>()
     };
