@@ -38,11 +38,27 @@ pub fn path(
     solver: &dyn Solver,
     observer: &mut dyn Observer,
 ) -> Result<Path, Error> {
-    let gammas = grid.values().to_vec();
-    let mut solutions = Vec::with_capacity(gammas.len());
-    let lanes = std::slice::from_ref(problem);
-    follow(lanes, &gammas, 1, solver, observer, &mut |_, _, solution| solutions.push(solution.clone()))?;
-    Ok(Path { gammas, solutions })
+    let paths = path_all(std::slice::from_ref(problem), grid, solver, observer)?;
+    Ok(paths.into_iter().next().expect("one problem has one path"))
+}
+
+/// The paths of several problems over one form (outputs, classes, resamples), each gamma a batch for the solver.
+///
+/// As [`path`]; the observer sees the problem `gamma * problems.len() + problem`.
+pub fn path_all(
+    problems: &[DualProblem<'_>],
+    grid: &GammaGrid,
+    solver: &dyn Solver,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Path>, Error> {
+    let gammas = grid.values();
+    let mut paths: Vec<Path> = problems
+        .iter()
+        .map(|_| Path { gammas: gammas.to_vec(), solutions: Vec::with_capacity(gammas.len()) })
+        .collect();
+    let mut keep = |_, problem: usize, solution: &Solution| paths[problem].solutions.push(solution.clone());
+    follow(problems, gammas, 1, solver, observer, &mut keep)?;
+    Ok(paths)
 }
 
 /// Solves several problems over one form, the *lanes*, for every gamma: `gammas_per_batch` values at a time, all lanes
