@@ -168,7 +168,7 @@ pub enum Error {
         left: usize,
     },
     /// A fold with a sample that does not exist or is there twice.
-    #[error("fold {fold} names sample {sample}; allowed: each of the samples 0 to {last} at most once", last = samples.saturating_sub(1))]
+    #[error("fold {fold} names sample {sample}; allowed: each number below {samples} at most once")]
     FoldSample {
         /// The fold.
         fold: usize,

@@ -13,24 +13,28 @@ const UPPER_FACTOR: f64 = 1e3;
 /// # The rule
 ///
 /// The null model predicts a constant: 0, or with an intercept the best constant. Let `e_i` be minus the slope of
-/// `L(y_i, .)` there, `a_i = weight_i e_i`, and `L_0 = sum_i weight_i L(y_i, .)` its loss. For gamma -> 0 the solution is
-/// `alpha = gamma a`, with the predictions `omega = gamma^(q-1) grad Q(a)`, which lower the loss by
+/// `L(y_i, .)` there, `a_i = weight_i e_i`, and `L_0 = sum_i weight_i L(y_i, .)` its loss. For gamma -> 0 the solution
+/// is `alpha = gamma a`, with the predictions `omega = gamma^(q-1) grad Q(a)`, which lower the loss by
 /// `<a, omega> = gamma^(q-1) q Q(a)` to first order. The *knee* is where this is all of it:
 ///
 /// ```text
 /// gamma_c = (L_0 / (q Q(a)))^(1/(q-1))
 /// ```
 ///
-/// - Below the knee the model explains little, and this is a theorem: at every gamma the solution explains at most the share
-///   `(gamma/gamma_c)^(q-1)` of `L_0`. (Write `t` for its predictions beyond the null model, `w` for its weights, `alpha = gamma s`.
-///   As `-s_i` and `-a_i` are slopes of convex functions, `||w||_p^p = gamma <s, t> <= gamma <a, t>`, and
-///   `<a, t> <= ||Phi_n* a||_q ||w||_p`. The two give `L_0 - L <= <a, t> <= gamma^(q-1) ||Phi_n* a||_q^q`.)
-/// - As p -> 1 the knee becomes `1/max_k |<phi_k, a>|`: the `1/lambda_max` of the lasso, below which all weights are zero.
-/// - Above the knee, where there are more features than samples, alpha tends to a constant of the size `gamma_c a`, so that
-///   the slopes of the loss are about `gamma_c/gamma` of those of the null model: the model interpolates.
+/// - Below the knee the model explains little, and this is a theorem: at every gamma the solution explains at most the
+///   share `(gamma/gamma_c)^(q-1)` of `L_0`. (Write `t` for its predictions beyond the null model, `w` for its weights,
+///   `alpha = gamma s`. As `-s_i` and `-a_i` are slopes of convex functions,
+///   `||w||_p^p = gamma <s, t> <= gamma <a, t>`, and `<a, t> <= ||Phi_n* a||_q ||w||_p`. The two give
+///   `L_0 - L <= <a, t> <= gamma^(q-1) ||Phi_n* a||_q^q`.)
+/// - As p -> 1 the knee becomes `1/max_k |<phi_k, a>|`: the `1/lambda_max` of the lasso, below which all weights are
+///   zero.
+/// - Above the knee, where there are more features than samples, alpha tends to a constant of the size `gamma_c a`, so
+///   that the slopes of the loss are about `gamma_c/gamma` of those of the null model: the model interpolates.
 ///
-/// The grid spans `0.1^(1/(q-1)) gamma_c` (at most a tenth is explained) to `1000 gamma_c` in equal steps of the logarithm. It
-/// follows the units: X multiplied by c multiplies the grid by `c^-p`.
+/// The grid spans `0.1^(1/(q-1)) gamma_c` (at most a tenth is explained) to `1000 gamma_c` in equal steps of the
+/// logarithm. It follows the units: X multiplied by c multiplies the grid by `c^-p`. Cross-validation on Friedman's
+/// first function (60 samples; exponential, normalised and polynomial kernels; p = 2 and 4/3) chose 20 to 50 times the
+/// knee.
 ///
 /// ```
 /// use banach::{DualProblem, Exponent, FeatureMatrix, Features, GammaGrid, Squared};
@@ -68,8 +72,8 @@ impl GammaGrid {
         Self::around_knee(problem, LOWER_SHARE, UPPER_FACTOR, count)
     }
 
-    /// As [`from_data`](Self::from_data), from the gamma that can explain the share `lower_share` of the null model's loss, up to
-    /// `upper_factor` times the knee. A single value is the geometric mean of these ends.
+    /// As [`from_data`](Self::from_data), from the gamma that can explain the share `lower_share` of the null model's
+    /// loss, up to `upper_factor` times the knee. A single value is the geometric mean of these ends.
     pub fn around_knee(
         problem: &DualProblem<'_>,
         lower_share: f64,

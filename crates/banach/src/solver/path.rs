@@ -28,8 +28,9 @@ pub struct Path {
 ///
 /// let grid = GammaGrid::from_data(&problem, 10)?;
 /// let path = banach::path(&problem, &grid, &ProximalGradient::default(), &mut Unobserved)?;
-/// let norms = path.solutions.iter().map(|solution| form.weights(&solution.alpha).iter().map(|w| w.abs().powf(1.5)).sum());
-/// assert!(norms.collect::<Vec<f64>>().is_sorted(), "the larger gamma, the larger the model");
+/// let size = |weights: Vec<f64>| weights.iter().map(|w| w.abs().powf(1.5)).sum::<f64>();
+/// let sizes = path.solutions.iter().map(|solution| size(form.weights(&solution.alpha)));
+/// assert!(sizes.is_sorted(), "the larger gamma, the larger the model");
 /// # Ok::<(), banach::Error>(())
 /// ```
 pub fn path(
@@ -38,8 +39,7 @@ pub fn path(
     solver: &dyn Solver,
     observer: &mut dyn Observer,
 ) -> Result<Path, Error> {
-    let paths = path_all(std::slice::from_ref(problem), grid, solver, observer)?;
-    Ok(paths.into_iter().next().expect("one problem has one path"))
+    Ok(path_all(std::slice::from_ref(problem), grid, solver, observer)?.swap_remove(0))
 }
 
 /// The paths of several problems over one form (outputs, classes, resamples), each gamma a batch for the solver.

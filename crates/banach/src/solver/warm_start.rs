@@ -31,9 +31,10 @@ impl History {
     /// The start for a problem with a larger gamma.
     ///
     /// For losses without kinks alpha is a smooth function of gamma, and a line through the last two solutions leads
-    /// nearer than the ray of the last one; for losses with kinks alpha turns corners, and it does not. Measured over 16
-    /// gammas with Algorithm 3.3: half to a tenth of the iterations from a cold start on the ray, and of these another 10 to
-    /// 40 % fewer on the line for the squared and logistic loss at p = 1.1 and 1.05, but up to 60 % more for the others.
+    /// nearer than the ray of the last one; for losses with kinks alpha turns corners, and it does not. Measured over
+    /// 16 gammas with Algorithm 3.3: half to a tenth of the iterations from a cold start on the ray, and of these
+    /// another 10 to 40 % fewer on the line for the squared and logistic loss at p = 1.1 and 1.05, but up to 60 % more
+    /// for the others.
     pub(super) fn start(&self, problem: &DualProblem<'_>) -> Start {
         let Some(last) = &self.last else { return Start::Auto };
         let before = self.before.as_ref().filter(|_| problem.loss().smoothness().is_some());
@@ -50,9 +51,9 @@ impl History {
 /// The minimiser of Lambda on the ray through the solution `alpha` for a smaller gamma, which costs no pass because
 /// `q Q(t alpha) = t^q <alpha, omega>`.
 ///
-/// The factor t lies between 1 (alpha stays, as for large gammas) and the ratio of the gammas (`alpha_i/gamma_i` stays, as for
-/// small ones): there the slope of Lambda along the ray changes its sign, by the optimality of alpha and the monotony of
-/// the conjugate's slopes. All these points are in the domain, which is an interval that contains 0.
+/// The factor t lies between 1 (alpha stays, as for large gammas) and the ratio of the gammas (`alpha_i/gamma_i` stays,
+/// as for small ones): there the slope of Lambda along the ray changes its sign, by the optimality of alpha and the
+/// monotony of the conjugate's slopes. All these points are in the domain, which is an interval that contains 0.
 fn on_ray(problem: &DualProblem<'_>, last: &Solved) -> Vec<f64> {
     let q = problem.form().exponent().q();
     let slope = |t: f64| {
@@ -79,9 +80,9 @@ fn on_ray(problem: &DualProblem<'_>, last: &Solved) -> Vec<f64> {
     last.alpha.iter().map(|alpha| t * alpha).collect()
 }
 
-/// The point of the line through two solutions, linear in the logarithm of gamma; sums of alpha that vanish stay so. It stops
-/// halfway to the border of the domain. `None` where it would extrapolate more than twice the known distance, or where
-/// `Q <= Q_max (1 + 2h)^q` does not prove that the objective is finite.
+/// The point of the line through two solutions, linear in the logarithm of gamma; sums of alpha that vanish stay so. It
+/// stops halfway to the border of the domain. `None` where it would extrapolate more than twice the known distance, or
+/// where `Q <= Q_max (1 + 2h)^q` does not prove that the objective is finite.
 fn on_line(problem: &DualProblem<'_>, before: &Solved, last: &Solved) -> Option<Vec<f64>> {
     let q = problem.form().exponent().q();
     let h = (problem.gamma() / last.gamma).ln() / (last.gamma / before.gamma).ln();

@@ -59,8 +59,8 @@ impl Folds {
         Self::deal(&order, count)
     }
 
-    /// As [`shuffled`](Self::shuffled), with every class spread evenly: its share differs by at most one sample from fold to
-    /// fold. A class needs two samples, so that none is ever missing from a fit.
+    /// As [`shuffled`](Self::shuffled), with every class spread evenly: its share differs by at most one sample from
+    /// fold to fold. A class needs two samples, so that none is ever missing from a fit.
     pub fn stratified(labels: &[f64], count: usize, seed: u64) -> Result<Self, Error> {
         check_count(labels.len(), count)?;
         let mut order: Vec<usize> = (0..labels.len()).collect();
@@ -114,8 +114,8 @@ fn shuffle(order: &mut [usize], random: &mut SplitMix64) {
     }
 }
 
-/// The generator of Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), written out because folds
-/// must not change with the version of a library.
+/// The generator of Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), written out because
+/// folds must not change with the version of a library.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -179,14 +179,14 @@ mod tests {
             let count = 2 + (share * (samples - 1) as f64) as usize;
             let labels: Vec<f64> = (0..samples).map(|i| if i % 3 == 0 && samples > 3 { 1.0 } else { -1.0 }).collect();
             let stratified = Folds::stratified(&labels, count, seed).expect("valid");
-            let all = [Folds::contiguous(samples, count), Folds::shuffled(samples, count, seed), Ok(stratified.clone())];
-            for folds in all {
-                let folds = folds.expect("valid");
+            let shuffled = Folds::shuffled(samples, count, seed).expect("valid");
+            for folds in [&Folds::contiguous(samples, count).expect("valid"), &shuffled, &stratified] {
                 let mut seen = folds.held_out().concat();
                 seen.sort_unstable();
                 prop_assert!(seen.iter().copied().eq(0..samples));
                 prop_assert_eq!(folds.count(), count);
-                prop_assert!(folds.held_out().iter().all(|fold| (samples / count..=samples.div_ceil(count)).contains(&fold.len())));
+                let sizes = samples / count..=samples.div_ceil(count);
+                prop_assert!(folds.held_out().iter().all(|fold| sizes.contains(&fold.len())));
             }
             let positive = |fold: &Vec<usize>| fold.iter().filter(|i| labels[**i] > 0.0).count();
             let counts: Vec<usize> = stratified.held_out().iter().map(positive).collect();

@@ -11,21 +11,22 @@ pub use summary::{CrossValidation, FoldFit, Mean, Metric};
 use super::{GammaGrid, Observer, Solution, Solver, path::follow};
 use crate::{DualProblem, Error, loss::Targets};
 
-/// Values of gamma that are solved together. One keeps the starts near: the folds already make a batch.
+/// Values of gamma that are solved together. One keeps the starts near, and the folds already make a batch.
 const GAMMAS_PER_BATCH: usize = 1;
 
-/// Cross-validates a problem: for every gamma of the grid and every fold the model of the other samples, and how well it
-/// predicts the fold. Of the problem its own gamma does not count; its sample weights and its intercept do.
+/// Cross-validates a problem: for every gamma of the grid and every fold the model of the other samples, and how well
+/// it predicts the fold. Of the problem its own gamma does not count; its sample weights and its intercept do.
 ///
-/// A held-out sample has weight 0, so that its `omega_i + b` is its prediction (F9 of the design): there is no separate
-/// prediction, all folds are problems over the one form, and each gamma is one batch for the solver that starts from the
-/// solutions for the gamma before it. The gamma of a fold is that of the whole, as in scikit-learn's `C`.
+/// A held-out sample has weight 0, so that its `omega_i + b` is its prediction: there is no separate prediction, all
+/// folds are problems over the one form, and each gamma is one batch for the solver that starts from the solutions for
+/// the gamma before it. The gamma of a fold is that of the whole, as in scikit-learn's `C`.
 ///
 /// The observer sees the problem `gamma * folds + fold`. When it stops, the fits that are left get a start with its
 /// certificate and the status [`Interrupted`](super::Status::Interrupted); no gamma with such a fit is ever the best.
 ///
 /// ```
-/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, Folds, GammaGrid, ProximalGradient, Squared, Unobserved};
+/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, Squared, Unobserved};
+/// use banach::{Folds, GammaGrid, ProximalGradient};
 /// # let x: Vec<f64> = (0..60).map(|i| ((i * i * 37) % 101) as f64 / 50.0 - 1.0).collect();
 /// # let y: Vec<f64> = x.chunks(5).map(|x| 2.0 * x[1]).collect();
 /// // Twelve samples of five variables.
@@ -49,11 +50,11 @@ pub fn cross_validate(
     solver: &dyn Solver,
     observer: &mut dyn Observer,
 ) -> Result<CrossValidation, Error> {
-    let validated = cross_validate_all(std::slice::from_ref(problem), grid, folds, solver, observer)?;
-    Ok(validated.into_iter().next().expect("one problem is validated once"))
+    Ok(cross_validate_all(std::slice::from_ref(problem), grid, folds, solver, observer)?.swap_remove(0))
 }
 
-/// Cross-validates several problems over one form (outputs, classes), all of them and all folds in one batch for each gamma.
+/// Cross-validates several problems over one form (outputs, classes), all of them and all folds in one batch for each
+/// gamma.
 ///
 /// As [`cross_validate`]; the observer sees the problem `(gamma * problems.len() + problem) * folds + fold`.
 pub fn cross_validate_all(
@@ -66,8 +67,8 @@ pub fn cross_validate_all(
     in_batches(problems, grid, folds, GAMMAS_PER_BATCH, solver, observer)
 }
 
-/// As [`cross_validate_all`], with so many gammas per batch: 1 follows the path with all folds abreast, the whole grid solves
-/// everything at once from the solver's own starts.
+/// As [`cross_validate_all`], with so many gammas per batch: 1 follows the path with all folds abreast, the whole grid
+/// solves everything at once from the solver's own starts.
 fn in_batches(
     problems: &[DualProblem<'_>],
     grid: &GammaGrid,

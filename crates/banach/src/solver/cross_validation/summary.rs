@@ -103,15 +103,15 @@ impl CrossValidation {
         (!folds.is_empty()).then(|| Mean::over(&folds))
     }
 
-    /// The index of the gamma with the smallest held-out loss, the smaller one of equals. `None` if a stop left no gamma with
-    /// all its folds.
+    /// The index of the gamma with the smallest held-out loss, the smaller one of equals. `None` if a stop left no
+    /// gamma with all its folds.
     pub fn best(&self) -> Option<usize> {
         let finished = (0..self.gammas.len()).filter(|&gamma| self.is_finished(gamma) && !self.value(gamma).is_nan());
         finished.min_by(|&a, &b| self.value(a).total_cmp(&self.value(b)))
     }
 
-    /// The index of the smallest gamma, and hence the simplest model, whose held-out loss is within one standard error of the
-    /// best.
+    /// The index of the smallest gamma, and hence the simplest model, whose held-out loss is within one standard error
+    /// of the best.
     pub fn one_standard_error(&self) -> Option<usize> {
         let best = self.best()?;
         let Mean { value, standard_error } = self.loss(best);
@@ -135,8 +135,8 @@ impl CrossValidation {
         last > 0 && self.best().is_some_and(|best| best == 0 || best == last)
     }
 
-    /// The held-out prediction of every sample for a gamma, by its index: the mean over the folds that hold the sample out,
-    /// `None` for a sample that no fold does.
+    /// The held-out prediction of every sample for a gamma, by its index: the mean over the folds that hold the sample
+    /// out, `None` for a sample that no fold does.
     pub fn held_out(&self, gamma: usize) -> Vec<Option<f64>> {
         let mut sums = vec![(0.0, 0.0); self.folds.samples()];
         for (held_out, fit) in self.folds.held_out().iter().zip(&self.fits[gamma]) {

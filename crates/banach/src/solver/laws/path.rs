@@ -72,8 +72,8 @@ fn the_lasso_limit() {
     }
 }
 
-/// With `X -> c X` the grid is multiplied by `c^-p`; with `y -> c y` by `c^(p-2)` for the squared loss and by `c^(p-1)` for the
-/// absolute one; weights multiplied by c divide it by c; the problem's own gamma does not count.
+/// With `X -> c X` the grid is multiplied by `c^-p`; with `y -> c y` by `c^(p-2)` for the squared loss and by `c^(p-1)`
+/// for the absolute one; weights multiplied by c divide it by c; the problem's own gamma does not count.
 #[test]
 fn units() {
     let (x, y) = wide();
