@@ -57,8 +57,8 @@ pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quant
 pub use memory::Memory;
 pub use problem::DualProblem;
 pub use solver::{
-    Gradient, Linesearch, Newton, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status,
-    Stopping, Unobserved,
+    CrossValidation, Folds, GammaGrid, Gradient, Linesearch, Newton, Observer, Path, Progress, ProximalGradient, Rule,
+    Solution, Solver, Start, Status, Stopping, Unobserved, cross_validate, cross_validate_all, path, path_all,
 };
 
 /// The snippets of the README, executed as documentation tests.
