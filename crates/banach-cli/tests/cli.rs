@@ -170,6 +170,25 @@ fn assert_balanced(html: &str) {
 }
 
 #[test]
+fn the_grid_counts_evaluations_of_every_loss() {
+    let run = banach(&["bench", "grid", "--quick", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    let losses = |p: &str| {
+        let cells = json["cells"].as_array().expect("a list").iter();
+        cells.filter(|cell| cell["p"] == p && cell["part"] == "normal 20 x 200, features").count()
+    };
+    assert_eq!(["4/3", "1.2", "1.1", "1.05", "1.02", "1.01"].map(losses), [8, 8, 8, 8, 1, 1]);
+    let counted = |run: &serde_json::Value| run["evaluations"].as_u64().is_some_and(|evaluations| evaluations > 0);
+    let runs = json["runs"].as_array().expect("a list");
+    assert!(runs.iter().all(counted), "{:?}", runs.iter().find(|run| !counted(run)));
+    let table = text(&banach(&["bench", "grid", "--quick"]).stdout);
+    for expected in ["p = 1.05", "epsilon_insensitive", "Gram", "AR(1)", "cells are within", "Worst: "] {
+        assert!(table.contains(expected), "{expected} is missing in\n{table}");
+    }
+}
+
+#[test]
 fn wrong_input_ends_with_2_and_says_what_is_allowed() {
     for (arguments, expected) in [
         (&["reproduce", "table9"][..], "table1"),
@@ -177,6 +196,8 @@ fn wrong_input_ends_with_2_and_says_what_is_allowed() {
         (&["reproduce", "table1", "--seed", "x"], "invalid digit"),
         (&["bench", "--threads", "0"], "1 to 1024"),
         (&["reproduce", "figure1", "--quick", "--out", "/dev/null/x"], "cannot make the folder"),
+        (&["bench", "solvers", "--quick", "--python", "/nowhere/python"], "make bench-solvers"),
+        (&["bench", "--rounds", "3", "grid"], "cannot be used with"),
         (&[], "Usage"),
     ] {
         let run = banach(arguments);
@@ -228,7 +249,7 @@ fn documentation_is_complete() {
 fn documented_commands_exist() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut commands = 0;
-    for page in ["README.md", "docs/reproduction.md"] {
+    for page in ["README.md", "docs/reproduction.md", "docs/solvers.md"] {
         let page = std::fs::read_to_string(root.join(page)).expect("the page exists");
         let consoles = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().expect("a part"));
         for line in consoles.flat_map(str::lines).filter(|line| line.starts_with("banach ")) {
