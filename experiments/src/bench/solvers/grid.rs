@@ -23,7 +23,7 @@ const GIVE_UP: usize = 200;
 /// The regularisation parameters.
 const GAMMAS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 /// Without an intercept, and with one.
-const INTERCEPTS: [bool; 1] = [false];
+const INTERCEPTS: [bool; 2] = [false, true];
 /// The exponents at which every loss is solved, and those at which only the squared loss is.
 const EXPONENTS: [&str; 4] = ["4/3", "1.2", "1.1", "1.05"];
 const NEAR_ONE: [&str; 2] = ["1.02", "1.01"];
@@ -331,9 +331,10 @@ fn problem<'a>(
     loss: &'a dyn Loss,
     targets: &'a [f64],
     gamma: f64,
-    _intercept: bool,
+    intercept: bool,
 ) -> Result<DualProblem<'a>, banach::Error> {
-    DualProblem::new(form, loss, targets, gamma)
+    let problem = DualProblem::new(form, loss, targets, gamma)?;
+    if intercept { problem.with_intercept() } else { Ok(problem) }
 }
 
 fn run(
