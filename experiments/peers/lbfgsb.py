@@ -27,6 +27,7 @@ from threadpoolctl import ThreadpoolController
 CORRECTIONS = (10, 20, 30, 50)
 STARTS = ("zero", "ray")
 BLOCK = 12_500
+ROUNDS = 20
 
 
 def j_q(u, w, q):
@@ -91,28 +92,21 @@ class SampleMajor:
         return total
 
 
-def best_time(work, rounds=7):
-    times = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return min(times)
-
-
 def fastest_product(columns, y):
-    """The layout of X with the fastest evaluation on this machine."""
-    layouts = {
-        "feature-major": FeatureMajor,
-        "sample-major": lambda columns: SampleMajor(columns, max(1, len(columns))),
-        "sample-major blocks": lambda columns: SampleMajor(columns, BLOCK),
+    """The layout of X with the fastest evaluation on this machine, timed in turn."""
+    products = {
+        "feature-major": FeatureMajor(columns),
+        "sample-major": SampleMajor(columns, len(columns)),
+        "sample-major blocks": SampleMajor(columns, BLOCK),
     }
-    measured = []
-    for name, build in layouts.items():
-        product = build(columns)
-        measured.append((best_time(lambda: product.omega(y, 4.0)), name, product))
-    seconds, name, product = min(measured, key=lambda entry: entry[0])
-    return product, name, seconds
+    seconds = dict.fromkeys(products, np.inf)
+    for _ in range(ROUNDS):
+        for name, product in products.items():
+            started = time.perf_counter()
+            product.omega(y, 4.0)
+            seconds[name] = min(seconds[name], time.perf_counter() - started)
+    best = min(seconds, key=seconds.get)
+    return products[best], best, seconds[best]
 
 
 class Reached(Exception):
