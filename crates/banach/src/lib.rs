@@ -55,8 +55,8 @@ pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quant
 pub use memory::Memory;
 pub use problem::DualProblem;
 pub use solver::{
-    Gradient, Linesearch, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status, Stopping,
-    Unobserved,
+    CrossValidation, Folds, GammaGrid, Gradient, Linesearch, Observer, Path, Progress, ProximalGradient, Rule,
+    Solution, Solver, Start, Status, Stopping, Unobserved, cross_validate, cross_validate_all, path, path_all,
 };
 
 /// The snippets of the README, executed as documentation tests.

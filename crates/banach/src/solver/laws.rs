@@ -3,6 +3,7 @@
 
 mod invariance;
 mod paper;
+mod path;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use rand::{RngExt, SeedableRng};
