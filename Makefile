@@ -42,6 +42,7 @@ $(PEERS)/installed: experiments/peers/requirements.txt
 bench-solvers: $(PEERS)/installed ## the solver against SciPy (installed into target/), and evaluations over a grid
 	$(CARGO) run --release --locked -- bench solvers --python $(PEERS)/bin/python
 	$(CARGO) run --release --locked -- bench grid
+	$(CARGO) run --release --locked -- bench lockstep
 
 reproduce: ## the paper's experiments at full size, 15 to 30 minutes on 2 cores, as one page out/reproduction.html
 	$(CARGO) run --release --locked -- reproduce all --out out

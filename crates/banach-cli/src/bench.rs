@@ -2,7 +2,7 @@
 
 use banach_experiments::bench::{
     self, Bench,
-    solvers::{self, Solvers, grid::Grid},
+    solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
 };
 use serde::Serialize;
 
@@ -24,6 +24,11 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
             let request = if quick { solvers::Request::quick } else { solvers::Request::full };
             let solvers = Solvers::run(request(usize::from(rounds), &python), &mut Bar::new())?;
             show(json, &solvers, || report::solvers(&solvers).text())
+        }
+        Some(Measured::Lockstep { json, quick, rounds }) => {
+            let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
+            let lockstep = Lockstep::run(request(usize::from(rounds)), &mut Bar::new())?;
+            show(json, &lockstep, || report::lockstep(&lockstep).text())
         }
         Some(Measured::Grid { json, quick }) => {
             let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };

@@ -19,7 +19,7 @@ use crate::{
 /// The relative duality gap to reach.
 const TOLERANCE: f64 = 1e-8;
 /// A run with so many evaluations is given up.
-const GIVE_UP: usize = 200;
+const GIVE_UP: usize = 120;
 /// The regularisation parameters.
 const GAMMAS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 /// Without an intercept, and with one.

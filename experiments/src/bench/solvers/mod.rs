@@ -1,9 +1,10 @@
 //! The second-order solver against its limits: another library's method on the same problem, and evaluations to the
-//! tolerance over a grid of problems.
+//! tolerance over a grid of problems, and cross-validation in lockstep.
 //!
-//! One file per figure: `race` against SciPy (whose process is `peer`), `grid`.
+//! One file per figure: `race` against SciPy (whose process is `peer`), `grid`, `lockstep`.
 
 pub mod grid;
+pub mod lockstep;
 mod peer;
 mod race;
 
