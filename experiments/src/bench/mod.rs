@@ -5,6 +5,7 @@
 
 mod features;
 mod gram;
+pub mod solvers;
 mod timing;
 
 use serde::Serialize;
