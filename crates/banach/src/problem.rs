@@ -13,8 +13,8 @@ use crate::{
 /// Below this, denormal numbers resolve the objective to less than 1e-9.
 const SMALLEST_OBJECTIVE: f64 = 1e-314;
 
-/// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`, or over those with
-/// `sum_i alpha_i = 0` for a problem with an intercept.
+/// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`, or over those
+/// with `sum_i alpha_i = 0` for a problem with an intercept.
 ///
 /// A sample of weight 0 is absent: its `alpha_i` is 0, and its `omega_i` is a prediction.
 #[derive(Debug, Clone)]
@@ -198,19 +198,19 @@ impl<'a> DualProblem<'a> {
         if self.has_intercept() {
             return self.prox_balanced(lambda, v);
         }
-        for i in 0..v.len() {
-            v[i] = if self.gammas[i] > 0.0 { self.prox_of_sample(i, lambda, v[i]) } else { 0.0 };
+        for (i, v) in v.iter_mut().enumerate() {
+            *v = if self.gammas[i] > 0.0 { self.prox_of_sample(i, lambda, *v) } else { 0.0 };
         }
     }
 
     /// One entry of [`prox`](Self::prox) for a sample that is present; with an intercept up to a constant in `v`.
     fn prox_of_sample(&self, i: usize, lambda: f64, v: f64) -> f64 {
         let (gamma, y) = (self.gammas[i], self.centred(self.y[i]));
-        self.into_domain(i, gamma * self.loss.prox(y, lambda / gamma, v / gamma))
+        self.inside(i, gamma * self.loss.prox(y, lambda / gamma, v / gamma))
     }
 
-    /// Rounding of a product must not lead out of the domain.
-    fn into_domain(&self, i: usize, mut alpha: f64) -> f64 {
+    /// The number of the domain next to `alpha`: rounding must not lead out of it.
+    fn inside(&self, i: usize, mut alpha: f64) -> f64 {
         let (gamma, (lower, upper)) = (self.gammas[i], self.loss.domain(self.y[i]));
         alpha = alpha.clamp(gamma * lower, gamma * upper);
         while alpha / gamma > upper {

@@ -51,7 +51,7 @@ impl DualProblem<'_> {
         for (i, v) in v.iter_mut().enumerate() {
             *v = if self.gammas[i] > 0.0 {
                 let (high, low) = (at(i, *v, before), at(i, *v, after));
-                self.into_domain(i, low + share * (high - low))
+                self.inside(i, low + share * (high - low))
             } else {
                 0.0
             };

@@ -22,8 +22,8 @@ impl DualProblem<'_> {
     }
 
     /// The `b` that minimises `sum_i gamma_i L(y_i, omega_i + b)`, to rounding: for the squared loss the mean of
-    /// `y - omega`, for the absolute loss a median. Where every `b` of an interval does, it is the middle, or the end that is
-    /// finite. Without an intercept it is 0.
+    /// `y - omega`, for the absolute loss a median. Where every `b` of an interval does, it is the middle, or the end
+    /// that is finite. Without an intercept it is 0.
     ///
     /// # Panics
     ///
@@ -47,8 +47,8 @@ impl DualProblem<'_> {
         y - self.centre()
     }
 
-    /// A constant that can be taken from all targets: with an intercept the dual of a loss of `y - t` does not change, and
-    /// the digits that a large constant costs are kept. It is the intercept at `w = 0`.
+    /// A constant that can be taken from all targets: with an intercept the dual of a loss of `y - t` does not change,
+    /// and the digits that a large constant costs are kept. It is the intercept at `w = 0`.
     fn centre(&self) -> f64 {
         match self.loss.targets() {
             Targets::Real => self.zero_intercept.unwrap_or(0.0),
@@ -82,8 +82,8 @@ impl DualProblem<'_> {
         b - step(b)
     }
 
-    /// The slope of the sum grows with b. It is compared with zero as the sums of its falling and of its rising parts, up
-    /// to their rounding, so that slopes which cancel do.
+    /// The slope of the sum grows with b. It is compared with zero as the sums of its falling and of its rising parts,
+    /// up to their rounding, so that slopes which cancel do.
     fn middle_of_minimisers(&self, omega: &[f64]) -> f64 {
         let gammas = self.present().map(|i| self.gammas[i]);
         let (smallest, largest) = gammas.fold((f64::INFINITY, 0.0_f64), |(s, l), gamma| (s.min(gamma), l.max(gamma)));

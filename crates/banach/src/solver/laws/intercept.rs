@@ -80,8 +80,9 @@ fn intercepts_that_are_known() {
     let x = data().0.rows(&[0, 1, 2, 3]);
     let form = features(&x, 2.0);
     let tube = EpsilonInsensitive::new(0.5).expect("valid");
-    let cases: [(&dyn Loss, [f64; 4], [f64; 4], f64); 11] = [
-        (&Squared, [1.0, 2.0, 3.0, 6.0], [1.0; 4], 3.0),
+    let squared: &dyn Loss = &Squared;
+    let cases = [
+        (squared, [1.0, 2.0, 3.0, 6.0], [1.0; 4], 3.0),
         (&Squared, [1.0, 2.0, 3.0, 6.0], [1.0, 0.0, 0.0, 3.0], 4.75),
         (&Squared, [0.1; 4], [0.3, 0.7, 0.9, 1.1], 0.1),
         (&Absolute, [1.0, 2.0, 4.0, 9.0], [1.0; 4], 3.0),
