@@ -2,8 +2,9 @@
 
     min over alpha of  Lambda(alpha) = (1/q) ||X' alpha||_q^q + ||alpha||^2/(2 gamma) - <y, alpha>
 
-Reads from standard input the line `data SAMPLES FEATURES`, then X, one feature after another, and y as raw little-endian
-float64. Prints one JSON line when the data are there, and answers every line `solve P GAMMA TOLERANCE` with another.
+Reads from standard input the line `data SAMPLES FEATURES`, then X, one feature after another, and y as raw
+little-endian float64. Prints one JSON line when the data are there, and answers every line
+`solve P GAMMA TOLERANCE` with another.
 
 What the opponent is given:
 - both products run in BLAS on every core, in the layout of X that is fastest on this machine (`fastest_product`);

@@ -35,8 +35,8 @@ pub(crate) fn solvers(solvers: &Solvers) -> Table {
         header: ["problem", "banach", "L-BFGS-B", "times as fast", "target", ""].map(str::to_owned).into(),
         rows: solvers.races.iter().map(|race| row(race).map(Cell::from).into()).collect(),
         notes: vec![format!(
-            "SciPy {}, numpy {}, {} matrix, {:.1} ms for one evaluation alone. Both stop at the first evaluation whose relative \
-             gap is at most {:e}.",
+            "SciPy {}, numpy {}, {} matrix, {:.1} ms for one evaluation alone. Both stop at the first evaluation whose \
+             relative gap is at most {:e}.",
             peer.scipy,
             peer.numpy,
             peer.layout,

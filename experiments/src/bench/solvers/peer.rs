@@ -126,7 +126,10 @@ mod tests {
 
     #[test]
     fn answers_are_read() {
-        let line = r#"{"seconds": 0.25, "evaluations": 9, "relative_gap": 4.2e-11, "dual": -1.97, "start": "ray", "corrections": 10}"#;
+        let line = concat!(
+            r#"{"seconds": 0.25, "evaluations": 9, "relative_gap": 4.2e-11, "#,
+            r#""dual": -1.97, "start": "ray", "corrections": 10}"#
+        );
         let answer: Answer = parse(&format!("{line}\n")).expect("an answer");
         assert_eq!((answer.seconds, answer.evaluations, answer.relative_gap), (0.25, 9, 4.2e-11));
         assert_eq!((answer.dual, &answer.start[..], answer.corrections), (-1.97, "ray", 10));
