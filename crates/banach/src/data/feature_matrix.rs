@@ -257,6 +257,25 @@ impl<'a> FeatureMatrix<'a> {
         (squares, exponent)
     }
 
+    /// The products of some features with a vector.
+    pub(crate) fn products(&self, columns: &[usize], vector: &[f64], out: &mut [f64]) {
+        match &self.storage {
+            Storage::Dense(values) => {
+                columns.par_iter().zip(out).with_min_len(64).for_each(|(&column, out)| {
+                    let values = &values[column * self.samples..(column + 1) * self.samples];
+                    *out = values.iter().zip(vector).map(|(value, x)| value * x).sum();
+                });
+            }
+            Storage::Sparse { starts, rows, values } => {
+                for (&column, out) in columns.iter().zip(out) {
+                    let stored = starts[column]..starts[column + 1];
+                    let products = rows[stored.clone()].iter().zip(&values[stored]);
+                    *out = products.map(|(&row, value)| value * vector[row]).sum();
+                }
+            }
+        }
+    }
+
     /// Some features, each times the root of its weight, for entries divided by `2^exponent`.
     pub(crate) fn weighted_columns(&self, columns: &[usize], weights: &[f64], exponent: f64) -> Vec<f64> {
         let mut out = vec![0.0; self.samples * columns.len()];

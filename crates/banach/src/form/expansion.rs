@@ -41,6 +41,15 @@ pub struct Hessian {
     pub tail: f64,
     /// Their share of the trace.
     pub tail_share: f64,
+    /// The features that were kept, where features are listed.
+    pub(crate) columns: Vec<usize>,
+}
+
+impl Hessian {
+    /// The Hessian itself.
+    pub(crate) fn exact(main: HessianPart) -> Self {
+        Self { main, tail: 0.0, tail_share: 0.0, columns: Vec::new() }
+    }
 }
 
 /// A positive semidefinite matrix.

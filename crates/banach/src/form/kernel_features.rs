@@ -68,6 +68,16 @@ impl QForm for KernelFeatures {
         self.features.hessian(at, keep, scratch)
     }
 
+    fn preview<'b>(
+        &'b self,
+        at: &Expansion,
+        hessian: &Hessian,
+        d: &[f64],
+        scratch: &'b mut Scratch,
+    ) -> Option<Box<dyn Lines + 'b>> {
+        self.features.preview(at, hessian, d, scratch)
+    }
+
     fn segment<'b>(
         &'b self,
         from: (&[f64], &Expansion),

@@ -51,6 +51,16 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// `keep` at least the number of features, are exact.
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian;
 
+    /// `Q` along the line from an expanded point in the direction d, or what the features that a Hessian has kept make of it,
+    /// which is less and costs no pass; `None` on routes without features.
+    fn preview<'a>(
+        &'a self,
+        at: &Expansion,
+        hessian: &Hessian,
+        d: &[f64],
+        scratch: &'a mut Scratch,
+    ) -> Option<Box<dyn Lines + 'a>>;
+
     /// `Q` on the segment from one expanded point to another, t = 0 to t = 1, and the passes over the data that it took.
     fn segment<'a>(
         &'a self,

@@ -72,12 +72,11 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
             gram
         });
         let power = WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * facts.entries);
-        let main = HessianPart::Dense(gram.iter().map(|&entry| power.times(entry)).collect());
-        return Hessian { main, tail: 0.0, tail_share: 0.0 };
+        return Hessian::exact(HessianPart::Dense(gram.iter().map(|&entry| power.times(entry)).collect()));
     }
     let size = largest(&at.kept);
     if size < NEGLIGIBLE {
-        return Hessian { main: HessianPart::Factor(Vec::new()), tail: 0.0, tail_share: 0.0 };
+        return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
     let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * facts.entries);
     let selection = Selection::heaviest(form, at, size, &facts.squares, keep, scratch);
@@ -94,7 +93,8 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
         matrix.iter_mut().for_each(|entry| *entry = power.times((q - 1.0) * *entry));
         HessianPart::Dense(matrix)
     };
-    Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share: tail / total }
+    let tail_share = if tail > 0.0 { tail / total } else { 0.0 };
+    Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share, columns }
 }
 
 /// The features that carry the trace of M.

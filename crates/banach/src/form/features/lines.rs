@@ -41,6 +41,23 @@ impl<'a> FeatureLines<'a> {
         Self { exponent: form.exponent, block, exponents, products }
     }
 
+    /// The line from an expanded point, as far as some features see it.
+    pub(super) fn of_columns(
+        form: &Features<'_>,
+        at: &Expansion,
+        columns: &[usize],
+        d: &[f64],
+        scratch: &'a mut Scratch,
+    ) -> Self {
+        let (exponents, copy) = scratch.duals.take(2 + d.len()).split_at_mut(2);
+        exponents.copy_from_slice(&[at.exponent, super::scaled(d, copy)]);
+        let products = scratch.features.take(2 * columns.len());
+        let (u, products_of_d) = products.split_at_mut(columns.len());
+        u.iter_mut().zip(columns).for_each(|(u, &column)| *u = at.kept[column]);
+        form.matrix.products(columns, copy, products_of_d);
+        Self { exponent: form.exponent, block: columns.len(), exponents, products }
+    }
+
     /// Visits `(u, d)` of every block, and combines the results along a tree that depends on the number of
     /// features alone.
     fn reduce<T: Send>(

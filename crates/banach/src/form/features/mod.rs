@@ -166,6 +166,17 @@ impl QForm for Features<'_> {
         hessian::hessian(self, at, keep, scratch)
     }
 
+    fn preview<'b>(
+        &'b self,
+        at: &Expansion,
+        hessian: &Hessian,
+        d: &[f64],
+        scratch: &'b mut Scratch,
+    ) -> Option<Box<dyn Lines + 'b>> {
+        let lines = FeatureLines::of_columns(self, at, &hessian.columns, d, scratch);
+        (!hessian.columns.is_empty()).then(|| Box::new(lines) as Box<dyn Lines>)
+    }
+
     fn segment<'b>(
         &'b self,
         (_, from): (&[f64], &Expansion),

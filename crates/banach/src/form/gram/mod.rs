@@ -234,8 +234,17 @@ impl QForm for Gram<'_> {
 
     fn hessian(&self, at: &Expansion, _keep: usize, _scratch: &mut Scratch) -> Hessian {
         let factor = self.exponent.q() - 1.0;
-        let main = HessianPart::Dense(at.kept.iter().map(|entry| factor * entry).collect());
-        Hessian { main, tail: 0.0, tail_share: 0.0 }
+        Hessian::exact(HessianPart::Dense(at.kept.iter().map(|entry| factor * entry).collect()))
+    }
+
+    fn preview<'b>(
+        &'b self,
+        _at: &Expansion,
+        _hessian: &Hessian,
+        _d: &[f64],
+        _scratch: &'b mut Scratch,
+    ) -> Option<Box<dyn Lines + 'b>> {
+        None
     }
 
     fn segment<'b>(

@@ -5,7 +5,7 @@ use super::{
     term::{self, Term},
 };
 use crate::{
-    Certificate, DualProblem, Error, Expansion, Scratch,
+    Certificate, DualProblem, Error, Expansion, Hessian, Scratch,
     solver::{Progress, Solution, Start, Status, start},
 };
 
@@ -264,6 +264,8 @@ impl<'a> Run<'a> {
         let (line, passes) = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
         let t = root(|t| line.at(0, t).slope + self.conjugate_slope(&self.alpha, &d, t), self.descent.abs());
         drop(line);
+            eprintln!("   t {t:.6} descent {:.3e}", self.descent);
+        }
         self.passes += passes;
         self.scratch = scratch;
         self.point.iter_mut().zip(&self.alpha).zip(&d).for_each(|((point, alpha), d)| *point = alpha + t * d);
@@ -275,7 +277,8 @@ impl<'a> Run<'a> {
     fn stretch(&mut self) {
         let q = self.problem.form().exponent().q();
         let value = q * self.here.evaluation.values[0];
-        if !(value > 0.0 && value.is_finite()) {
+        // The barrier is not known before the first step, and there the start is a minimum already.
+        if !(value > 0.0 && value.is_finite()) || self.iteration == 0 {
             return;
         }
         let zero = vec![0.0; self.alpha.len()];
@@ -341,9 +344,7 @@ impl<'a> Run<'a> {
         self.scratch = scratch;
         self.tail_share = hessian.tail_share;
         let d = self.direction(&hessian, tolerance);
-        let room = self.room(&self.alpha, &d);
-        let most = MOST.max(1.0 - self.certificate.relative_gap());
-        let length = (most * room).min(1.0);
+        let length = self.length(&hessian, &d);
         self.point.iter_mut().zip(&self.alpha).zip(&d).for_each(|((point, alpha), d)| *point = alpha + length * d);
         self.keep_inside();
         let d: Vec<f64> = self.point.iter().zip(&self.alpha).map(|(to, from)| to - from).collect();
@@ -354,9 +355,26 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// How much of the Newton step to try: what stays off the border, and what the features that the Hessian has kept allow.
+    fn length(&mut self, hessian: &Hessian, d: &[f64]) -> f64 {
+        let most = MOST.max(1.0 - self.certificate.relative_gap());
+        let length = (most * self.room(&self.alpha, d)).min(1.0);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut share = 1.0;
+        if let Some(line) = self.problem.form().preview(&self.here, hessian, d, &mut scratch) {
+            let slope = |t: f64| line.at(0, t * length).slope + self.conjugate_slope(&self.alpha, d, t * length);
+            let descent = slope(0.0);
+            if slope(1.0) > FLAT * descent.abs() {
+                share = root(slope, descent.abs());
+            }
+        }
+        self.scratch = scratch;
+        share * length
+    }
+
     /// The Newton direction for the smallest barrier under which the step neither meets the border nor promises more than
     /// the barrier leaves open.
-    fn direction(&mut self, hessian: &crate::Hessian, tolerance: f64) -> Vec<f64> {
+    fn direction(&mut self, hessian: &Hessian, tolerance: f64) -> Vec<f64> {
         if self.barriers == 0.0 {
             return self.newton_direction(hessian, 0.0).d;
         }
@@ -390,12 +408,21 @@ impl<'a> Run<'a> {
                 }
             }
         }
+            eprintln!(
+                "   place {place} mu {:.2e} -> {:.2e} room {:.3e} dec {:.3e} nbmu {:.3e}",
+                self.mu,
+                mu(place),
+                self.room(&self.alpha, &found.d),
+                found.decrease,
+                self.barriers * mu(place)
+            );
+        }
         self.mu = mu(place);
         self.shrink = place;
         found.d
     }
 
-    fn newton_direction(&self, hessian: &crate::Hessian, mu: f64) -> Direction {
+    fn newton_direction(&self, hessian: &Hessian, mu: f64) -> Direction {
         let (mut gradient, mut diagonal) = (Vec::new(), Vec::new());
         for Sample { i, gamma, term } in &self.samples {
             let found = term.linearised(term.inside(self.alpha[*i] / gamma), self.t[*i], mu / gamma);
