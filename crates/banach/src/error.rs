@@ -93,6 +93,23 @@ pub enum Error {
         /// The number of features, card(K).
         cardinality: BigUint,
     },
+    /// A kernel whose features cannot be listed.
+    #[error(
+        "{kernel} has infinitely many features: cut its degrees (a polynomial or a power series by coefficients), or use \
+         a Gram tensor, which lists no features (q = 2, 4, 6 or 8)"
+    )]
+    InfinitelyManyFeatures {
+        /// The kernel with its parameters.
+        kernel: String,
+    },
+    /// No route to `Q` that may be taken.
+    #[error("{}", no_route(refused, admissible))]
+    NoRoute {
+        /// The routes that were asked for, each with what keeps it from being taken.
+        refused: Vec<(&'static str, Error)>,
+        /// Those that were not asked for and could be taken.
+        admissible: Vec<&'static str>,
+    },
     /// A sparse matrix whose index arrays contradict each other.
     #[error("sparse matrix: {problem} (column {column})")]
     SparseStructure {
@@ -164,8 +181,23 @@ pub enum Error {
     },
 }
 
-/// Bytes for people to read.
+fn no_route(refused: &[(&'static str, Error)], admissible: &[&'static str]) -> String {
+    let mut text = "no route can be taken:".to_owned();
+    refused.iter().for_each(|(route, reason)| text += &format!("\n  {route}: {reason}"));
+    if !admissible.is_empty() {
+        text += &format!("\n  allowed here: {}", admissible.join(", "));
+    }
+    text
+}
+
+/// Bytes for people to read, and exactly.
 fn bytes(count: u64) -> String {
+    let words = bytes_in_words(count);
+    if count == u64::MAX || words.ends_with("bytes") { words } else { format!("{words} ({count} bytes)") }
+}
+
+/// Bytes for people to read.
+pub(crate) fn bytes_in_words(count: u64) -> String {
     let (mut value, mut unit) = (count as f64, "bytes");
     for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
         if value >= 1000.0 {
@@ -175,7 +207,7 @@ fn bytes(count: u64) -> String {
     match (count, unit) {
         (u64::MAX, _) => "more than can be counted".to_owned(),
         (_, "bytes") => format!("{count} bytes"),
-        _ => format!("{value:.3} {unit} ({count} bytes)"),
+        _ => format!("{value:.3} {unit}"),
     }
 }
 

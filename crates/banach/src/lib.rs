@@ -50,7 +50,10 @@ pub use certificate::Certificate;
 pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
 pub use exponent::Exponent;
-pub use form::{Evaluation, Features, Gram, KernelFeatures, LinePoint, Lines, Predict, QForm};
+pub use form::{
+    Cost, Evaluation, Features, Gram, KernelFeatures, LinePoint, Lines, Plan, Planner, Predict, QForm, Rates, Route,
+    RoutePlan, Shape,
+};
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::Memory;
 pub use problem::DualProblem;

@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-use super::{Evaluation, LinePoint, Lines, Predict, QForm};
+use super::{Evaluation, LINES, LinePoint, Lines, Predict, QForm};
 
 /// `Q(alpha) = (1/q)||Phi_n' alpha||_q^q` for a given feature matrix.
 ///
@@ -25,6 +25,17 @@ impl<'a> Features<'a> {
     /// The form of a feature matrix.
     pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
         Self { matrix, exponent }
+    }
+
+    /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix; `None`
+    /// beyond all counting. Second derivatives are not counted: they are of the solver's choosing.
+    pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
+        let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems, outputs: problems };
+        let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
+        let pass = |sweep: Sweep, inputs| sweep.memory(samples, features, stored, inputs);
+        let accumulators = pass(evaluate, problems)?.max(pass(lines, 1 + LINES)?);
+        let numbers = features.checked_mul(1 + LINES)?.checked_add(accumulators)?;
+        u64::try_from(numbers).ok()?.checked_mul(8)
     }
 
     /// The matrix.

@@ -8,14 +8,19 @@ mod gram;
 mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
+mod planner;
 
 pub use features::Features;
 pub use gram::Gram;
 pub use kernel_features::KernelFeatures;
+pub use planner::{Cost, Plan, Planner, Rates, Route, RoutePlan, Shape};
 
 use std::fmt;
 
 use crate::{Error, Exponent, FeatureMatrix, Scratch};
+
+/// Lines that a line search looks along at a time, for which routes count memory.
+const LINES: usize = 8;
 
 /// The convex, q-homogeneous form `Q(alpha) = (1/q)||Phi_n* alpha||_q^q` on `R^n`.
 ///
