@@ -133,6 +133,27 @@ pub enum Error {
         /// The sum of `gamma_i L(y_i, 0)`.
         value: f64,
     },
+    /// A loss that decreases without end as the intercept grows, because all labels are equal.
+    #[error(
+        "the {loss} loss with an intercept needs samples of both classes, and all {samples} of positive weight have the \
+         label {label}: add samples of the other class, or fit without an intercept"
+    )]
+    OneClass {
+        /// The loss.
+        loss: &'static str,
+        /// The only label.
+        label: f64,
+        /// The number of samples of positive weight.
+        samples: usize,
+    },
+    /// A dual vector of a problem with an intercept whose entries do not sum to zero.
+    #[error("{what} sums to {sum:e}; with an intercept it must sum to 0: subtract the mean of its entries")]
+    Unbalanced {
+        /// The name of the vector.
+        what: &'static str,
+        /// The sum of its entries.
+        sum: f64,
+    },
     /// No starting point can be represented.
     #[error("the start on the ray alpha_i = t gamma_i y_i has t = {t:e}, which underflows: rescale X or give alpha_0")]
     NoStart {

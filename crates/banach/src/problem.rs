@@ -1,5 +1,9 @@
 //! The dual problem (24) `[eq:gendual]`: one form, one loss, targets and weights.
 
+mod balance;
+mod intercept;
+mod search;
+
 use crate::{
     Certificate, Error, Evaluation, Loss, QForm,
     data::MAX_ENTRY,
@@ -9,7 +13,8 @@ use crate::{
 /// Below this, denormal numbers resolve the objective to less than 1e-9.
 const SMALLEST_OBJECTIVE: f64 = 1e-314;
 
-/// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`.
+/// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`, or over those with
+/// `sum_i alpha_i = 0` for a problem with an intercept.
 ///
 /// A sample of weight 0 is absent: its `alpha_i` is 0, and its `omega_i` is a prediction.
 #[derive(Debug, Clone)]
@@ -19,6 +24,8 @@ pub struct DualProblem<'a> {
     y: &'a [f64],
     gamma: f64,
     gammas: Vec<f64>,
+    /// The intercept at `w = 0`, for a problem that has one.
+    zero_intercept: Option<f64>,
 }
 
 impl<'a> DualProblem<'a> {
@@ -37,7 +44,7 @@ impl<'a> DualProblem<'a> {
         if let Some(row) = y.iter().position(|&y| !fits(y)) {
             return Err(Error::BadValue { what: "y", row, value: y[row], allowed });
         }
-        Self { form, loss, y, gamma, gammas: vec![gamma; y.len()] }.in_range()
+        Self { form, loss, y, gamma, gammas: vec![gamma; y.len()], zero_intercept: None }.in_range()
     }
 
     /// The problem with `gamma_i = gamma * weights_i`; weights are non-negative and not all zero.
@@ -54,15 +61,23 @@ impl<'a> DualProblem<'a> {
             let allowed = "at least one weight whose product with gamma is > 0";
             return Err(Error::BadValue { what: "sample_weight", row: 0, value: weights[0], allowed });
         }
+        self.settled()
+    }
+
+    /// The problem whose weights or intercept were changed, checked.
+    fn settled(mut self) -> Result<Self, Error> {
+        if self.has_intercept() {
+            self.refuse_one_class()?;
+            self.zero_intercept = Some(self.find_zero_intercept());
+        }
         self.in_range()
     }
 
     /// Refuses an objective that leaves the range of f64.
     fn in_range(self) -> Result<Self, Error> {
         let value = self.zero_value();
-        let present = self.gammas.iter().zip(self.y).filter(|(gamma, _)| **gamma > 0.0);
-        let optimal =
-            present.map(|(_, &y)| self.loss.slope(y, 0.0)).all(|slope| slope.is_none_or(|slope| slope == 0.0));
+        let slopes = self.present().map(|i| self.loss.slope(self.y[i], self.zero_intercept.unwrap_or(0.0)));
+        let optimal = { slopes }.all(|slope| slope.is_none_or(|slope| slope == 0.0));
         match value {
             _ if !value.is_finite() => Err(Error::Overflow { value }),
             _ if value < SMALLEST_OBJECTIVE && !optimal => Err(Error::Underflow { value }),
@@ -100,9 +115,10 @@ impl<'a> DualProblem<'a> {
         self.gammas.iter().copied().fold(0.0, f64::max)
     }
 
-    /// `F(0) = sum_i gamma_i L(y_i, 0)`.
+    /// `F(0) = sum_i gamma_i L(y_i, 0)`; with an intercept `min_b F(0, b)`.
     pub fn zero_value(&self) -> f64 {
-        self.sum(|y, _| self.loss.value(y, 0.0), &self.gammas)
+        let b = self.zero_intercept.unwrap_or(0.0);
+        self.sum(|y, _| self.loss.value(y, b), &self.gammas)
     }
 
     /// `sum_i gamma_i f(y_i, x_i)` over the samples that are present.
@@ -130,14 +146,15 @@ impl<'a> DualProblem<'a> {
 
     /// The loss term of the dual, `sum_i gamma_i L*(y_i, -alpha_i/gamma_i)`; infinite outside its domain.
     pub(crate) fn conjugate_sum(&self, alpha: &[f64]) -> f64 {
-        self.dual_sum(|_, y, s| self.loss.conjugate(y, s), alpha)
+        self.dual_sum(|_, y, s| self.loss.conjugate(self.centred(y), s), alpha)
     }
 
-    /// Adds the gradient of the conjugate sum to `gradient`, at a point inside the domain.
+    /// Adds the gradient of the conjugate sum to `gradient`, at a point inside the domain; with an intercept up to a
+    /// constant.
     pub(crate) fn add_conjugate_gradient(&self, alpha: &[f64], gradient: &mut [f64]) {
         for (i, gradient) in gradient.iter_mut().enumerate() {
             if self.gammas[i] > 0.0 {
-                let slope = self.loss.conjugate_slope(self.y[i], alpha[i] / self.gammas[i]);
+                let slope = self.loss.conjugate_slope(self.centred(self.y[i]), alpha[i] / self.gammas[i]);
                 *gradient += slope.expect("the point is inside the domain of a smooth conjugate");
             } else {
                 *gradient = 0.0;
@@ -153,21 +170,30 @@ impl<'a> DualProblem<'a> {
 
     /// `prox_{lambda phi_2}(v)` in place, for `phi_2` the conjugate sum.
     pub(crate) fn prox(&self, lambda: f64, v: &mut [f64]) {
-        for ((v, &gamma), &y) in v.iter_mut().zip(&self.gammas).zip(self.y) {
-            if gamma == 0.0 {
-                *v = 0.0;
-                continue;
-            }
-            let (lower, upper) = self.loss.domain(y);
-            *v = gamma * self.loss.prox(y, lambda / gamma, *v / gamma);
-            // Rounding of the product must not lead out of the domain.
-            while *v / gamma > upper {
-                *v = v.next_down();
-            }
-            while *v / gamma < lower {
-                *v = v.next_up();
-            }
+        if self.has_intercept() {
+            return self.prox_balanced(lambda, v);
         }
+        for i in 0..v.len() {
+            v[i] = if self.gammas[i] > 0.0 { self.prox_of_sample(i, lambda, v[i]) } else { 0.0 };
+        }
+    }
+
+    /// One entry of [`prox`](Self::prox) for a sample that is present; with an intercept up to a constant in `v`.
+    fn prox_of_sample(&self, i: usize, lambda: f64, v: f64) -> f64 {
+        let (gamma, y) = (self.gammas[i], self.centred(self.y[i]));
+        self.into_domain(i, gamma * self.loss.prox(y, lambda / gamma, v / gamma))
+    }
+
+    /// Rounding of a product must not lead out of the domain.
+    fn into_domain(&self, i: usize, mut alpha: f64) -> f64 {
+        let (gamma, (lower, upper)) = (self.gammas[i], self.loss.domain(self.y[i]));
+        while alpha / gamma > upper {
+            alpha = alpha.next_down();
+        }
+        while alpha / gamma < lower {
+            alpha = alpha.next_up();
+        }
+        alpha
     }
 
     /// The first entry at which a dual vector cannot be an iterate: Lambda must be finite, and the conjugate
@@ -191,7 +217,8 @@ impl<'a> DualProblem<'a> {
             return Err(Error::Shape { what: "alpha_0", got: alpha.len(), expected: self.samples() });
         }
         match self.first_inadmissible(alpha) {
-            None => Ok(()),
+            None if self.is_balanced(alpha) => Ok(()),
+            None => Err(Error::Unbalanced { what: "alpha_0", sum: balance::sum(alpha) }),
             Some(row) => Err(Error::BadValue {
                 what: "alpha_0",
                 row,
@@ -211,18 +238,28 @@ impl<'a> DualProblem<'a> {
         assert_eq!(alpha.len(), n, "alpha has n entries");
         let (value, omega, roundings) = (evaluation.values[0], &evaluation.omegas[..n], &evaluation.roundings[..n]);
         let exponent = self.form.exponent();
+        let b = self.intercept(omega);
         // ||w||_p^p = q Q(alpha).
-        let primal = self.loss_sum(omega) + (exponent.q() / exponent.p()) * value;
+        let primal = self.sum(|y, omega| self.loss.value(y, omega + b), omega) + (exponent.q() / exponent.p()) * value;
+        if !self.is_balanced(alpha) {
+            return Certificate::of_dual(primal, f64::INFINITY, f64::INFINITY, f64::INFINITY, exponent);
+        }
         let dual = value + self.conjugate_sum(alpha);
+        // The terms of the gap sum to F + Lambda + b sum_i alpha_i, for targets from their centre.
+        let unbalance = if self.has_intercept() { (b - self.centre()).abs() * balance::sum(alpha).abs() } else { 0.0 };
         // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves.
         let term = |i: usize, y: f64, s: f64| match roundings[i] {
-            0.0 => self.loss.gap(y, omega[i], s),
+            0.0 => self.loss.gap(y, omega[i] + b, s),
             f64::INFINITY => f64::INFINITY,
-            rounding => self.loss.gap(y, omega[i] - rounding, s).max(self.loss.gap(y, omega[i] + rounding, s)),
+            rounding => {
+                let t = omega[i] + b;
+                self.loss.gap(y, t - rounding, s).max(self.loss.gap(y, t + rounding, s))
+            }
         };
-        let gap = self.dual_sum(term, alpha);
-        // L(y_i, 0) + L*(y_i, -s_i) is the gap of the prediction 0: the excess over -F(0) without cancellation.
-        let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, 0.0, s), alpha);
+        let gap = self.dual_sum(term, alpha) + unbalance;
+        // The gaps of the predictions at w = 0 sum to the excess over -F(0), without cancellation.
+        let t = self.zero_intercept.unwrap_or(0.0);
+        let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + unbalance;
         Certificate::of_dual(primal, dual, gap, excess, exponent)
     }
 }

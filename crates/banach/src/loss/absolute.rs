@@ -25,6 +25,10 @@ impl Loss for Absolute {
         (t != y).then(|| (t - y).signum())
     }
 
+    fn slopes(&self, y: f64, t: f64) -> (f64, f64) {
+        (if t > y { 1.0 } else { -1.0 }, if t < y { -1.0 } else { 1.0 })
+    }
+
     fn smoothness(&self) -> Option<f64> {
         None
     }

@@ -48,6 +48,16 @@ impl Loss for EpsilonInsensitive {
         }
     }
 
+    fn slopes(&self, y: f64, t: f64) -> (f64, f64) {
+        let residual = y - t;
+        let from = |above: bool, below: bool| f64::from(u8::from(above)) - f64::from(u8::from(below));
+        // Written for epsilon = 0, too.
+        (
+            from(residual < -self.epsilon, residual >= self.epsilon),
+            from(residual <= -self.epsilon, residual > self.epsilon),
+        )
+    }
+
     fn smoothness(&self) -> Option<f64> {
         None
     }

@@ -25,6 +25,10 @@ impl Loss for Hinge {
         (y * t != 1.0).then(|| if y * t < 1.0 { -y } else { 0.0 })
     }
 
+    fn slopes(&self, y: f64, t: f64) -> (f64, f64) {
+        self.slope(y, t).map_or((f64::min(-y, 0.0), f64::max(-y, 0.0)), |slope| (slope, slope))
+    }
+
     fn smoothness(&self) -> Option<f64> {
         None
     }

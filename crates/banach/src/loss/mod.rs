@@ -29,7 +29,7 @@ pub use squared_hinge::SquaredHinge;
 /// The targets a loss is defined for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Targets {
-    /// Any finite number: regression.
+    /// Any finite number: regression. The loss depends on `y - t` alone.
     Real,
     /// -1 or 1: classification.
     Signs,
@@ -69,6 +69,17 @@ pub trait Loss: fmt::Debug + Send + Sync {
 
     /// The derivative of `L(y, .)` at `t`, or `None` at a kink.
     fn slope(&self, y: f64, t: f64) -> Option<f64>;
+
+    /// The derivatives from the left and from the right. A loss without kinks keeps this default.
+    fn slopes(&self, y: f64, t: f64) -> (f64, f64) {
+        let slope = self.slope(y, t).unwrap_or(f64::NAN);
+        (slope, slope)
+    }
+
+    /// The second derivative of `L(y, .)`, where it is one constant: the squared loss.
+    fn curvature(&self) -> Option<f64> {
+        None
+    }
 
     /// A Lipschitz constant of the slope, or `None` for a loss with kinks.
     fn smoothness(&self) -> Option<f64>;

@@ -44,6 +44,11 @@ impl Loss for Quantile {
         (t != y).then(|| if t < y { -self.tau } else { 1.0 - self.tau })
     }
 
+    fn slopes(&self, y: f64, t: f64) -> (f64, f64) {
+        let (below, above) = (-self.tau, 1.0 - self.tau);
+        (if t > y { above } else { below }, if t < y { below } else { above })
+    }
+
     fn smoothness(&self) -> Option<f64> {
         None
     }

@@ -25,6 +25,10 @@ impl Loss for Squared {
         Some(t - y)
     }
 
+    fn curvature(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn smoothness(&self) -> Option<f64> {
         Some(1.0)
     }

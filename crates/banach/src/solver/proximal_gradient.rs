@@ -7,7 +7,8 @@ use crate::{Certificate, DualProblem, Error, Evaluation, Scratch, loss::Split};
 ///
 /// - Solves: `min phi_1(alpha) + phi_2(alpha)`, (27) `[eq:201705417a]`.
 /// - Given: a dual problem. `phi_1 = Lambda`, `phi_2 = 0` for the squared and the logistic loss; otherwise
-///   `phi_1 = Q` and `phi_2` is the sum of the conjugates.
+///   `phi_1 = Q` and `phi_2` is the sum of the conjugates. With an intercept the constraint `sum_i alpha_i = 0` is a part
+///   of `phi_2`: a projection of the gradient, or a shift of all entries before the proximity operator.
 /// - Returns: `alpha_m`, linearly convergent if Lambda is strongly convex; else `||w_m - w_bar||_p = o(1/sqrt(m))`
 ///   (Theorem 3.6 `[thm:dualalgo]`).
 /// - Cost: two passes over the data per iteration. With a proximity operator, another one for every 8 trials
@@ -129,6 +130,7 @@ impl<'a> Run<'a> {
         self.gradient.copy_from_slice(&self.evaluation.omegas);
         if self.problem.loss().split() == Split::Smooth {
             self.problem.add_conjugate_gradient(&self.alpha, &mut self.gradient);
+            self.problem.project(&mut self.gradient);
         }
     }
 
@@ -159,6 +161,7 @@ impl<'a> Run<'a> {
         for _ in 0..MAX_TRIALS {
             let trial = self.alpha.iter().zip(&*direction).map(|(alpha, direction)| alpha + lambda * direction);
             self.next.iter_mut().zip(trial).for_each(|(next, trial)| *next = trial);
+            self.problem.balance(&mut self.next);
             if self.next == self.alpha || lambda == 0.0 {
                 return None;
             }
@@ -220,7 +223,8 @@ impl<'a> Run<'a> {
 
     fn solution(self, status: Status) -> Solution {
         let Best { alpha, omega, certificate } = self.best;
-        Solution { alpha, omega, intercept: 0.0, certificate, status, iterations: self.iteration, passes: self.passes }
+        let intercept = self.problem.intercept(&omega);
+        Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where the dual iteration starts.
 
-use crate::{DualProblem, Error, Evaluation, Scratch};
+use crate::{DualProblem, Error, Evaluation, Scratch, loss::Targets};
 
 /// The choice of `alpha_0`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -9,10 +9,13 @@ pub enum Start {
     /// the ray.
     #[default]
     Auto,
-    /// The minimiser of Lambda on the ray `alpha_i = t gamma_i y_i`. It costs one evaluation, because
+    /// The minimiser of Lambda on the ray `alpha_i = t a_i`. It costs one evaluation, because
     /// `Q(t alpha) = t^q Q(alpha)`.
+    ///
+    /// `a_i = gamma_i y_i`. With an intercept the entries sum to zero: `a_i = gamma_i (y_i - y_bar)` with the mean
+    /// `y_bar = sum_i gamma_i y_i / sum_i gamma_i`, or for labels `y_i gamma_i` over the sum of gamma in the class of i.
     Ray,
-    /// A given vector.
+    /// A given vector; with an intercept its entries sum to zero.
     At(Vec<f64>),
 }
 
@@ -30,31 +33,34 @@ impl Start {
     }
 }
 
-/// Minimises the convex function `t -> Lambda(t a)`, `a_i = gamma_i y_i`, by bisection on its slope over
-/// `ln t`: the optimal `t` can be as small as the data are large.
+/// Minimises the convex function `t -> Lambda(t a)` by bisection on its slope over `ln t`: the optimal `t` can be as
+/// small as the data are large.
 fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Error> {
-    let (y, gammas, q) = (problem.targets(), problem.gammas(), problem.form().exponent().q());
-    let direction: Vec<f64> = gammas.iter().zip(y).map(|(gamma, y)| gamma * y).collect();
+    let (loss, q) = (problem.loss(), problem.form().exponent().q());
+    let a = direction(problem);
     let mut evaluation = Evaluation::default();
-    problem.form().evaluate(&direction, &mut evaluation, scratch);
+    problem.form().evaluate(&a, &mut evaluation, scratch);
     let ln_value = evaluation.ln_values[0];
+    // (a_i, a_i/gamma_i, y_i) of the samples that move.
+    let moving: Vec<(f64, f64, f64)> = (0..a.len())
+        .filter(|&i| a[i] != 0.0)
+        .map(|i| (a[i], a[i] / problem.gammas()[i], problem.centred(problem.targets()[i])))
+        .collect();
     let slope = |ln_t: f64| {
         let t = ln_t.exp();
-        let terms = gammas.iter().zip(y).map(|(&gamma, &y)| match problem.loss().conjugate_slope(y, t * y) {
-            _ if gamma == 0.0 || y == 0.0 => 0.0,
-            Some(slope) => gamma * y * slope,
-            None => f64::INFINITY,
-        });
+        let terms =
+            moving.iter().map(|&(a, s, y)| loss.conjugate_slope(y, t * s).map_or(f64::INFINITY, |slope| a * slope));
         (q.ln() + ln_value + (q - 1.0) * ln_t).exp() + terms.sum::<f64>()
     };
     // The ray leaves the domain where its first sample does. Without such an end every sample is past its
-    // minimum at t = 1, where alpha_i/gamma_i = y_i.
-    let ends = gammas.iter().zip(y).filter(|(gamma, y)| **gamma > 0.0 && **y != 0.0).map(|(_, &y)| {
-        let (lower, upper) = problem.loss().domain(y);
-        (if y > 0.0 { upper } else { lower }) / y
+    // minimum where alpha_i/gamma_i is at least y_i.
+    let ends = moving.iter().map(|&(_, s, y)| {
+        let (lower, upper) = loss.domain(y);
+        (if s > 0.0 { upper } else { lower }) / s
     });
     let end = ends.fold(f64::INFINITY, f64::min);
-    let (mut lower, mut upper) = (-700.0, if end.is_finite() { end.ln() } else { 0.0 });
+    let past = moving.iter().map(|&(_, s, y)| (y / s).abs()).fold(0.0, f64::max);
+    let (mut lower, mut upper) = (-700.0, if end.is_finite() { end.ln() } else { past.ln().max(-700.0) });
     for _ in 0..60 {
         let middle = 0.5 * (lower + upper);
         if slope(middle) < 0.0 {
@@ -64,6 +70,31 @@ fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Err
         }
     }
     let t = f64::exp(lower);
-    let alpha: Vec<f64> = direction.iter().map(|a| t * a).collect();
+    let mut alpha: Vec<f64> = a.iter().map(|a| t * a).collect();
+    problem.balance(&mut alpha);
     if problem.first_inadmissible(&alpha).is_none() { Ok(alpha) } else { Err(Error::NoStart { t }) }
+}
+
+/// The direction of the ray.
+fn direction(problem: &DualProblem<'_>) -> Vec<f64> {
+    let (y, gammas) = (problem.targets(), problem.gammas());
+    let samples = || gammas.iter().zip(y);
+    match (problem.has_intercept(), problem.loss().targets()) {
+        (false, _) => samples().map(|(gamma, y)| gamma * y).collect(),
+        (true, Targets::Real) => {
+            let scale = problem.largest_gamma();
+            let total: f64 = gammas.iter().map(|gamma| gamma / scale).sum();
+            let centred = |y: f64| problem.centred(y);
+            let mean = samples().map(|(gamma, y)| gamma / scale / total * centred(*y)).sum::<f64>();
+            samples().map(|(gamma, y)| gamma * (centred(*y) - mean)).collect()
+        }
+        (true, Targets::Signs) => {
+            let class = |label: f64| samples().filter(|(_, y)| **y == label).map(|(gamma, _)| gamma).sum::<f64>();
+            let (plus, minus) = (class(1.0), class(-1.0));
+            if plus == 0.0 || minus == 0.0 {
+                return vec![0.0; y.len()];
+            }
+            samples().map(|(gamma, y)| y * gamma / if *y > 0.0 { plus } else { minus }).collect()
+        }
+    }
 }
