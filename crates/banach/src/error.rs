@@ -102,6 +102,26 @@ pub enum Error {
         /// The kernel with its parameters.
         kernel: String,
     },
+    /// Labels without anything to tell apart.
+    #[error("every label is {label}; a classifier needs at least two classes")]
+    OneLabel {
+        /// The label.
+        label: i64,
+    },
+    /// A class whose samples all have weight 0.
+    #[error("all samples with the label {label} have weight 0: leave them out, or give one of them a weight > 0")]
+    AbsentLabel {
+        /// The label.
+        label: i64,
+    },
+    /// A label that the model was not fitted to.
+    #[error("the label {label} is not one of the classes {classes:?}")]
+    UnknownLabel {
+        /// The label.
+        label: i64,
+        /// The labels of the fit.
+        classes: Vec<i64>,
+    },
     /// No route to `Q` that may be taken.
     #[error("{}", no_route(refused, admissible))]
     NoRoute {
@@ -203,12 +223,12 @@ pub enum Error {
 }
 
 fn no_route(refused: &[(&'static str, Error)], admissible: &[&'static str]) -> String {
-    let mut text = "no route can be taken:".to_owned();
-    refused.iter().for_each(|(route, reason)| text += &format!("\n  {route}: {reason}"));
+    let mut lines = vec!["no route can be taken:".to_owned()];
+    lines.extend(refused.iter().map(|(route, reason)| format!("{route}: {reason}")));
     if !admissible.is_empty() {
-        text += &format!("\n  allowed here: {}", admissible.join(", "));
+        lines.push(format!("allowed here: {}", admissible.join(", ")));
     }
-    text
+    lines.join("\n  ")
 }
 
 /// Bytes for people to read, and exactly.

@@ -38,6 +38,7 @@
 mod certificate;
 mod data;
 mod error;
+mod estimator;
 mod exponent;
 mod form;
 pub mod kernel;
@@ -49,6 +50,7 @@ pub mod solver;
 pub use certificate::Certificate;
 pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
+pub use estimator::{Classification, Classifier, Regression, Regressor, SolverChoice};
 pub use exponent::Exponent;
 pub use form::{
     Cost, Evaluation, Features, Gram, KernelFeatures, LinePoint, Lines, Plan, Planner, Predict, QForm, Rates, Route,

@@ -197,6 +197,11 @@ impl Plan {
         *chosen.and_then(|plan| plan.outcome.as_ref().ok()).expect("the chosen route can be taken")
     }
 
+    /// The size of the data.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &dyn TensorKernel {
         &*self.kernel
