@@ -14,6 +14,7 @@ pub(crate) fn bench(bench: &Bench) -> Table {
         let target = match figure.target {
             Target::AtLeast(bound) => format!(">= {bound}"),
             Target::AtMost(bound) => format!("<= {bound}"),
+            Target::Within(factor) => format!("1/{factor} to {factor}"),
         };
         [
             figure.what.clone(),

@@ -39,7 +39,7 @@ pub struct Rates {
 impl Default for Rates {
     fn default() -> Self {
         Self {
-            stream: 25e9,
+            stream: 28e9,
             fresh: 2e9,
             product: 55e9,
             contraction: 5e9,
