@@ -10,14 +10,15 @@ use crate::Exponent;
 /// gap = F(w) + Lambda(alpha) = sum_i gamma_i [L(y_i, omega_i) + L*(y_i, -alpha_i/gamma_i)] + alpha_i omega_i >= 0
 /// ```
 ///
-/// bounds both `F(w) - min F` and `Lambda(alpha) - min Lambda` (Theorem 3.1 `[thm:duality]`). It needs
+/// (with an intercept `omega_i + b` in place of `omega_i`, which adds `b sum_i alpha_i = 0`) bounds both `F(w) - min F` and `Lambda(alpha) - min Lambda` (Theorem 3.1 `[thm:duality]`). It needs
 /// neither `w` nor `Phi`, and is summed from n non-negative terms, so it keeps its digits down to the
 /// smallest gaps. Each term is taken at the worst prediction within the rounding that the form reports
 /// ([`Evaluation::roundings`](crate::Evaluation::roundings)), which is what the cancellation in a Gram tensor leaves; rounding of relative
 /// size 1e-16 in the predictions from listed features, which enters `F` with the factor `gamma_i`, is not part of it.
+/// What rounding leaves of `sum_i alpha_i` is counted, times `|b|`; a sum that is not rounding makes the gap infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
-    /// `F(w)`.
+    /// `F(w)`, or `F(w, b)` with the best intercept for this `w`.
     pub primal: f64,
     /// `Lambda(alpha)`.
     pub dual: f64,
@@ -31,7 +32,7 @@ impl Certificate {
     /// The certificate of `w = J_q(Phi_n* alpha)`, where `excess` is `Lambda(alpha) + F(0)`.
     ///
     /// `xi_i = inf L*(y_i, .) = -L(y_i, 0)`, so `gamma ||xi||_1 = F(0)`, and both `||w||_p` and `||w_bar||_p` are at
-    /// most `(q excess)^(1/p)`.
+    /// most `(q excess)^(1/p)`. With an intercept the same holds of `min_b F(0, b)` in place of `F(0)`: docs/errata.md.
     pub(crate) fn of_dual(primal: f64, dual: f64, gap: f64, excess: f64, exponent: Exponent) -> Self {
         let norm = (exponent.q() * excess).powf(1.0 / exponent.p());
         Self::new(primal, dual, gap, 2.0 * norm, exponent)

@@ -175,7 +175,9 @@ pub enum Error {
         sum: f64,
     },
     /// No starting point can be represented.
-    #[error("the start on the ray alpha_i = t gamma_i y_i has t = {t:e}, which underflows: rescale X or give alpha_0")]
+    #[error(
+        "the start on the ray t a, with a_i = gamma_i y_i or what an intercept makes of it, has t = {t:e}, which underflows: rescale X or give alpha_0"
+    )]
     NoStart {
         /// The best point of the ray.
         t: f64,

@@ -6,7 +6,8 @@
 //! min_w  sum_i gamma_i L(y_i, <Phi(x_i), w>) + (1/p) ||w||_p^p
 //! ```
 //!
-//! through their dual in `R^n`, with a duality gap on every answer.
+//! through their dual in `R^n`, with a duality gap on every answer; on request with an intercept
+//! ([`DualProblem::with_intercept`]).
 //!
 //! ```
 //! use banach::{DualProblem, Exponent, FeatureMatrix, Features, ProximalGradient, Solver, Squared, Unobserved};

@@ -13,8 +13,8 @@ use crate::{
 /// Below this, denormal numbers resolve the objective to less than 1e-9.
 const SMALLEST_OBJECTIVE: f64 = 1e-314;
 
-/// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`, or over those with
-/// `sum_i alpha_i = 0` for a problem with an intercept.
+/// Minimise `Lambda(alpha) = Q(alpha) + sum_i gamma_i L*(y_i, -alpha_i/gamma_i)` over alpha in `R^n`, or over those
+/// with `sum_i alpha_i = 0` for a problem with an intercept.
 ///
 /// A sample of weight 0 is absent: its `alpha_i` is 0, and its `omega_i` is a prediction.
 #[derive(Debug, Clone)]
@@ -68,7 +68,8 @@ impl<'a> DualProblem<'a> {
     fn settled(mut self) -> Result<Self, Error> {
         if self.has_intercept() {
             self.refuse_one_class()?;
-            self.zero_intercept = Some(self.find_zero_intercept());
+            self.zero_intercept = Some(0.0);
+            self.zero_intercept = Some(self.intercept(&vec![0.0; self.samples()]));
         }
         self.in_range()
     }
@@ -76,7 +77,7 @@ impl<'a> DualProblem<'a> {
     /// Refuses an objective that leaves the range of f64.
     fn in_range(self) -> Result<Self, Error> {
         let value = self.zero_value();
-        let slopes = self.present().map(|i| self.loss.slope(self.y[i], self.zero_intercept.unwrap_or(0.0)));
+        let slopes = self.present().map(|i| self.loss.slope(self.centred(self.y[i]), self.centred_zero_intercept()));
         let optimal = { slopes }.all(|slope| slope.is_none_or(|slope| slope == 0.0));
         match value {
             _ if !value.is_finite() => Err(Error::Overflow { value }),
@@ -117,22 +118,23 @@ impl<'a> DualProblem<'a> {
 
     /// `F(0) = sum_i gamma_i L(y_i, 0)`; with an intercept `min_b F(0, b)`.
     pub fn zero_value(&self) -> f64 {
-        let b = self.zero_intercept.unwrap_or(0.0);
+        let b = self.centred_zero_intercept();
         self.sum(|y, _| self.loss.value(y, b), &self.gammas)
     }
 
-    /// `sum_i gamma_i f(y_i, x_i)` over the samples that are present.
+    /// `sum_i gamma_i f(y_i, x_i)` over the samples that are present, with targets from their centre.
     fn sum(&self, f: impl Fn(f64, f64) -> f64, x: &[f64]) -> f64 {
         let terms = self.gammas.iter().zip(self.y).zip(x);
-        terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(y, x) } else { 0.0 }).sum()
+        terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(self.centred(y), x) } else { 0.0 }).sum()
     }
 
-    /// `sum_i gamma_i f(i, y_i, alpha_i/gamma_i)`; infinite if an absent sample has `alpha_i != 0`.
+    /// `sum_i gamma_i f(i, y_i, alpha_i/gamma_i)`, with targets from their centre; infinite if an absent sample has
+    /// `alpha_i != 0`.
     fn dual_sum(&self, f: impl Fn(usize, f64, f64) -> f64, alpha: &[f64]) -> f64 {
         let terms = self.gammas.iter().zip(self.y).zip(alpha).enumerate();
         terms
             .map(|(i, ((&gamma, &y), &alpha))| match (gamma > 0.0, alpha == 0.0) {
-                (true, _) => gamma * f(i, y, alpha / gamma),
+                (true, _) => gamma * f(i, self.centred(y), alpha / gamma),
                 (false, true) => 0.0,
                 (false, false) => f64::INFINITY,
             })
@@ -146,7 +148,7 @@ impl<'a> DualProblem<'a> {
 
     /// The loss term of the dual, `sum_i gamma_i L*(y_i, -alpha_i/gamma_i)`; infinite outside its domain.
     pub(crate) fn conjugate_sum(&self, alpha: &[f64]) -> f64 {
-        self.dual_sum(|_, y, s| self.loss.conjugate(self.centred(y), s), alpha)
+        self.dual_sum(|_, y, s| self.loss.conjugate(y, s), alpha)
     }
 
     /// Adds the gradient of the conjugate sum to `gradient`, at a point inside the domain; with an intercept up to a
@@ -173,20 +175,21 @@ impl<'a> DualProblem<'a> {
         if self.has_intercept() {
             return self.prox_balanced(lambda, v);
         }
-        for i in 0..v.len() {
-            v[i] = if self.gammas[i] > 0.0 { self.prox_of_sample(i, lambda, v[i]) } else { 0.0 };
+        for (i, v) in v.iter_mut().enumerate() {
+            *v = if self.gammas[i] > 0.0 { self.prox_of_sample(i, lambda, *v) } else { 0.0 };
         }
     }
 
     /// One entry of [`prox`](Self::prox) for a sample that is present; with an intercept up to a constant in `v`.
     fn prox_of_sample(&self, i: usize, lambda: f64, v: f64) -> f64 {
         let (gamma, y) = (self.gammas[i], self.centred(self.y[i]));
-        self.into_domain(i, gamma * self.loss.prox(y, lambda / gamma, v / gamma))
+        self.inside(i, gamma * self.loss.prox(y, lambda / gamma, v / gamma))
     }
 
-    /// Rounding of a product must not lead out of the domain.
-    fn into_domain(&self, i: usize, mut alpha: f64) -> f64 {
+    /// The number of the domain next to `alpha`: rounding must not lead out of it.
+    fn inside(&self, i: usize, mut alpha: f64) -> f64 {
         let (gamma, (lower, upper)) = (self.gammas[i], self.loss.domain(self.y[i]));
+        alpha = alpha.clamp(gamma * lower, gamma * upper);
         while alpha / gamma > upper {
             alpha = alpha.next_down();
         }
@@ -238,15 +241,15 @@ impl<'a> DualProblem<'a> {
         assert_eq!(alpha.len(), n, "alpha has n entries");
         let (value, omega, roundings) = (evaluation.values[0], &evaluation.omegas[..n], &evaluation.roundings[..n]);
         let exponent = self.form.exponent();
-        let b = self.intercept(omega);
+        let b = self.centred_intercept(omega);
         // ||w||_p^p = q Q(alpha).
         let primal = self.sum(|y, omega| self.loss.value(y, omega + b), omega) + (exponent.q() / exponent.p()) * value;
         if !self.is_balanced(alpha) {
             return Certificate::of_dual(primal, f64::INFINITY, f64::INFINITY, f64::INFINITY, exponent);
         }
         let dual = value + self.conjugate_sum(alpha);
-        // The terms of the gap sum to F + Lambda + b sum_i alpha_i, for targets from their centre.
-        let unbalance = if self.has_intercept() { (b - self.centre()).abs() * balance::sum(alpha).abs() } else { 0.0 };
+        // The terms of the gap sum to F + Lambda + b sum_i alpha_i.
+        let unbalance = if self.has_intercept() { b.abs() * balance::sum(alpha).abs() } else { 0.0 };
         // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves.
         let term = |i: usize, y: f64, s: f64| match roundings[i] {
             0.0 => self.loss.gap(y, omega[i] + b, s),
@@ -258,7 +261,7 @@ impl<'a> DualProblem<'a> {
         };
         let gap = self.dual_sum(term, alpha) + unbalance;
         // The gaps of the predictions at w = 0 sum to the excess over -F(0), without cancellation.
-        let t = self.zero_intercept.unwrap_or(0.0);
+        let t = self.centred_zero_intercept();
         let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + unbalance;
         Certificate::of_dual(primal, dual, gap, excess, exponent)
     }

@@ -3,7 +3,7 @@
 //! The primal is written as a conic program by hand: `|w_k|^p` and the losses become the least numbers
 //! above them, in power cones, exponential cones and half-lines. Nothing of banach takes part on that side,
 //! neither its losses nor its dual. Algorithm 3.3 has to find the same optimal value, from above with `F`
-//! and from below with `-Lambda`, and the same weights; so do the primal baselines. What a certificate
+//! and from below with `-Lambda`, and the same weights, with and without an intercept; so do the primal baselines. What a certificate
 //! promises is held against the optimum early in a run, too.
 
 use std::ops::{Add, Mul, Sub};
@@ -142,15 +142,13 @@ fn kernel_agrees(kernel: impl TensorKernel + Copy + 'static) {
     let gram = Gram::new(matrix, kernel, exponent, Memory::default()).expect("valid");
     for (gamma, weights) in GAMMAS.iter().flat_map(|&gamma| [(gamma, EQUAL_WEIGHTS), (gamma, UNEQUAL_WEIGHTS)]) {
         let problem = DualProblem::new(&gram, &Squared, &data.y, gamma).expect("valid");
-        let problem = problem.with_sample_weights(&weights).expect("valid");
-        let dual = |stopping| {
-            let solver = ProximalGradient { stopping, ..ProximalGradient::default() };
-            let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
+        for problem in without_and_with_intercept(problem.with_sample_weights(&weights).expect("valid")) {
             let listed = data.form(exponent.p());
-            Found { weights: listed.weights(&solution.alpha), certificate: solution.certificate }
-        };
-        let oracle = conic_optimum(&data, exponent.p(), &weights.map(|weight| gamma * weight), SQUARED);
-        oracle.assert_found(dual, CONVERGED, &format!("{} gamma={gamma} weights={weights:?}", kernel.name()));
+            let dual = |stopping| Found::by_algorithm_3_3(&problem, &listed, stopping);
+            let oracle = conic_optimum(&data, exponent.p(), problem.gammas(), problem.has_intercept(), SQUARED);
+            let case = format!("{} gamma={gamma} weights={weights:?} b={}", kernel.name(), problem.has_intercept());
+            oracle.assert_found(dual, CONVERGED, &case);
+        }
     }
 }
 
@@ -164,17 +162,19 @@ fn agrees(loss: &dyn Loss, epigraph: Epigraph) {
         let form = data.form(p);
         for (gamma, weights) in GAMMAS.iter().flat_map(|&gamma| [(gamma, EQUAL_WEIGHTS), (gamma, UNEQUAL_WEIGHTS)]) {
             let problem = DualProblem::new(&form, loss, &data.y, gamma).expect("valid");
-            let problem = problem.with_sample_weights(&weights).expect("valid");
-            let dual = |stopping| {
-                let solver = ProximalGradient { stopping, ..ProximalGradient::default() };
-                let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
-                Found { weights: form.weights(&solution.alpha), certificate: solution.certificate }
-            };
-            let oracle = conic_optimum(&data, p, &weights.map(|weight| gamma * weight), epigraph);
-            let case = format!("{} p={p} gamma={gamma} weights={weights:?}", loss.name());
-            oracle.assert_found(dual, CONVERGED, &case);
+            for problem in without_and_with_intercept(problem.with_sample_weights(&weights).expect("valid")) {
+                let dual = |stopping| Found::by_algorithm_3_3(&problem, &form, stopping);
+                let oracle = conic_optimum(&data, p, problem.gammas(), problem.has_intercept(), epigraph);
+                let b = problem.has_intercept();
+                let case = format!("{} p={p} gamma={gamma} weights={weights:?} b={b}", loss.name());
+                oracle.assert_found(dual, CONVERGED, &case);
+            }
         }
     }
+}
+
+fn without_and_with_intercept(problem: DualProblem<'_>) -> [DualProblem<'_>; 2] {
+    [problem.clone(), problem.with_intercept().expect("two classes")]
 }
 
 /// So do the primal baselines, which know equal weights only.
@@ -186,14 +186,14 @@ fn baselines_agree(loss: &dyn Loss, epigraph: Epigraph) {
             let problem = PrimalProblem::new(&form, loss, &data.y, gamma).expect("valid");
             let fista = |stopping| {
                 let solution = Fista { stopping }.solve(&problem, &mut Unobserved).expect("valid");
-                Found { weights: solution.weights, certificate: solution.certificate }
+                Found { weights: solution.weights, intercept: None, certificate: solution.certificate }
             };
             let descent = |stopping| {
                 let solver = GradientDescent { stopping, ..GradientDescent::default() };
                 let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
-                Found { weights: solution.weights, certificate: solution.certificate }
+                Found { weights: solution.weights, intercept: None, certificate: solution.certificate }
             };
-            let oracle = conic_optimum(&data, p, &[gamma; SAMPLES], epigraph);
+            let oracle = conic_optimum(&data, p, &[gamma; SAMPLES], false, epigraph);
             let case = format!("{} p={p} gamma={gamma}", loss.name());
             oracle.assert_found(fista, CONVERGED, &format!("fista, {case}"));
             let accuracy = if p < 1.3 { CREEPING } else { CONVERGED };
@@ -238,7 +238,22 @@ impl Data {
 /// What a method of banach finds.
 struct Found {
     weights: Vec<f64>,
+    /// Where the loss leaves no choice.
+    intercept: Option<f64>,
     certificate: Certificate,
+}
+
+impl Found {
+    fn by_algorithm_3_3(problem: &DualProblem<'_>, form: &Features<'_>, stopping: Stopping) -> Self {
+        let solver = ProximalGradient { stopping, ..ProximalGradient::default() };
+        let solution = solver.solve(problem, &mut Unobserved).expect("valid");
+        let unique = problem.has_intercept() && problem.loss().smoothness().is_some();
+        Self {
+            weights: form.weights(&solution.alpha),
+            intercept: unique.then_some(solution.intercept),
+            certificate: solution.certificate,
+        }
+    }
 }
 
 /// What Clarabel finds.
@@ -246,6 +261,7 @@ struct Optimum {
     p: f64,
     value: f64,
     weights: Vec<f64>,
+    intercept: f64,
 }
 
 impl Optimum {
@@ -277,6 +293,8 @@ impl Optimum {
         let size = self.weights.iter().fold(0.0, |size: f64, w| size.max(w.abs()));
         let deviation = self.differences(found).fold(0.0, f64::max) / size;
         assert!(deviation <= accuracy.sqrt(), "{case}: the weights are {deviation:e} from Clarabel's");
+        let deviation = found.intercept.map_or(0.0, |b| (b - self.intercept).abs());
+        assert!(deviation <= accuracy.sqrt(), "{case}: the intercept is {deviation:e} from Clarabel's");
     }
 
     fn differences(&self, found: &Found) -> impl Iterator<Item = f64> {
@@ -284,21 +302,23 @@ impl Optimum {
     }
 }
 
-/// `min sum_i gamma_i L(y_i, <x_i, w>) + (1/p) sum_k v_k` with `v_k >= |w_k|^p`.
-fn conic_optimum(data: &Data, p: f64, gammas: &[f64], epigraph: Epigraph) -> Optimum {
+/// `min sum_i gamma_i L(y_i, <x_i, w> + b) + (1/p) sum_k v_k` with `v_k >= |w_k|^p`, and `b = 0` without an intercept.
+fn conic_optimum(data: &Data, p: f64, gammas: &[f64], intercept: bool, epigraph: Epigraph) -> Optimum {
     let mut program = Program::default();
     let w: Vec<Affine> = (0..data.features()).map(|_| program.variable(0.0)).collect();
+    let b = if intercept { program.variable(0.0) } else { constant(0.0) };
     for w in &w {
         let v = program.variable(1.0 / p);
         program.require(PowerConeT(1.0 / p), [v, constant(1.0), w.clone()]);
     }
     let samples = data.x.chunks(data.features()).zip(&data.y).zip(gammas);
     for ((x, &y), &gamma) in samples.filter(|(_, gamma)| **gamma > 0.0) {
-        let prediction = w.iter().zip(x).fold(constant(0.0), |sum, (w, &x)| sum + w.clone() * x);
+        let prediction = w.iter().zip(x).fold(b.clone(), |sum, (w, &x)| sum + w.clone() * x);
         epigraph(&mut program, gamma, y, prediction);
     }
     let (value, variables) = program.solve();
-    Optimum { p, value, weights: variables[..data.features()].to_vec() }
+    let intercept = if intercept { variables[data.features()] } else { 0.0 };
+    Optimum { p, value, weights: variables[..data.features()].to_vec(), intercept }
 }
 
 /// `min sum_j (quadratic_j x_j^2/2 + linear_j x_j)` over `x` with affine expressions in cones.

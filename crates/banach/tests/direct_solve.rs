@@ -2,7 +2,8 @@
 //!
 //! At the solution `omega = X X' alpha` and `alpha_i = gamma_i (y_i - omega_i)`, a linear system. With
 //! `alpha = D beta` and `D = diag(sqrt(gamma_i))` it reads `(D X X' D + I) beta = D y`, which holds for
-//! samples of weight 0 as well.
+//! samples of weight 0 as well. An intercept without penalty leaves the same problem for columns and targets from their
+//! means.
 
 use banach::{
     DualProblem, Exponent, FeatureMatrix, Features, Gradient, ProximalGradient, Solver, Squared, Status, Stopping,
@@ -17,6 +18,9 @@ const GAMMAS: [f64; 2] = [0.2, 5.0];
 
 /// The gap has no cancellation, so that it can ask for all digits of alpha.
 const STOPPING: Stopping = Stopping { tolerance: 1e-24, max_iterations: 100_000 };
+
+/// With an intercept the gap holds what rounding leaves of the sum of alpha.
+const STOPPING_WITH_INTERCEPT: Stopping = Stopping { tolerance: 1e-15, max_iterations: 100_000 };
 
 #[test]
 fn fewer_samples_than_features() {
@@ -69,16 +73,42 @@ fn agrees(samples: usize, features: usize) {
             let exact = Ridge::solve(&x, &y, &weights.iter().map(|weight| gamma * weight).collect::<Vec<_>>());
             let problem = DualProblem::new(&form, &Squared, &y, gamma).expect("valid");
             let problem = problem.with_sample_weights(&weights).expect("valid");
+            with_intercept_agrees(&x, &form, &problem);
             for (name, solver) in solvers {
                 let case = format!("{name}, {storage} {samples} x {features}, gamma={gamma} weights={weights:?}");
                 let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
                 assert_eq!(solution.status, Status::Converged, "{case}: {:?}", solution.certificate);
-                assert_close(&solution.alpha, &exact.alpha, &format!("alpha, {case}"));
-                assert_close(&solution.omega, &exact.omega, &format!("omega, {case}"));
+                assert_close(&solution.alpha, &exact.alpha, 1e-8, &format!("alpha, {case}"));
+                assert_close(&solution.omega, &exact.omega, 1e-8, &format!("omega, {case}"));
                 let weights = form.weights(&solution.alpha);
-                assert_close(&weights, &exact.weights, &format!("w, {case}"));
+                assert_close(&weights, &exact.weights, 1e-8, &format!("w, {case}"));
             }
         }
+    }
+}
+
+fn with_intercept_agrees(x: &Mat<f64>, form: &Features<'_>, problem: &DualProblem<'_>) {
+    let (y, gammas) = (problem.targets(), problem.gammas());
+    let mean = |v: &dyn Fn(usize) -> f64| {
+        gammas.iter().enumerate().map(|(i, gamma)| gamma * v(i)).sum::<f64>() / gammas.iter().sum::<f64>()
+    };
+    let means: Vec<f64> = (0..x.ncols()).map(|k| mean(&|i| x[(i, k)])).collect();
+    let mean_y = mean(&|i| y[i]);
+    let centred = Mat::from_fn(x.nrows(), x.ncols(), |i, k| x[(i, k)] - means[k]);
+    let exact = Ridge::solve(&centred, &y.iter().map(|y| y - mean_y).collect::<Vec<_>>(), gammas);
+    let b = mean_y - exact.weights.iter().zip(&means).map(|(w, mean)| w * mean).sum::<f64>();
+    let problem = problem.clone().with_intercept().expect("valid");
+    let stopping = STOPPING_WITH_INTERCEPT;
+    for solver in [
+        &Gradient { stopping, ..Gradient::default() } as &dyn Solver,
+        &ProximalGradient { stopping, ..Default::default() },
+    ] {
+        let case = format!("intercept, {} x {} {gammas:?}", x.nrows(), x.ncols());
+        let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
+        assert_eq!(solution.status, Status::Converged, "{case}: {:?}", solution.certificate);
+        assert_close(&solution.alpha, &exact.alpha, 1e-6, &format!("alpha, {case}"));
+        assert_close(&form.weights(&solution.alpha), &exact.weights, 1e-6, &format!("w, {case}"));
+        assert_close(&[solution.intercept], &[b], 1e-6, &format!("b, {case}"));
     }
 }
 
@@ -104,10 +134,10 @@ impl Ridge {
     }
 }
 
-fn assert_close(got: &[f64], exact: &[f64], what: &str) {
+fn assert_close(got: &[f64], exact: &[f64], accuracy: f64, what: &str) {
     let size = exact.iter().fold(0.0, |size: f64, exact| size.max(exact.abs()));
     let deviation = got.iter().zip(exact).fold(0.0, |worst: f64, (got, exact)| worst.max((got - exact).abs()));
-    assert!(got.len() == exact.len() && deviation <= 1e-8 * size, "{what}: {got:?} instead of {exact:?}");
+    assert!(got.len() == exact.len() && deviation <= accuracy * size.max(1e-6), "{what}: {got:?} instead of {exact:?}");
 }
 
 /// A matrix with about half of its entries zero, but not the first, and targets.

@@ -80,6 +80,35 @@ fn parameters_outside_their_range_are_refused() {
     assert!(EpsilonInsensitive::new(0.0).is_ok());
 }
 
+/// At and around their kinks, and away from them.
+#[test]
+fn one_sided_slopes() {
+    for mut loss in all().into_iter().chain([Box::new(EpsilonInsensitive::new(0.0).expect("valid")) as Box<dyn Loss>]) {
+        if loss.name() == "epsilon_insensitive" {
+            // Kinks at numbers that are exact.
+            let epsilon = if loss.value(0.0, 1.0) == 1.0 { 0.0 } else { 0.25 };
+            loss = Box::new(EpsilonInsensitive::new(epsilon).expect("valid"));
+        }
+        for y in [-1.0, 1.0] {
+            for t in [-1.5, -1.25, -1.0, -0.75, -0.25, 0.0, 0.3, 0.75, 1.0, 1.25, 4.0] {
+                let (left, right) = loss.slopes(y, t);
+                let h = 1e-7;
+                let before = (loss.value(y, t) - loss.value(y, t - h)) / h;
+                let after = (loss.value(y, t + h) - loss.value(y, t)) / h;
+                assert!(
+                    (left - before).abs() < 1e-6 && (right - after).abs() < 1e-6,
+                    "{loss:?} {y} {t}: {left} {right}"
+                );
+                assert_eq!(loss.slope(y, t), (left == right).then_some(left), "{loss:?} {y} {t}");
+                if let Some(curvature) = loss.curvature() {
+                    let expected = curvature * 0.5;
+                    assert!((loss.slopes(y, t + 0.5).0 - left - expected).abs() < 1e-15, "{loss:?} {y} {t}");
+                }
+            }
+        }
+    }
+}
+
 proptest! {
     /// Fenchel-Young: the gap is the sum of its parts and non-negative.
     #[test]

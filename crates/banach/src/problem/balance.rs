@@ -41,14 +41,17 @@ impl DualProblem<'_> {
     pub(super) fn prox_balanced(&self, lambda: f64, v: &mut [f64]) {
         let at = |i: usize, v: f64, mu: f64| self.prox_of_sample(i, lambda, v - mu);
         let total = |mu: f64| self.present().map(|i| at(i, v[i], mu)).sum::<f64>();
-        let before = search::last(|mu| total(mu) > 0.0).max(-f64::MAX);
+        let size =
+            self.present().fold(0.0_f64, |size, i| size.max(v[i].abs() + lambda * self.centred(self.y[i]).abs()));
+        let hint = search::near(size, |mu| -total(mu));
+        let before = search::last(Some(hint), |mu| total(mu) > 0.0).max(-f64::MAX);
         let after = before.next_up().min(f64::MAX);
         let (above, below) = (total(before), -total(after));
         let share = if above > 0.0 && above.is_finite() { below / (above + below) } else { 0.0 };
         for (i, v) in v.iter_mut().enumerate() {
             *v = if self.gammas[i] > 0.0 {
                 let (high, low) = (at(i, *v, before), at(i, *v, after));
-                self.into_domain(i, low + share * (high - low))
+                self.inside(i, low + share * (high - low))
             } else {
                 0.0
             };

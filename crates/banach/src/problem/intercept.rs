@@ -22,14 +22,19 @@ impl DualProblem<'_> {
     }
 
     /// The `b` that minimises `sum_i gamma_i L(y_i, omega_i + b)`, to rounding: for the squared loss the mean of
-    /// `y - omega`, for the absolute loss a median. Where every `b` of an interval does, it is the middle, or the end that is
-    /// finite. Without an intercept it is 0.
+    /// `y - omega`, for the absolute loss a median. Where every `b` of an interval does, it is the middle, or the end
+    /// that is finite. Without an intercept it is 0.
     ///
     /// # Panics
     ///
     /// If `omega` does not have n entries.
     pub fn intercept(&self, omega: &[f64]) -> f64 {
         assert_eq!(omega.len(), self.samples(), "omega has n entries");
+        self.centre() + self.centred_intercept(omega)
+    }
+
+    /// The intercept for targets from their [`centre`](Self::centre).
+    pub(super) fn centred_intercept(&self, omega: &[f64]) -> f64 {
         match (self.has_intercept(), self.loss.curvature()) {
             (false, _) => 0.0,
             (true, Some(curvature)) => self.newton_step(omega, curvature),
@@ -37,23 +42,23 @@ impl DualProblem<'_> {
         }
     }
 
-    /// `b` at `w = 0`, where `F(0, b) = min F(0, .)`.
-    pub(super) fn find_zero_intercept(&self) -> f64 {
-        self.intercept(&vec![0.0; self.samples()])
-    }
-
-    /// `y_i` from the middle of the targets. With `sum_i alpha_i = 0` and a loss of `y - t` the dual does not change when
-    /// a constant is taken from `y`, and the digits that a large one costs are kept.
+    /// `y_i` from the [`centre`](Self::centre) of the targets.
     pub(crate) fn centred(&self, y: f64) -> f64 {
         y - self.centre()
     }
 
-    /// What [`centred`](Self::centred) takes away.
-    pub(super) fn centre(&self) -> f64 {
+    /// A constant that can be taken from all targets: with an intercept the dual of a loss of `y - t` does not change,
+    /// and the digits that a large constant costs are kept. It is the intercept at `w = 0`.
+    fn centre(&self) -> f64 {
         match self.loss.targets() {
             Targets::Real => self.zero_intercept.unwrap_or(0.0),
             Targets::Signs => 0.0,
         }
+    }
+
+    /// The intercept at `w = 0` for targets from their centre, where `F(0, b) = min F(0, .)`.
+    pub(super) fn centred_zero_intercept(&self) -> f64 {
+        self.zero_intercept.unwrap_or(0.0) - self.centre()
     }
 
     /// Without a minimum of `L(y, .)` both classes are needed to keep `b` finite.
@@ -70,22 +75,22 @@ impl DualProblem<'_> {
     fn newton_step(&self, omega: &[f64], curvature: f64) -> f64 {
         let scale = self.largest_gamma();
         let total: f64 = self.present().map(|i| self.gammas[i] / scale).sum();
-        let slope = |i: usize, b: f64| self.loss.slopes(self.y[i], omega[i] + b).0;
+        let slope = |i: usize, b: f64| self.loss.slopes(self.centred(self.y[i]), omega[i] + b).0;
         let step =
             |b: f64| self.present().map(|i| self.gammas[i] / scale / total * slope(i, b)).sum::<f64>() / curvature;
         let b = -step(0.0);
         b - step(b)
     }
 
-    /// The slope of the sum grows with b. It is compared with zero as the sums of its falling and of its rising parts, up
-    /// to their rounding, so that slopes which cancel do.
+    /// The slope of the sum grows with b. It is compared with zero as the sums of its falling and of its rising parts,
+    /// up to their rounding, so that slopes which cancel do.
     fn middle_of_minimisers(&self, omega: &[f64]) -> f64 {
         let gammas = self.present().map(|i| self.gammas[i]);
         let (smallest, largest) = gammas.fold((f64::INFINITY, 0.0_f64), |(s, l), gamma| (s.min(gamma), l.max(gamma)));
         let scale = smallest.sqrt() * largest.sqrt();
         let slopes = |b: f64, side: fn((f64, f64)) -> f64| {
             self.present().fold((0.0, 0.0), |(falling, rising), i| {
-                let slope = self.gammas[i] / scale * side(self.loss.slopes(self.y[i], omega[i] + b));
+                let slope = self.gammas[i] / scale * side(self.loss.slopes(self.centred(self.y[i]), omega[i] + b));
                 (falling + (-slope).max(0.0), rising + slope.max(0.0))
             })
         };
@@ -98,7 +103,15 @@ impl DualProblem<'_> {
             let (falling, rising) = slopes(b, |(left, _)| left);
             rising * (1.0 - rounding) > falling * (1.0 + rounding)
         };
-        let (lower, upper) = (search::last(falls).next_up(), search::last(|b| !rises(b)));
+        let hint = self.loss.smoothness().map(|_| {
+            let size = self.present().map(|i| self.centred(self.y[i]).abs() + omega[i].abs()).fold(0.0, f64::max);
+            search::near(size, |b| {
+                let (falling, rising) = slopes(b, |(_, right)| right);
+                rising - falling
+            })
+        });
+        let lower = search::last(hint, falls).next_up();
+        let upper = search::last(Some(lower), |b| !rises(b));
         match (lower > -f64::MAX, upper < f64::MAX) {
             (true, true) if lower == upper => lower,
             (true, true) => 0.5 * lower + 0.5 * upper,

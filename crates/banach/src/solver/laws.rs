@@ -1,6 +1,7 @@
 //! Every law of a run, over every loss: ends, certificates, solutions. `laws/invariance.rs` changes the data,
-//! `laws/paper.rs` checks the theorems.
+//! `laws/intercept.rs` what the intercept adds, `laws/paper.rs` checks the theorems.
 
+mod intercept;
 mod invariance;
 mod paper;
 
@@ -55,6 +56,12 @@ fn problem<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64
     DualProblem::new(form, loss, y, gamma).expect("valid")
 }
 
+/// The problem without and with an intercept.
+fn both<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64) -> [DualProblem<'a>; 2] {
+    let without = problem(form, loss, y, gamma);
+    [without.clone(), without.with_intercept().expect("two classes")]
+}
+
 fn converged(solver: &dyn Solver, problem: &DualProblem<'_>) -> Solution {
     converged_from(solver, &Start::Auto, problem)
 }
@@ -90,16 +97,21 @@ fn evaluated(problem: &DualProblem<'_>, alpha: &[f64]) -> (f64, Vec<f64>, Certif
     (evaluation.values[0], evaluation.omegas, certificate)
 }
 
-/// A feasible dual vector: `alpha_i/gamma_i` at a share of its domain, whose infinite ends are cut at 3.
+/// A feasible dual vector: `alpha_i/gamma_i` at a share of its domain, whose infinite ends are cut at 3. With an
+/// intercept it is the projection on the vectors that sum to zero.
 fn feasible(problem: &DualProblem<'_>, shares: &[f64]) -> Vec<f64> {
     let samples = problem.targets().iter().zip(problem.gammas()).zip(shares);
-    samples
+    let mut alpha: Vec<f64> = samples
         .map(|((&y, &gamma), share)| {
             let (lower, upper) = problem.loss().domain(y);
             let (lower, upper) = (lower.max(-3.0), upper.min(3.0));
             gamma * (lower + share * (upper - lower))
         })
-        .collect()
+        .collect();
+    if problem.has_intercept() {
+        problem.prox(1e-3, &mut alpha);
+    }
+    alpha
 }
 
 /// `||w||_p^p`.
@@ -107,11 +119,11 @@ fn power_sum(w: &[f64], p: f64) -> f64 {
     w.iter().map(|w| w.abs().powf(p)).sum()
 }
 
-/// `F(w)` of (22) `[eq:genprimal]`, by its definition.
-fn primal_value(x: &Table, problem: &DualProblem<'_>, w: &[f64]) -> f64 {
+/// `F(w, b)` of (22) `[eq:genprimal]`, by its definition.
+fn primal_value(x: &Table, problem: &DualProblem<'_>, w: &[f64], b: f64) -> f64 {
     let p = problem.form().exponent().p();
     let samples = problem.targets().iter().zip(problem.gammas()).zip(x.apply(w));
-    samples.map(|((&y, gamma), t)| gamma * problem.loss().value(y, t)).sum::<f64>() + power_sum(w, p) / p
+    samples.map(|((&y, gamma), t)| gamma * problem.loss().value(y, t + b)).sum::<f64>() + power_sum(w, p) / p
 }
 
 /// Weights, and the bound on their distance from the solution that their certificate claims.
@@ -152,20 +164,23 @@ proptest! {
         let form = features(&x, p);
         for loss in all() {
             let y = targets(&*loss, &y);
-            let problem = problem(&form, &*loss, &y, gamma).with_sample_weights(&weights).expect("valid");
-            let alpha = feasible(&problem, &shares);
-            let (value, omega, found) = evaluated(&problem, &alpha);
-            if !found.dual.is_finite() {
-                continue;
+            for problem in both(&form, &*loss, &y, gamma) {
+                let problem = problem.with_sample_weights(&weights).expect("valid");
+                let alpha = feasible(&problem, &shares);
+                let (value, omega, found) = evaluated(&problem, &alpha);
+                if !found.dual.is_finite() {
+                    continue;
+                }
+                let size = found.primal.abs() + found.dual.abs();
+                prop_assert!(found.gap >= 0.0 && (found.primal + found.dual - found.gap).abs() <= 1e-13 * size, "{:?} {:?}", loss, found);
+                prop_assert_eq!(found.relative_gap(), found.gap / found.primal.abs().max(found.dual.abs()));
+                let w = form.weights(&alpha);
+                let expected = primal_value(&x, &problem, &w, problem.intercept(&omega));
+                prop_assert!((found.primal - expected).abs() <= 1e-12 * found.primal, "{:?} {:?}", loss, found);
+                prop_assert!(x.apply(&w).iter().zip(&omega).all(|(t, omega)| (t - omega).abs() <= 1e-12 * (1.0 + found.primal)));
+                let conjugates = y.iter().zip(problem.gammas()).zip(&alpha).map(|((&y, gamma), alpha)| gamma * loss.conjugate(y, alpha / gamma));
+                prop_assert!((found.dual - value - conjugates.sum::<f64>()).abs() <= 1e-13 * size, "{:?} {:?}", loss, found);
             }
-            let size = found.primal.abs() + found.dual.abs();
-            prop_assert!(found.gap >= 0.0 && (found.primal + found.dual - found.gap).abs() <= 1e-13 * size, "{:?} {:?}", loss, found);
-            prop_assert_eq!(found.relative_gap(), found.gap / found.primal.abs().max(found.dual.abs()));
-            let w = form.weights(&alpha);
-            prop_assert!((found.primal - primal_value(&x, &problem, &w)).abs() <= 1e-12 * found.primal, "{:?} {:?}", loss, found);
-            prop_assert!(x.apply(&w).iter().zip(&omega).all(|(t, omega)| (t - omega).abs() <= 1e-12 * (1.0 + found.primal)));
-            let conjugates = y.iter().zip(problem.gammas()).zip(&alpha).map(|((&y, gamma), alpha)| gamma * loss.conjugate(y, alpha / gamma));
-            prop_assert!((found.dual - value - conjugates.sum::<f64>()).abs() <= 1e-13 * size, "{:?} {:?}", loss, found);
         }
     }
 }
@@ -194,26 +209,24 @@ fn gaps_of_large_predictions_are_sums_of_their_parts() {
 fn every_loss_converges_to_strong_duality() {
     let (x, _) = data();
     for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
-        for gamma in [0.3, 1.9] {
-            let problem = problem(form, loss, y, gamma);
+        for problem in [0.3, 1.9].iter().flat_map(|&gamma| both(form, loss, y, gamma)) {
             let smooth = loss.strong_convexity() > 0.0;
             let (tolerance, limit) = if smooth { (1e-10, 1000) } else { (1e-6, 2000) };
             let solution = converged(&proximal_gradient(tolerance, limit), &problem);
-            let found = solution.certificate;
+            let (found, b) = (solution.certificate, solution.intercept);
             assert!(found.relative_gap() <= tolerance && solution.iterations <= limit, "{loss:?} {found:?}");
-            assert_eq!(
-                (&solution.omega, found),
-                (&evaluated(&problem, &solution.alpha).1, evaluated(&problem, &solution.alpha).2)
-            );
+            let (_, omega, certificate) = evaluated(&problem, &solution.alpha);
+            assert_eq!((&solution.omega, found, b), (&omega, certificate, problem.intercept(&omega)));
             let w = form.weights(&solution.alpha);
             assert!(
-                primal_value(&x, &problem, &w) <= -found.dual + (tolerance + 1e-14) * found.primal,
+                primal_value(&x, &problem, &w, b) <= -found.dual + (tolerance + 1e-14) * found.primal,
                 "{loss:?} {found:?}"
             );
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
             for size in [1e-3, 1e-2, 0.1, 1.0] {
                 let other: Vec<f64> = w.iter().map(|w| w + size * rng.random_range(-1.0..1.0) * (1.0 + w)).collect();
-                assert!(primal_value(&x, &problem, &other) >= -found.dual, "{loss:?} {size}: {found:?}");
+                let other_b = if problem.has_intercept() { b + size * rng.random_range(-1.0..1.0) } else { 0.0 };
+                assert!(primal_value(&x, &problem, &other, other_b) >= -found.dual, "{loss:?} {size}: {found:?}");
             }
         }
     });
@@ -225,16 +238,17 @@ fn dual_values_never_increase() {
     for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
         for (gamma, rule) in [(0.25, Rule::Restart), (2.0, Rule::Monotone), (2.0, Rule::Restart), (16.0, Rule::Restart)]
         {
-            let problem = problem(form, loss, y, gamma);
-            let linesearch = Linesearch { rule, ..Linesearch::default() };
-            let (_, certificates) =
-                history(&ProximalGradient { linesearch, ..proximal_gradient(1e-12, 300) }, &problem);
-            let slack = 1e-14 * problem.zero_value();
-            for pair in certificates.windows(2) {
-                assert!(pair[1].dual <= pair[0].dual + slack, "{loss:?} {gamma} {rule:?}: {pair:?}");
+            for problem in both(form, loss, y, gamma) {
+                let linesearch = Linesearch { rule, ..Linesearch::default() };
+                let (_, certificates) =
+                    history(&ProximalGradient { linesearch, ..proximal_gradient(1e-12, 300) }, &problem);
+                let slack = 1e-14 * problem.zero_value();
+                for pair in certificates.windows(2) {
+                    assert!(pair[1].dual <= pair[0].dual + slack, "{loss:?} {gamma} {rule:?}: {pair:?}");
+                }
+                let (first, last) = (certificates[0].dual, certificates[certificates.len() - 1].dual);
+                assert!(last < first, "{loss:?} {gamma}: {first} {last}");
             }
-            let (first, last) = (certificates[0].dual, certificates[certificates.len() - 1].dual);
-            assert!(last < first, "{loss:?} {gamma}: {first} {last}");
         }
     });
 }
@@ -245,7 +259,9 @@ fn dual_values_never_increase() {
 fn rounding_does_not_push_samples_out_of_their_box() {
     for_every_loss(&[4.0 / 3.0], |form, loss, y| {
         for gamma in [0.09, 0.11, 0.18, 0.37, 0.45, 0.73, 1.46] {
-            converged(&proximal_gradient(1e-6, 2000), &problem(form, loss, y, gamma));
+            both(form, loss, y, gamma).iter().for_each(|problem| {
+                converged(&proximal_gradient(1e-6, 2000), problem);
+            });
         }
     });
 }
@@ -256,8 +272,10 @@ fn steps_to_the_border_end_on_it() {
     for_every_loss(&[4.0 / 3.0], |form, loss, y| {
         for k in 1..200 {
             let gamma = f64::from(k) * 0.01;
-            let (_, certificates) = history(&proximal_gradient(1e-2, 100), &problem(form, loss, y, gamma));
-            assert!(certificates.iter().all(|certificate| certificate.dual.is_finite()), "{loss:?} {gamma}");
+            for problem in both(form, loss, y, gamma) {
+                let (_, certificates) = history(&proximal_gradient(1e-2, 100), &problem);
+                assert!(certificates.iter().all(|certificate| certificate.dual.is_finite()), "{loss:?} {gamma}");
+            }
         }
     });
 }
@@ -266,24 +284,25 @@ fn steps_to_the_border_end_on_it() {
 #[test]
 fn parameters_do_not_change_the_solution() {
     for_every_loss(&[1.25], |form, loss, y| {
-        let problem = problem(form, loss, y, 1.7);
-        let base = proximal_gradient(1e-12, 20_000);
-        let expected = Model::new(form, &converged(&base, &problem));
-        let inside = feasible(&problem, &[0.5, 0.2, 0.8, 0.4, 0.3, 0.6, 0.55, 0.7]);
-        let linesearch = |rule, delta, theta, lambda_bar| Linesearch { rule, delta, theta, lambda_bar };
-        for (linesearch, start) in [
-            (linesearch(Rule::Monotone, 0.5, 0.5, None), Start::Auto),
-            (linesearch(Rule::Restart, 0.05, 0.5, None), Start::Ray),
-            (linesearch(Rule::Restart, 0.95, 0.3, Some(0.4)), Start::At(inside)),
-            (linesearch(Rule::Monotone, 0.8, 0.9, Some(100.0)), Start::Auto),
-        ] {
-            let solution = converged_from(&ProximalGradient { linesearch, ..base.clone() }, &start, &problem);
-            Model::new(form, &solution).assert_same(&expected, &format!("{loss:?} {linesearch:?} {start:?}"));
+        for problem in both(form, loss, y, 1.7) {
+            let base = proximal_gradient(1e-12, 20_000);
+            let expected = Model::new(form, &converged(&base, &problem));
+            let inside = feasible(&problem, &[0.5, 0.2, 0.8, 0.4, 0.3, 0.6, 0.55, 0.7]);
+            let linesearch = |rule, delta, theta, lambda_bar| Linesearch { rule, delta, theta, lambda_bar };
+            for (linesearch, start) in [
+                (linesearch(Rule::Monotone, 0.5, 0.5, None), Start::Auto),
+                (linesearch(Rule::Restart, 0.05, 0.5, None), Start::Ray),
+                (linesearch(Rule::Restart, 0.95, 0.3, Some(0.4)), Start::At(inside)),
+                (linesearch(Rule::Monotone, 0.8, 0.9, Some(100.0)), Start::Auto),
+            ] {
+                let solution = converged_from(&ProximalGradient { linesearch, ..base.clone() }, &start, &problem);
+                Model::new(form, &solution).assert_same(&expected, &format!("{loss:?} {linesearch:?} {start:?}"));
+            }
         }
     });
 }
 
-/// F5: the start on the ray `alpha_i = t gamma_i y_i` minimises Lambda over t.
+/// F5: the start on the ray `alpha_i = t a_i` minimises Lambda over t.
 #[test]
 fn the_ray_is_minimised() {
     let (x, y) = data();
@@ -293,13 +312,15 @@ fn the_ray_is_minimised() {
             let form = features(&x, p);
             for loss in all() {
                 let y: Vec<f64> = targets(&*loss, &y.iter().map(|y| c_y * y).collect::<Vec<_>>());
-                let problem = problem(&form, &*loss, &y, 1.3);
-                let (alpha, _) = Start::Ray.alpha(&problem, &mut Scratch::new()).expect("valid");
-                let at = |t: f64| evaluated(&problem, &alpha.iter().map(|alpha| t * alpha).collect::<Vec<_>>()).2.dual;
-                let (here, slack) = (at(1.0), 1e-13 * problem.zero_value());
-                assert!(here <= at(0.0) + slack, "{loss:?} p = {p}, {c_x} {c_y}: {here:e}");
-                for t in [0.5, 0.999, 1.001, 2.0] {
-                    assert!(here <= at(t) + slack, "{loss:?} p = {p}, {c_x} {c_y}: {here:e} {t} {:e}", at(t));
+                for problem in both(&form, &*loss, &y, 1.3) {
+                    let (alpha, _) = Start::Ray.alpha(&problem, &mut Scratch::new()).expect("valid");
+                    let at =
+                        |t: f64| evaluated(&problem, &alpha.iter().map(|alpha| t * alpha).collect::<Vec<_>>()).2.dual;
+                    let (here, slack) = (at(1.0), 1e-13 * problem.zero_value());
+                    assert!(here <= at(0.0) + slack, "{loss:?} p = {p}, {c_x} {c_y}: {here:e}");
+                    for t in [0.5, 0.999, 1.001, 2.0] {
+                        assert!(here <= at(t) + slack, "{loss:?} p = {p}, {c_x} {c_y}: {here:e} {t} {:e}", at(t));
+                    }
                 }
             }
         }
@@ -349,19 +370,20 @@ fn an_observer_can_stop_a_run() {
 #[test]
 fn runs_end() {
     for_every_loss(&[4.0 / 3.0], |form, loss, y| {
-        let problem = problem(form, loss, y, 1.9);
-        for limit in [0, 1, 5] {
-            let (solution, certificates) = history(&proximal_gradient(1e-14, limit), &problem);
-            assert_eq!((solution.status, solution.iterations), (Status::IterationLimit, limit), "{loss:?}");
-            assert_eq!(certificates.len(), limit + 1);
-        }
-        let solution = proximal_gradient(0.0, 1000).solve(&problem, &mut Unobserved).expect("valid");
-        let gap = solution.certificate.relative_gap();
-        match solution.status {
-            Status::Converged => assert_eq!(gap, 0.0, "{loss:?}"),
-            Status::Stalled => assert!(solution.iterations < 1000 && gap <= 1e-12, "{loss:?} {gap:e}"),
-            Status::IterationLimit => assert!(solution.iterations == 1000 && gap <= 1e-10, "{loss:?} {gap:e}"),
-            Status::Interrupted => panic!("nobody asked to stop"),
+        for problem in both(form, loss, y, 1.9) {
+            for limit in [0, 1, 5] {
+                let (solution, certificates) = history(&proximal_gradient(1e-14, limit), &problem);
+                assert_eq!((solution.status, solution.iterations), (Status::IterationLimit, limit), "{loss:?}");
+                assert_eq!(certificates.len(), limit + 1);
+            }
+            let solution = proximal_gradient(0.0, 1000).solve(&problem, &mut Unobserved).expect("valid");
+            let gap = solution.certificate.relative_gap();
+            match solution.status {
+                Status::Converged => assert_eq!(gap, 0.0, "{loss:?}"),
+                Status::Stalled => assert!(solution.iterations < 1000 && gap <= 1e-12, "{loss:?} {gap:e}"),
+                Status::IterationLimit => assert!(solution.iterations == 1000 && gap <= 1e-10, "{loss:?} {gap:e}"),
+                Status::Interrupted => panic!("nobody asked to stop"),
+            }
         }
     });
 }

@@ -13,7 +13,7 @@ pub enum Start {
     /// `Q(t alpha) = t^q Q(alpha)`.
     ///
     /// `a_i = gamma_i y_i`. With an intercept the entries sum to zero: `a_i = gamma_i (y_i - y_bar)` with the mean
-    /// `y_bar = sum_i gamma_i y_i / sum_i gamma_i`, or for labels `y_i gamma_i` over the sum of gamma in the class of i.
+    /// `y_bar = sum_i gamma_i y_i / sum_i gamma_i`, or for labels `y_i gamma_i` over the sum of gamma in the class.
     Ray,
     /// A given vector; with an intercept its entries sum to zero.
     At(Vec<f64>),

@@ -103,19 +103,20 @@ fn theorem_2_3_holds_on_runs() {
 #[test]
 fn distances_bound_the_error_along_runs() {
     for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
-        let problem = problem(form, loss, y, 1.9);
-        let reference = Model::new(form, &converged(&proximal_gradient(1e-13, 20_000), &problem));
-        for m in [0, 1, 2, 4, 8, 16, 32, 64] {
-            let found = proximal_gradient(0.0, m).solve(&problem, &mut Unobserved).expect("valid");
-            let model = Model::new(form, &found);
-            let error = model.distance_to(&reference) - reference.distance;
-            assert!(model.distance >= error, "{loss:?} p = {}, m = {m}: {:e} {error:e}", model.p, model.distance);
-            let expected = (factor(found.certificate.dual, &problem) * found.certificate.gap).sqrt();
-            assert!(
-                (model.distance - expected).abs() <= 1e-6 * expected,
-                "{loss:?}: {:e} {expected:e}",
-                model.distance
-            );
+        for problem in both(form, loss, y, 1.9) {
+            let reference = Model::new(form, &converged(&proximal_gradient(1e-13, 20_000), &problem));
+            for m in [0, 1, 2, 4, 8, 16, 32, 64] {
+                let found = proximal_gradient(0.0, m).solve(&problem, &mut Unobserved).expect("valid");
+                let model = Model::new(form, &found);
+                let error = model.distance_to(&reference) - reference.distance;
+                assert!(model.distance >= error, "{loss:?} p = {}, m = {m}: {:e} {error:e}", model.p, model.distance);
+                let expected = (factor(found.certificate.dual, &problem) * found.certificate.gap).sqrt();
+                assert!(
+                    (model.distance - expected).abs() <= 1e-6 * expected,
+                    "{loss:?}: {:e} {expected:e}",
+                    model.distance
+                );
+            }
         }
     });
 }
@@ -132,18 +133,19 @@ proptest! {
         let form = features(&x, p);
         for loss in all() {
             let y = targets(&*loss, &y);
-            let problem = problem(&form, &*loss, &y, gamma);
-            let best = proximal_gradient(1e-10, 20_000).solve(&problem, &mut Unobserved).expect("valid");
-            let reference = Model::new(&form, &best);
-            let alpha: Vec<f64> = feasible(&problem, &shares).iter().zip(&best.alpha).map(|(a, b)| b + near * (a - b)).collect();
-            let (_, _, found) = evaluated(&problem, &alpha);
-            if !found.dual.is_finite() {
-                continue;
+            for problem in both(&form, &*loss, &y, gamma) {
+                let best = proximal_gradient(1e-10, 20_000).solve(&problem, &mut Unobserved).expect("valid");
+                let reference = Model::new(&form, &best);
+                let alpha: Vec<f64> = feasible(&problem, &shares).iter().zip(&best.alpha).map(|(a, b)| b + near * (a - b)).collect();
+                let (_, _, found) = evaluated(&problem, &alpha);
+                if !found.dual.is_finite() {
+                    continue;
+                }
+                let w = Model { p, w: form.weights(&alpha), distance: 0.0 };
+                let error = (w.distance_to(&reference) - reference.distance).max(0.0);
+                let excess = found.dual - best.certificate.dual + best.certificate.gap;
+                prop_assert!(excess >= error * error / factor(found.dual, &problem), "{:?} p = {}: {:e} {:e}", loss, p, excess, error);
             }
-            let w = Model { p, w: form.weights(&alpha), distance: 0.0 };
-            let error = (w.distance_to(&reference) - reference.distance).max(0.0);
-            let excess = found.dual - best.certificate.dual + best.certificate.gap;
-            prop_assert!(excess >= error * error / factor(found.dual, &problem), "{:?} p = {}: {:e} {:e}", loss, p, excess, error);
         }
     }
 }
