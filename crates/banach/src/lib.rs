@@ -32,6 +32,9 @@
 //! # Ok::<(), banach::Error>(())
 //! ```
 //!
+//! [`Regressor`] and [`Classifier`] do all of this in one call: they plan the route ([`Planner`]), fit an intercept, and return a model
+//! that owns what it needs.
+//!
 //! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`kernel`] the tensor kernels,
 //! [`QForm`] the dual of the regulariser from listed features ([`Features`]) or from a kernel ([`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the
 //! symbols, `docs/paper-map.md` where each equation of the paper lives.
