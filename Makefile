@@ -3,10 +3,10 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test lint fmt clippy doc bench reproduce
+.PHONY: help demo test lint fmt clippy doc bench bench-solvers reproduce
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 demo: ## build in release mode; Tables 1 and 2 of the paper at full size, Figure 1 at small size, into out/
 	$(CARGO) run --release --locked -- reproduce table1 --no-baselines --repeats 2 --out out
@@ -29,6 +29,20 @@ doc:
 
 bench: ## the measured figures, as ratios in one run
 	$(CARGO) run --release --locked -- bench
+
+# The other libraries of the comparison, in an environment of their own.
+PYTHON ?= python3
+PEERS := target/peers-venv
+
+$(PEERS)/installed: experiments/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+bench-solvers: $(PEERS)/installed ## the solver against SciPy (installed into target/), and evaluations over a grid
+	$(CARGO) run --release --locked -- bench solvers --python $(PEERS)/bin/python
+	$(CARGO) run --release --locked -- bench grid
+	$(CARGO) run --release --locked -- bench lockstep
 
 reproduce: ## the paper's experiments at full size, 15 to 30 minutes on 2 cores, as one page out/reproduction.html
 	$(CARGO) run --release --locked -- reproduce all --out out

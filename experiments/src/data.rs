@@ -1,4 +1,4 @@
-//! The paper's data (section 4): a normal matrix, a sparse vector, and noise.
+//! The paper's data (section 4): a normal matrix, a sparse vector, and noise. And data with correlated variables.
 
 use banach::{Exponent, FeatureMatrix, Features};
 use rand::{RngExt, SeedableRng, seq::index};
@@ -42,11 +42,7 @@ impl SparseLinear {
         let mut draw = Draw::new(seed);
         let columns = draw.normals(n * self.features, scale);
         let truth = draw.signs(self.features, self.relevant);
-        let mut targets = draw.normals(n, self.noise);
-        for &(feature, weight) in &truth {
-            let column = &columns[feature * n..(feature + 1) * n];
-            targets.iter_mut().zip(column).for_each(|(y, x)| *y += weight * x);
-        }
+        let targets = draw.linear_targets(&columns, &truth, n, self.noise);
         Sample { columns, targets, truth }
     }
 }
@@ -94,6 +90,38 @@ impl SparseQuadratic {
     }
 }
 
+/// `y = X w_* + sigma eps` with neighbouring variables alike: the rows of X are independent, and along a row runs a
+/// stationary AR(1) process with entries N(0, 1). The non-zeros of `w_*` are +1 or -1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Correlated {
+    /// Samples, n.
+    pub samples: usize,
+    /// Features, d.
+    pub features: usize,
+    /// Non-zeros of `w_*`.
+    pub relevant: usize,
+    /// The noise level sigma.
+    pub noise: f64,
+    /// The correlation of neighbouring variables.
+    pub correlation: f64,
+}
+
+impl Correlated {
+    /// The draw that belongs to a seed, the same on every machine.
+    pub fn sample(&self, seed: u64) -> Sample {
+        let (n, rho) = (self.samples, self.correlation);
+        let fresh = (1.0 - rho * rho).sqrt();
+        let mut draw = Draw::new(seed);
+        let mut columns = draw.normals(n * self.features, 1.0);
+        for k in n..columns.len() {
+            columns[k] = rho * columns[k - n] + fresh * columns[k];
+        }
+        let truth = draw.signs(self.features, self.relevant);
+        let targets = draw.linear_targets(&columns, &truth, n, self.noise);
+        Sample { columns, targets, truth }
+    }
+}
+
 /// The variables of a feature of degree 2 in d variables.
 fn pair(d: usize, mut feature: usize) -> (usize, usize) {
     let mut j = 0;
@@ -115,6 +143,16 @@ impl Draw {
     fn normals(&mut self, count: usize, scale: f64) -> Vec<f64> {
         let mut normal = || -> f64 { StandardNormal.sample(&mut self.0) };
         (0..count).map(|_| scale * normal()).collect()
+    }
+
+    /// `X w_* + sigma eps`.
+    fn linear_targets(&mut self, columns: &[f64], truth: &[(usize, f64)], n: usize, noise: f64) -> Vec<f64> {
+        let mut targets = self.normals(n, noise);
+        for &(feature, weight) in truth {
+            let column = &columns[feature * n..(feature + 1) * n];
+            targets.iter_mut().zip(column).for_each(|(y, x)| *y += weight * x);
+        }
+        targets
     }
 
     /// So many features of all, in increasing order, with +1 or -1 each.
@@ -173,6 +211,24 @@ mod tests {
         assert!((variance.sqrt() - 0.05).abs() < 0.01, "{}", variance.sqrt());
         let size = columns.iter().map(|x| x * x).sum::<f64>() / 50.0;
         assert!((size - 1.0).abs() < 0.05, "{size}");
+    }
+
+    #[test]
+    fn neighbours_are_correlated_and_rows_are_not() {
+        let (n, d) = (300, 400);
+        let setting = Correlated { samples: n, features: d, relevant: 3, noise: 0.1, correlation: 0.9 };
+        let Sample { columns, targets, truth } = setting.sample(2);
+        assert_eq!((columns.len(), targets.len(), truth.len()), (n * d, n, 3));
+        let mean = |lag: usize| {
+            let products = columns.iter().zip(&columns[lag..]).map(|(a, b)| a * b);
+            products.sum::<f64>() / (columns.len() - lag) as f64
+        };
+        for (lag, expected) in [(0, 1.0), (n, 0.9), (2 * n, 0.81), (1, 0.0), (n + 1, 0.0)] {
+            assert!((mean(lag) - expected).abs() < 0.04, "lag {lag}: {}", mean(lag));
+        }
+        let residual = |i: usize| targets[i] - truth.iter().map(|(k, w)| w * columns[k * n + i]).sum::<f64>();
+        let variance = (0..n).map(|i| residual(i).powi(2)).sum::<f64>() / n as f64;
+        assert!((variance.sqrt() - 0.1).abs() < 0.015, "{}", variance.sqrt());
     }
 
     #[test]

@@ -40,6 +40,18 @@ pub enum Error {
         /// The gap that was wanted.
         wanted: f64,
     },
+    /// The other library could not be asked.
+    #[error(
+        "{}: {reason}. Run `make bench-solvers`, which installs what this comparison needs, or name with --python an \
+         interpreter that has the packages of experiments/peers/requirements.txt",
+        python.display()
+    )]
+    Peer {
+        /// The interpreter.
+        python: std::path::PathBuf,
+        /// What went wrong.
+        reason: String,
+    },
     /// A picture could not be drawn.
     #[error("drawing failed: {0}")]
     Drawing(String),

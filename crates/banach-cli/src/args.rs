@@ -22,7 +22,8 @@ pub(crate) enum Command {
     /// Run the experiments of the paper and show its numbers beside ours.
     #[command(subcommand)]
     Reproduce(Reproduce),
-    /// Measure the speed of the core against the machine's own limits.
+    /// Measure the speed of the core against the machine's own limits, and of the solvers against others.
+    #[command(args_conflicts_with_subcommands = true)]
     Bench(Bench),
 }
 
@@ -96,12 +97,56 @@ pub(crate) struct Experiment {
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
+    /// What to measure; the core if not given.
+    #[command(subcommand)]
+    pub what: Option<Measured>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
     /// Rounds; the best time of each side counts.
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=10_000), value_name = "N")]
     pub rounds: u16,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Measured {
+    /// The solver against SciPy's L-BFGS-B on the same dual: seconds to a relative duality gap of 1e-8.
+    #[command(after_help = "`make bench-solvers` installs SciPy and runs this.")]
+    Solvers {
+        /// Print the result as JSON.
+        #[arg(long)]
+        json: bool,
+        /// A small size that takes seconds; its ratios say little.
+        #[arg(long)]
+        quick: bool,
+        /// Rounds; the best time of each side counts.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+        rounds: u16,
+        /// A Python interpreter with the packages of experiments/peers/requirements.txt.
+        #[arg(long, default_value = "python3", value_name = "PATH")]
+        python: PathBuf,
+    },
+    /// Cross-validation with all folds abreast against one fold after another.
+    Lockstep {
+        /// Print the result as JSON.
+        #[arg(long)]
+        json: bool,
+        /// A small size that takes seconds; its ratios say little.
+        #[arg(long)]
+        quick: bool,
+        /// Rounds; the best time of each side counts.
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+        rounds: u16,
+    },
+    /// Evaluations to a relative duality gap of 1e-8: every loss over data sets, routes, p, gamma and the intercept.
+    Grid {
+        /// Print the result as JSON, with every run.
+        #[arg(long)]
+        json: bool,
+        /// A small version that takes seconds.
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 #[cfg(test)]

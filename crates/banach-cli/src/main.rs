@@ -4,6 +4,7 @@
 //! converged, 2 wrong input.
 
 mod args;
+mod bench;
 mod files;
 mod print;
 mod progress;

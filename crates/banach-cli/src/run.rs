@@ -1,13 +1,10 @@
 //! From arguments to results.
 
 use anyhow::Context;
-use banach_experiments::bench::{self, Bench};
 
 use crate::{
-    args::{self, Arguments, Command},
-    print,
-    progress::Bar,
-    report,
+    args::{Arguments, Command},
+    bench::bench,
     reproduce::reproduce,
 };
 
@@ -18,10 +15,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     match arguments.command {
         Command::Reproduce(what) => reproduce(what),
-        Command::Bench(args::Bench { json, rounds }) => {
-            let request = bench::Request { rounds: usize::from(rounds), ..bench::Request::default() };
-            let bench = Bench::run(request, &mut Bar::new())?;
-            print::out(&if json { print::json(&bench)? } else { report::bench(&bench).text() })
-        }
+        Command::Bench(what) => bench(what),
     }
 }

@@ -170,6 +170,30 @@ fn assert_balanced(html: &str) {
 }
 
 #[test]
+fn the_grid_counts_evaluations_of_every_loss() {
+    let run = banach(&["bench", "grid", "--quick"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let table = text(&run.stdout);
+    let losses = table.lines().filter(|line| line.contains("normal 20 x 200, features")).count();
+    assert_eq!(losses, 8, "{table}");
+    for expected in ["p = 1.05", "p = 1.01", "epsilon_insensitive", "Gram", "AR(1)", "cells are within", "Worst: "] {
+        assert!(table.contains(expected), "{expected} is missing in\n{table}");
+    }
+}
+
+#[test]
+fn folds_abreast_are_timed_against_one_after_another() {
+    let run = banach(&["bench", "lockstep", "--quick", "--rounds", "1", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    let paces = json["paces"].as_array().expect("a list");
+    assert_eq!(paces.len(), 2);
+    assert!(paces.iter().all(|pace| pace["figure"]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0)), "{paces:?}");
+    let table = text(&banach(&["bench", "lockstep", "--quick", "--rounds", "1"]).stdout);
+    assert!(table.contains("3 folds, 4 gammas") && table.contains(">= 3"), "{table}");
+}
+
+#[test]
 fn wrong_input_ends_with_2_and_says_what_is_allowed() {
     for (arguments, expected) in [
         (&["reproduce", "table9"][..], "table1"),
@@ -177,6 +201,8 @@ fn wrong_input_ends_with_2_and_says_what_is_allowed() {
         (&["reproduce", "table1", "--seed", "x"], "invalid digit"),
         (&["bench", "--threads", "0"], "1 to 1024"),
         (&["reproduce", "figure1", "--quick", "--out", "/dev/null/x"], "cannot make the folder"),
+        (&["bench", "solvers", "--quick", "--python", "/nowhere/python"], "make bench-solvers"),
+        (&["bench", "--rounds", "3", "grid"], "cannot be used with"),
         (&[], "Usage"),
     ] {
         let run = banach(arguments);
@@ -228,7 +254,7 @@ fn documentation_is_complete() {
 fn documented_commands_exist() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut commands = 0;
-    for page in ["README.md", "docs/reproduction.md"] {
+    for page in ["README.md", "docs/reproduction.md", "docs/solvers.md"] {
         let page = std::fs::read_to_string(root.join(page)).expect("the page exists");
         let consoles = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().expect("a part"));
         for line in consoles.flat_map(str::lines).filter(|line| line.starts_with("banach ")) {

@@ -182,6 +182,54 @@ pub enum Error {
         /// The best point of the ray.
         t: f64,
     },
+    /// The data ask for a gamma that is not a number.
+    #[error("the gamma that fits the scale of the data is 1e{log10:.0}, out of range: rescale X or y")]
+    GammaRange {
+        /// Its decimal logarithm.
+        log10: f64,
+    },
+    /// A number of folds that cannot be.
+    #[error("{folds} folds of {samples} samples; allowed: at least 2, at most one per sample")]
+    FoldCount {
+        /// The number of folds.
+        folds: usize,
+        /// The number of samples.
+        samples: usize,
+    },
+    /// A fold that holds out nothing or everything.
+    #[error("fold {fold} holds out {held_out} samples and leaves {left}; both must be at least 1")]
+    FoldSize {
+        /// The fold.
+        fold: usize,
+        /// The samples it holds out.
+        held_out: usize,
+        /// The samples it leaves.
+        left: usize,
+    },
+    /// A fold with a sample that does not exist or is there twice.
+    #[error("fold {fold} names sample {sample}; allowed: each number below {samples} at most once")]
+    FoldSample {
+        /// The fold.
+        fold: usize,
+        /// The sample it names.
+        sample: usize,
+        /// The number of samples.
+        samples: usize,
+    },
+    /// A fold whose fit would see one class only.
+    #[error("fold {fold} leaves only samples of the class {label} to fit to: use stratified folds, or fewer")]
+    FoldClass {
+        /// The fold.
+        fold: usize,
+        /// The label that is left.
+        label: f64,
+    },
+    /// A fold whose fit would see no sample.
+    #[error("fold {fold} leaves only samples of weight 0 to fit to: use fewer folds, or other weights")]
+    FoldWeight {
+        /// The fold.
+        fold: usize,
+    },
     /// A kernel whose values are too small to be told from zero.
     #[error(
         "{kernel} at sample {row} of {what}, whose largest entry is {size:e}, underflows: multiply the columns by \

@@ -32,12 +32,13 @@
 //! # Ok::<(), banach::Error>(())
 //! ```
 //!
-//! [`Regressor`] and [`Classifier`] do all of this in one call: they plan the route ([`Planner`]), fit an intercept, and return a model
-//! that owns what it needs.
+//! [`Regressor`] and [`Classifier`] do all of this in one call: they plan the route ([`Planner`]), fit an intercept,
+//! and return a model that owns what it needs.
 //!
 //! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`kernel`] the tensor kernels,
-//! [`QForm`] the dual of the regulariser from listed features ([`Features`]) or from a kernel ([`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the
-//! symbols, `docs/paper-map.md` where each equation of the paper lives.
+//! [`QForm`] the dual of the regulariser from listed features ([`Features`]) or from a kernel ([`Gram`]),
+//! [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the symbols, `docs/paper-map.md`
+//! where each equation of the paper lives.
 
 mod certificate;
 mod data;
@@ -57,15 +58,15 @@ pub use error::Error;
 pub use estimator::{Classification, Classifier, Regression, Regressor, SolverChoice};
 pub use exponent::Exponent;
 pub use form::{
-    Cost, Evaluation, Features, Gram, KernelFeatures, LinePoint, Lines, Plan, Planner, Predict, QForm, Rates, Route,
-    RoutePlan, Shape,
+    Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, Plan, Planner,
+    Predict, QForm, Rates, Route, RoutePlan, Shape,
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::Memory;
 pub use problem::DualProblem;
 pub use solver::{
-    Gradient, Linesearch, Observer, Progress, ProximalGradient, Rule, Solution, Solver, Start, Status, Stopping,
-    Unobserved,
+    CrossValidation, Folds, GammaGrid, Gradient, Linesearch, Newton, Observer, Path, Progress, ProximalGradient, Rule,
+    Solution, Solver, Start, Status, Stopping, Unobserved, cross_validate, cross_validate_all, path, path_all,
 };
 
 /// The snippets of the README, executed as documentation tests.

@@ -23,6 +23,8 @@ pub struct DualProblem<'a> {
     loss: &'a dyn Loss,
     y: &'a [f64],
     gamma: f64,
+    weights: Vec<f64>,
+    /// `gamma * weights`.
     gammas: Vec<f64>,
     /// The intercept at `w = 0`, for a problem that has one.
     zero_intercept: Option<f64>,
@@ -31,9 +33,7 @@ pub struct DualProblem<'a> {
 impl<'a> DualProblem<'a> {
     /// The problem with the same `gamma > 0` for every sample.
     pub fn new(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64) -> Result<Self, Error> {
-        if !(gamma > 0.0 && gamma.is_finite()) {
-            return Err(Error::parameter("gamma", gamma, "a finite number > 0"));
-        }
+        check_gamma(gamma)?;
         if y.len() != form.samples() {
             return Err(Error::Shape { what: "y", got: y.len(), expected: form.samples() });
         }
@@ -44,7 +44,8 @@ impl<'a> DualProblem<'a> {
         if let Some(row) = y.iter().position(|&y| !fits(y)) {
             return Err(Error::BadValue { what: "y", row, value: y[row], allowed });
         }
-        Self { form, loss, y, gamma, gammas: vec![gamma; y.len()], zero_intercept: None }.in_range()
+        let (weights, gammas) = (vec![1.0; y.len()], vec![gamma; y.len()]);
+        Self { form, loss, y, gamma, weights, gammas, zero_intercept: None }.in_range()
     }
 
     /// The problem with `gamma_i = gamma * weights_i`; weights are non-negative and not all zero.
@@ -56,10 +57,22 @@ impl<'a> DualProblem<'a> {
             let allowed = "finite numbers >= 0";
             return Err(Error::BadValue { what: "sample_weight", row, value: weights[row], allowed });
         }
-        self.gammas = weights.iter().map(|weight| self.gamma * weight).collect();
+        self.weights.copy_from_slice(weights);
+        self.weighted()
+    }
+
+    /// The same problem for another gamma; the weights of the samples stay.
+    pub fn with_gamma(&self, gamma: f64) -> Result<Self, Error> {
+        check_gamma(gamma)?;
+        Self { gamma, ..self.clone() }.weighted()
+    }
+
+    /// Forms `gamma_i` from gamma and the weights.
+    fn weighted(mut self) -> Result<Self, Error> {
+        self.gammas.iter_mut().zip(&self.weights).for_each(|(gamma, weight)| *gamma = self.gamma * weight);
         if self.gammas.iter().all(|&gamma| gamma == 0.0) {
             let allowed = "at least one weight whose product with gamma is > 0";
-            return Err(Error::BadValue { what: "sample_weight", row: 0, value: weights[0], allowed });
+            return Err(Error::BadValue { what: "sample_weight", row: 0, value: self.weights[0], allowed });
         }
         self.settled()
     }
@@ -99,6 +112,16 @@ impl<'a> DualProblem<'a> {
     /// The targets y.
     pub fn targets(&self) -> &'a [f64] {
         self.y
+    }
+
+    /// The gamma that all samples share.
+    pub fn gamma(&self) -> f64 {
+        self.gamma
+    }
+
+    /// The weights of the samples.
+    pub fn sample_weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// `gamma_i = gamma * weight_i`.
@@ -265,4 +288,9 @@ impl<'a> DualProblem<'a> {
         let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + unbalance;
         Certificate::of_dual(primal, dual, gap, excess, exponent)
     }
+}
+
+/// What a gamma must be.
+pub(crate) fn check_gamma(gamma: f64) -> Result<(), Error> {
+    if gamma > 0.0 && gamma.is_finite() { Ok(()) } else { Err(Error::parameter("gamma", gamma, "a finite number > 0")) }
 }

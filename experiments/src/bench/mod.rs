@@ -6,6 +6,7 @@
 mod features;
 mod gram;
 mod plan;
+pub mod solvers;
 mod timing;
 
 use serde::Serialize;

@@ -11,17 +11,12 @@ pub(crate) fn bench(bench: &Bench) -> Table {
                 if side.work > 1.0 { format!(", {:.1} G/s", 1e-9 * side.work / side.seconds) } else { String::new() };
             format!("{}: {:.3} ms{rate}", side.name, 1e3 * side.seconds)
         };
-        let target = match figure.target {
-            Target::AtLeast(bound) => format!(">= {bound}"),
-            Target::AtMost(bound) => format!("<= {bound}"),
-            Target::Within(factor) => format!("1/{factor} to {factor}"),
-        };
         [
             figure.what.clone(),
             side(&figure.ours),
             side(&figure.other),
             format!("{:.2}", figure.ratio),
-            target,
+            target(figure),
             if figure.reached() { "reached" } else { "missed" }.to_owned(),
         ]
     };
@@ -35,5 +30,14 @@ pub(crate) fn bench(bench: &Bench) -> Table {
         header: ["figure", "ours", "other", "ratio", "target", ""].map(str::to_owned).into(),
         rows: bench.figures.iter().map(|figure| row(figure).map(Cell::from).into()).collect(),
         notes: vec![],
+    }
+}
+
+/// What the ratio of a figure should be.
+pub(super) fn target(figure: &Figure) -> String {
+    match figure.target {
+        Target::AtLeast(bound) => format!(">= {bound}"),
+        Target::AtMost(bound) => format!("<= {bound}"),
+        Target::Within(factor) => format!("1/{factor} to {factor}"),
     }
 }

@@ -2,7 +2,14 @@
 
 use std::{borrow::Cow, fmt, ops::Range};
 
-use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul, reborrow::ReborrowMut};
+use faer::{
+    Accum, MatMut, MatRef, Par,
+    linalg::matmul::{
+        matmul,
+        triangular::{self, BlockStructure},
+    },
+    reborrow::ReborrowMut,
+};
 use rayon::prelude::*;
 
 use super::sweep::Layout;
@@ -236,30 +243,52 @@ impl<'a> FeatureMatrix<'a> {
         out
     }
 
-    /// `Phi_n diag(weights) Phi_n'`, an n x n matrix, for weights in [0, 1]; the entries are divided by a power of two
-    /// first, to at most 1, and that power is returned.
-    pub(crate) fn weighted_square(&self, weights: &[f64], out: &mut [f64]) -> f64 {
-        let n = self.samples;
+    /// The squares of the norms of the features, for entries divided by a power of two, to at most 1, which is returned
+    /// too.
+    pub(crate) fn column_squares(&self) -> (Vec<f64>, f64) {
         let exponent = f64::from(binary_exponent(largest(self.storage.values())));
+        let square = |values: &[f64]| values.iter().map(|x| scale_by_exp2(*x, -exponent).powi(2)).sum();
+        let squares = match &self.storage {
+            Storage::Dense(values) => values.par_chunks(self.samples).map(square).collect(),
+            Storage::Sparse { starts, values, .. } => {
+                starts.par_windows(2).map(|ends| square(&values[ends[0]..ends[1]])).collect()
+            }
+        };
+        (squares, exponent)
+    }
+
+    /// Some features, each times the root of its weight, for entries divided by `2^exponent`.
+    pub(crate) fn weighted_columns(&self, columns: &[usize], weights: &[f64], exponent: f64) -> Vec<f64> {
+        let mut out = vec![0.0; self.samples * columns.len()];
+        for ((out, &column), weight) in out.chunks_mut(self.samples).zip(columns).zip(weights) {
+            self.column_into(column, out);
+            let factor = scale_by_exp2(weight.sqrt(), -exponent);
+            if factor.is_normal() {
+                out.iter_mut().for_each(|x| *x *= factor);
+            } else {
+                out.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent) * weight.sqrt());
+            }
+        }
+        out
+    }
+
+    /// `Phi_n diag(weights) Phi_n'` over some features, an n x n matrix of which only the part on and below the diagonal
+    /// is set, for entries divided by `2^exponent`.
+    pub(crate) fn weighted_square(&self, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
+        let n = self.samples;
         // Pieces that depend on the matrix alone, added up in their order.
-        let piece = self.features.div_ceil(SQUARE_PIECES).max(SQUARE_COLUMNS);
-        let parts: Vec<Vec<f64>> = weights
+        let piece = columns.len().div_ceil(SQUARE_PIECES).max(SQUARE_COLUMNS);
+        let parts: Vec<Vec<f64>> = columns
             .par_chunks(piece)
-            .enumerate()
-            .map(|(at, weights)| {
+            .zip(weights.par_chunks(piece))
+            .map(|(columns, weights)| {
                 let mut part = vec![0.0; n * n];
-                let mut columns = vec![0.0; n * SQUARE_COLUMNS.min(weights.len())];
-                for (block, weights) in weights.chunks(SQUARE_COLUMNS).enumerate() {
-                    let first = at * piece + block * SQUARE_COLUMNS;
-                    let columns = &mut columns[..n * weights.len()];
-                    for (k, (column, weight)) in columns.chunks_mut(n).zip(weights).enumerate() {
-                        self.column_into(first + k, column);
-                        let root = weight.sqrt();
-                        column.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent) * root);
-                    }
-                    let factor = MatRef::from_column_major_slice(columns, n, weights.len());
+                for (columns, weights) in columns.chunks(SQUARE_COLUMNS).zip(weights.chunks(SQUARE_COLUMNS)) {
+                    let factor = self.weighted_columns(columns, weights, exponent);
+                    let factor = MatRef::from_column_major_slice(&factor, n, columns.len());
                     let sum = MatMut::from_column_major_slice_mut(&mut part, n, n);
-                    matmul(sum, Accum::Add, factor, factor.transpose(), 1.0, Par::Seq);
+                    let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+                    triangular::matmul(sum, lower, Accum::Add, factor, full, factor.transpose(), full, 1.0, Par::Seq);
                 }
                 part
             })
@@ -268,7 +297,6 @@ impl<'a> FeatureMatrix<'a> {
         for part in parts {
             out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
         }
-        exponent
     }
 
     /// How a pass divides the features.

@@ -16,9 +16,9 @@ use crate::{
 
 /// Fits classes, each known by an integer.
 ///
-/// Two classes take one function, which is positive for the larger label. More take one function each, fitted to that class
-/// against all others; what is built from the data is built once for all. Parameters are checked when data are fitted. The loss
-/// is the logistic one unless told otherwise.
+/// Two classes take one function, which is positive for the larger label. More take one function each, fitted to that
+/// class against all others; what is built from the data is built once for all. Parameters are checked when data are
+/// fitted. The loss is the logistic one unless told otherwise.
 ///
 /// ```
 /// use banach::{Classifier, FeatureMatrix};
@@ -129,14 +129,14 @@ impl Classification {
         self.classes.binary_search(&label).map_err(unknown)
     }
 
-    /// `f(x) + b` at every point. Two classes have one function, positive for the larger label; more have one each, and all
-    /// points of the first class come before those of the second, and so on.
+    /// `f(x) + b` at every point. Two classes have one function, positive for the larger label; more have one each, and
+    /// all points of the first class come before those of the second, and so on.
     pub fn decision_function(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
         self.fitted.decisions(x)
     }
 
-    /// The label of every point: the class whose function is largest; of two classes, the larger one where the function is
-    /// positive.
+    /// The label of every point: the class whose function is largest; of two classes, the larger one where the function
+    /// is positive.
     pub fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<i64>, Error> {
         let (decisions, points) = (self.decision_function(x)?, x.samples());
         let label = |point: usize| {
@@ -152,8 +152,8 @@ impl Classification {
         Ok((0..points).map(label).collect())
     }
 
-    /// The probability of every class at every point, all points of the first class, then all of the second, and so on. For
-    /// more than two classes the probabilities of each against the others are divided by their sum.
+    /// The probability of every class at every point, all points of the first class, then all of the second, and so on.
+    /// For more than two classes the probabilities of each against the others are divided by their sum.
     ///
     /// Only the logistic loss has a decision function that is a logarithm of odds; others are refused.
     pub fn predict_proba(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {

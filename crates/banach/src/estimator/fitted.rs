@@ -120,8 +120,8 @@ macro_rules! fitted {
             self.fitted.solutions()[function].intercept
         }
 
-        /// The weights w of a function, in the order of the variables or, for a kernel whose features were listed, of its
-        /// [`FeatureMap`](crate::kernel::FeatureMap); `None` where the features were not listed.
+        /// The weights w of a function, in the order of the variables or, for a kernel whose features were listed, of
+        /// its [`FeatureMap`](crate::kernel::FeatureMap); `None` where the features were not listed.
         ///
         /// # Panics
         ///

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::fitted::Fitted;
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, ProximalGradient, Rates, Route,
-    Shape, Solver, Start, Stopping,
+    DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Newton, Observer, Planner, ProximalGradient, Rates,
+    Route, Shape, Solver, Start, Stopping,
     kernel::{Linear, TensorKernel},
     loss::Targets,
 };
@@ -14,21 +14,19 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SolverChoice {
-    /// The fastest for the problem at hand.
+    /// The fastest for the problem at hand: Newton's method so far.
     #[default]
     Auto,
-    /// Second derivatives.
+    /// Newton's method, which runs all functions in lockstep.
     Newton,
     /// Algorithm 3.3 of the paper.
     Paper,
 }
 
-/// The solver of a choice. There is one so far, and it stands in for the second-order one.
 fn solver(choice: SolverChoice, stopping: Stopping) -> Box<dyn Solver> {
     match choice {
-        SolverChoice::Auto | SolverChoice::Newton | SolverChoice::Paper => {
-            Box::new(ProximalGradient { stopping, ..ProximalGradient::default() })
-        }
+        SolverChoice::Auto | SolverChoice::Newton => Box::new(Newton { stopping }),
+        SolverChoice::Paper => Box::new(ProximalGradient { stopping, ..ProximalGradient::default() }),
     }
 }
 

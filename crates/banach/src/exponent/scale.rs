@@ -68,6 +68,11 @@ impl WidePower {
         Self { exponent: self.exponent + exponent, ..self }
     }
 
+    /// The square root of the power.
+    pub(crate) fn root(self) -> Self {
+        Self { mantissa: self.mantissa.sqrt(), exponent: 0.5 * self.exponent }
+    }
+
     /// `x` times the power; infinite or zero where it leaves the range of `f64`.
     pub(crate) fn times(self, x: f64) -> f64 {
         scale_by_exp2(x * self.mantissa, self.exponent)

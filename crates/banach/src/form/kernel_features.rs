@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Evaluation, Features, Lines, Predict, QForm, features::Weights};
+use super::{Evaluation, Expansion, Features, Hessian, Lines, Predict, QForm, features::Weights};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
     kernel::{FeatureMap, TensorKernel},
@@ -10,8 +10,8 @@ use crate::{
 
 /// `Q` of a kernel with finitely many features, from the matrix of all of them, for any q.
 ///
-/// The feature matrix is formed once, `n card(K)` numbers. Predictions take points in the variables of the kernel and form their
-/// features a few points at a time.
+/// The feature matrix is formed once, `n card(K)` numbers. Predictions take points in the variables of the kernel and
+/// form their features a few points at a time.
 #[derive(Debug, Clone)]
 pub struct KernelFeatures {
     features: Features<'static>,
@@ -39,8 +39,8 @@ impl KernelFeatures {
         Ok(Self { features: Features::new(phi, exponent), kernel, inputs })
     }
 
-    /// The bytes that the features of n samples take, with the working memory of evaluations of so many problems and of line
-    /// searches; `None` beyond all counting.
+    /// The bytes that the features of n samples take, with the working memory of evaluations of so many problems and of
+    /// line searches; `None` beyond all counting.
     pub fn bytes(map: &FeatureMap<'_>, samples: usize, problems: usize) -> Option<u64> {
         let working = Features::working_bytes(samples, map.len(), samples.checked_mul(map.len())?, problems)?;
         map.bytes(samples)?.checked_add(working)
@@ -70,8 +70,25 @@ impl QForm for KernelFeatures {
         self.features.evaluate(alphas, out, scratch);
     }
 
-    fn curvature(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
-        self.features.curvature(alphas, out, scratch);
+    fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
+        self.features.expand(alphas, out, scratch);
+    }
+
+    fn expansion_length(&self) -> usize {
+        self.features.expansion_length()
+    }
+
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
+        self.features.hessian(at, keep, scratch)
+    }
+
+    fn segment<'b>(
+        &'b self,
+        from: (&[f64], &Expansion),
+        to: (&[f64], &Expansion),
+        scratch: &'b mut Scratch,
+    ) -> (Box<dyn Lines + 'b>, usize) {
+        self.features.segment(from, to, scratch)
     }
 
     fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {

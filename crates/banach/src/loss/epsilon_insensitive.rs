@@ -83,6 +83,10 @@ impl Loss for EpsilonInsensitive {
         0.0
     }
 
+    fn kink(&self) -> f64 {
+        self.epsilon
+    }
+
     fn prox(&self, y: f64, lambda: f64, v: f64) -> f64 {
         let shifted = v + lambda * y;
         let shrunk = (shifted.abs() - lambda * self.epsilon).max(0.0);

@@ -100,6 +100,12 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// A modulus of strong convexity of `psi`; 0 where there is none.
     fn strong_convexity(&self) -> f64;
 
+    /// `k` in `psi(s) = a s^2/2 - y s + k|s|`, with `a` the [`strong_convexity`](Self::strong_convexity), which is the form of
+    /// every [`Split::Proximal`] loss on its domain.
+    fn kink(&self) -> f64 {
+        0.0
+    }
+
     /// `argmin_s lambda psi(s) + (s - v)^2/2` for `lambda > 0`.
     fn prox(&self, y: f64, lambda: f64, v: f64) -> f64;
 

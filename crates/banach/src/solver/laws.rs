@@ -4,6 +4,7 @@
 mod intercept;
 mod invariance;
 mod paper;
+mod path;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use rand::{RngExt, SeedableRng};

@@ -1,18 +1,27 @@
 //! Algorithms for the dual problem, and the primal baselines of the paper's Table 1.
 
+mod cross_validation;
+mod gamma_grid;
 mod gradient;
 #[cfg(test)]
 mod laws;
 mod linesearch;
+mod newton;
+mod path;
 pub mod primal;
 mod proximal_gradient;
 mod start;
+mod warm_start;
 
 use std::ops::ControlFlow;
 
+pub use cross_validation::{CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate, cross_validate_all};
+pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;
 use linesearch::MAX_TRIALS;
 pub use linesearch::{Linesearch, Rule};
+pub use newton::Newton;
+pub use path::{Path, path, path_all};
 pub use proximal_gradient::ProximalGradient;
 pub use start::Start;
 

@@ -33,14 +33,21 @@ impl Start {
     }
 }
 
-/// Minimises the convex function `t -> Lambda(t a)` by bisection on its slope over `ln t`: the optimal `t` can be as
-/// small as the data are large.
+/// The minimiser of Lambda on the ray, by one evaluation.
 fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Error> {
-    let (loss, q) = (problem.loss(), problem.form().exponent().q());
     let a = direction(problem);
     let mut evaluation = Evaluation::default();
     problem.form().evaluate(&a, &mut evaluation, scratch);
-    let ln_value = evaluation.ln_values[0];
+    let t = ray_length(problem, &a, evaluation.ln_values[0], 1.0);
+    let mut alpha: Vec<f64> = a.iter().map(|a| t * a).collect();
+    problem.balance(&mut alpha);
+    if problem.first_inadmissible(&alpha).is_none() { Ok(alpha) } else { Err(Error::NoStart { t }) }
+}
+
+/// The `t` that minimises the convex function `t -> Lambda(t a)` within a share of the ray's part in the domain, given
+/// `ln Q(a)`, by bisection on its slope over `ln t`: the optimal `t` can be as small as the data are large.
+pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, share: f64) -> f64 {
+    let (loss, q) = (problem.loss(), problem.form().exponent().q());
     // (a_i, a_i/gamma_i, y_i) of the samples that move.
     let moving: Vec<(f64, f64, f64)> = (0..a.len())
         .filter(|&i| a[i] != 0.0)
@@ -58,7 +65,7 @@ fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Err
         let (lower, upper) = loss.domain(y);
         (if s > 0.0 { upper } else { lower }) / s
     });
-    let end = ends.fold(f64::INFINITY, f64::min);
+    let end = share * ends.fold(f64::INFINITY, f64::min);
     let past = moving.iter().map(|&(_, s, y)| (y / s).abs()).fold(0.0, f64::max);
     let (mut lower, mut upper) = (-700.0, if end.is_finite() { end.ln() } else { past.ln().max(-700.0) });
     for _ in 0..60 {
@@ -69,14 +76,11 @@ fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Err
             upper = middle;
         }
     }
-    let t = f64::exp(lower);
-    let mut alpha: Vec<f64> = a.iter().map(|a| t * a).collect();
-    problem.balance(&mut alpha);
-    if problem.first_inadmissible(&alpha).is_none() { Ok(alpha) } else { Err(Error::NoStart { t }) }
+    f64::exp(lower)
 }
 
 /// The direction of the ray.
-fn direction(problem: &DualProblem<'_>) -> Vec<f64> {
+pub(super) fn direction(problem: &DualProblem<'_>) -> Vec<f64> {
     let (y, gammas) = (problem.targets(), problem.gammas());
     let samples = || gammas.iter().zip(y);
     match (problem.has_intercept(), problem.loss().targets()) {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Scratch,
     exponent::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2},
-    form::{LinePoint, Lines, QForm},
+    form::{Expansion, LinePoint, Lines, QForm},
 };
 
 /// `Q(alpha + t d)` is a polynomial of degree q in t. With the coefficients `W^(r)` of `W(alpha + t d)`, its coefficient
@@ -74,6 +74,34 @@ pub(super) fn lines<'a>(
         }
     }
     Box::new(GramLines { order: 2 * half, exponents, coefficients })
+}
+
+/// `Q` between two points. Up to degree 4 its polynomial follows from Q, its slope and its curvature at both ends, which are
+/// known; otherwise it takes a pass.
+pub(super) fn segment<'a>(
+    gram: &Gram<'_>,
+    (from, at_from): (&[f64], &Expansion),
+    (to, at_to): (&[f64], &Expansion),
+    scratch: &'a mut Scratch,
+) -> (Box<dyn Lines + 'a>, usize) {
+    let (n, order) = (gram.samples(), gram.order());
+    let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
+    let dot = |v: &[f64]| v.iter().zip(&d).map(|(v, d)| v * d).sum::<f64>();
+    let values = [at_from, at_to].map(|at| at.evaluation.values[0]);
+    let slopes = [at_from, at_to].map(|at| dot(&at.evaluation.omegas));
+    let curvature: f64 = d.iter().zip(at_from.kept.chunks(n)).map(|(d, row)| d * dot(row)).sum();
+    let second = 0.5 * (order as f64 - 1.0) * curvature;
+    let rest = values[1] - values[0] - slopes[0] - second;
+    let slope_rest = slopes[1] - slopes[0] - 2.0 * second;
+    if order > 4 || !(rest.is_finite() && slope_rest.is_finite()) {
+        return (lines(gram, from, &d, scratch), 1);
+    }
+    let known = [values[0], slopes[0], second, 4.0 * rest - slope_rest, slope_rest - 3.0 * rest];
+    let kept = scratch.features.take(order + 3);
+    let (exponents, coefficients) = kept.split_at_mut(2);
+    exponents.fill(0.0);
+    coefficients.copy_from_slice(&known[..=order]);
+    (Box::new(GramLines { order, exponents, coefficients }), 0)
 }
 
 /// Polynomials in the step.

@@ -30,7 +30,7 @@ use self::{
     pass::{Batch, Sums},
     products::{Products, Work},
 };
-use super::{Evaluation, LINES, Lines, Predict, QForm};
+use super::{Evaluation, Expansion, Hessian, HessianPart, LINES, Lines, Predict, QForm};
 use crate::{Error, Exponent, FeatureMatrix, Memory, Scratch, exponent::scaled_copy, kernel::TensorKernel};
 
 /// `Q` of the features of a tensor kernel, from the Gram tensor of order q = 2, 4, 6 or 8.
@@ -168,6 +168,11 @@ impl<'a> Gram<'a> {
         Some(stored * products::ways(&self.layout, head, tail))
     }
 
+    /// As [`QForm::evaluate`], and the matrix M at every dual vector in the same pass.
+    pub fn curvature(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
+        self.contract(alphas, true, out, scratch);
+    }
+
     fn order(&self) -> usize {
         2 * self.layout.heads.size()
     }
@@ -224,8 +229,35 @@ impl QForm for Gram<'_> {
         self.contract(alphas, false, out, scratch);
     }
 
-    fn curvature(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
-        self.contract(alphas, true, out, scratch);
+    fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
+        let n = self.samples();
+        let mut together = Evaluation::default();
+        self.curvature(alphas, &mut together, scratch);
+        for (problem, at) in out.iter_mut().enumerate() {
+            at.evaluation.copy_from(&together, problem, n);
+            at.kept.clear();
+            at.kept.extend_from_slice(&together.curvatures[problem * n * n..][..n * n]);
+            at.degree = self.exponent.q() - 2.0;
+        }
+    }
+
+    fn expansion_length(&self) -> usize {
+        self.samples().pow(2)
+    }
+
+    fn hessian(&self, at: &Expansion, _keep: usize, _scratch: &mut Scratch) -> Hessian {
+        let factor = self.exponent.q() - 1.0;
+        let main = HessianPart::Dense(at.kept.iter().map(|entry| factor * entry).collect());
+        Hessian { main, tail: 0.0, tail_share: 0.0 }
+    }
+
+    fn segment<'b>(
+        &'b self,
+        from: (&[f64], &Expansion),
+        to: (&[f64], &Expansion),
+        scratch: &'b mut Scratch,
+    ) -> (Box<dyn Lines + 'b>, usize) {
+        lines::segment(self, from, to, scratch)
     }
 
     fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {

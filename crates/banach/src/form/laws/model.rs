@@ -2,10 +2,36 @@
 
 use super::*;
 
+/// Q, omega and M at every dual vector, from expansions and their exact Hessians.
 pub(crate) fn curvature(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
-    let mut evaluation = Evaluation::default();
-    form.curvature(alphas, &mut evaluation, &mut Scratch::new());
-    evaluation
+    let (n, mut scratch) = (form.samples(), Scratch::new());
+    let mut expansions = vec![Expansion::default(); alphas.len() / n];
+    form.expand(alphas, &mut expansions.iter_mut().collect::<Vec<_>>(), &mut scratch);
+    let mut all = Evaluation::default();
+    for at in &expansions {
+        let Evaluation { values, ln_values, omegas, roundings, .. } = &at.evaluation;
+        all.values.extend(values);
+        all.ln_values.extend(ln_values);
+        all.omegas.extend(omegas);
+        all.roundings.extend(roundings);
+        let hessian = form.hessian(at, usize::MAX, &mut scratch);
+        assert_eq!(hessian.tail, 0.0, "nothing is left out");
+        let matrix = symmetric(&hessian.main, n);
+        all.curvatures.extend(matrix.iter().map(|entry| entry / (form.exponent().q() - 1.0)));
+    }
+    all
+}
+
+/// The entries of a matrix given by those below its diagonal, or by a factor.
+fn symmetric(part: &HessianPart, n: usize) -> Vec<f64> {
+    let entry = |at: usize| {
+        let (i, j) = (at / n, at % n);
+        match part {
+            HessianPart::Dense(entries) => entries[i.min(j) * n + i.max(j)],
+            HessianPart::Factor(columns) => columns.chunks(n).map(|column| column[i] * column[j]).sum(),
+        }
+    };
+    (0..n * n).map(entry).collect()
 }
 
 /// M against its definition, `omega = M alpha`, and the rest as from `evaluate`.

@@ -109,7 +109,8 @@ impl Default for Planner {
     }
 }
 
-/// Predictions are good to about this factor; a route that is not cheaper by more does not displace one that loses fewer digits.
+/// Predictions are good to about this factor; a route that is not cheaper by more does not displace one that loses
+/// fewer digits.
 const MARGIN: f64 = 2.0;
 
 impl Planner {

@@ -12,8 +12,8 @@ use crate::{
 /// Rates of one machine, with all its cores, per second.
 ///
 /// The default is a machine with two cores, whatever the machine at hand, so that the same data take the same route
-/// everywhere; the rates of today's machines stand in similar proportions to each other. [`measure`](Self::measure) asks the
-/// machine.
+/// everywhere; the rates of today's machines stand in similar proportions to each other. [`measure`](Self::measure)
+/// asks the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
     /// Bytes read from memory.
@@ -69,8 +69,8 @@ const STORED: usize = 16;
 const ROUNDS: usize = 3;
 
 impl Rates {
-    /// The rates of this machine as it is now, in some tens of milliseconds. Two calls differ, by as much as other work on
-    /// the machine does.
+    /// The rates of this machine as it is now, in some tens of milliseconds. Two calls differ, by as much as other work
+    /// on the machine does.
     pub fn measure() -> Result<Self, Error> {
         let mut rates = Self::default();
         rates.measure_memory();

@@ -1,0 +1,43 @@
+//! The measurements: run, print.
+
+use banach_experiments::bench::{
+    self, Bench,
+    solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
+};
+use serde::Serialize;
+
+use crate::{
+    args::{self, Measured},
+    print,
+    progress::Bar,
+    report,
+};
+
+pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::Result<()> {
+    match what {
+        None => {
+            let request = bench::Request { rounds: usize::from(rounds), ..bench::Request::default() };
+            let bench = Bench::run(request, &mut Bar::new())?;
+            show(json, &bench, || report::bench(&bench).text())
+        }
+        Some(Measured::Solvers { json, quick, rounds, python }) => {
+            let request = if quick { solvers::Request::quick } else { solvers::Request::full };
+            let solvers = Solvers::run(request(usize::from(rounds), &python), &mut Bar::new())?;
+            show(json, &solvers, || report::solvers(&solvers).text())
+        }
+        Some(Measured::Lockstep { json, quick, rounds }) => {
+            let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
+            let lockstep = Lockstep::run(request(usize::from(rounds)), &mut Bar::new())?;
+            show(json, &lockstep, || report::lockstep(&lockstep).text())
+        }
+        Some(Measured::Grid { json, quick }) => {
+            let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };
+            let grid = Grid::run(request, &mut Bar::new())?;
+            show(json, &grid, || report::grid(&grid).text())
+        }
+    }
+}
+
+fn show(json: bool, value: &impl Serialize, text: impl Fn() -> String) -> anyhow::Result<()> {
+    print::out(&if json { print::json(value)? } else { text() })
+}

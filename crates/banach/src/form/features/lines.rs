@@ -1,0 +1,91 @@
+//! `Q` along lines, from the products of the features with both ends.
+
+use std::ops::Add;
+
+use super::NEGLIGIBLE;
+use crate::{
+    Exponent, Scratch,
+    exponent::{LineSums, WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
+    form::{Expansion, Features, LinePoint, Lines},
+};
+
+/// `u` and the images of the directions, in blocks of features.
+pub(super) struct FeatureLines<'a> {
+    pub exponent: Exponent,
+    pub block: usize,
+    /// Powers of two by which `u` and each direction were divided.
+    pub exponents: &'a [f64],
+    /// For each block the values of `u`, then those of each direction.
+    pub products: &'a [f64],
+}
+
+/// Blocks in a leaf of the tree by which the sums over features are formed.
+const LEAF_BLOCKS: usize = 64;
+
+impl<'a> FeatureLines<'a> {
+    /// The line from one expanded point to another.
+    pub(super) fn between(form: &Features<'_>, from: &Expansion, to: &Expansion, scratch: &'a mut Scratch) -> Self {
+        let exponent = from.exponent.max(to.exponent);
+        let scales = [from, to].map(|at| scale_by_exp2(1.0, at.exponent - exponent));
+        let exponents = scratch.duals.take(2);
+        exponents.fill(exponent);
+        let (block, products) = (form.matrix.layout().block, scratch.features.take(2 * from.kept.len()));
+        let points = from.kept.chunks(block).zip(to.kept.chunks(block));
+        for ((from, to), out) in points.zip(products.chunks_mut(2 * block)) {
+            let (u, d) = out.split_at_mut(from.len());
+            for (((u, d), from), to) in u.iter_mut().zip(d).zip(from).zip(to) {
+                *u = scales[0] * from;
+                *d = scales[1] * to - *u;
+            }
+        }
+        Self { exponent: form.exponent, block, exponents, products }
+    }
+
+    /// Visits `(u, d)` of every block, and combines the results along a tree that depends on the number of
+    /// features alone.
+    fn reduce<T: Send>(
+        &self,
+        products: &[f64],
+        line: usize,
+        visit: &(impl Fn(&[f64], &[f64]) -> T + Sync),
+        combine: &(impl Fn(T, T) -> T + Sync),
+    ) -> T {
+        let columns = self.exponents.len();
+        let leaf = LEAF_BLOCKS * self.block * columns;
+        if products.len() > leaf {
+            let middle = products.len().div_ceil(leaf) / 2 * leaf;
+            let (left, right) = products.split_at(middle);
+            let (left, right) =
+                rayon::join(|| self.reduce(left, line, visit, combine), || self.reduce(right, line, visit, combine));
+            return combine(left, right);
+        }
+        let blocks = products.chunks(self.block * columns).map(|block| {
+            let width = block.len() / columns;
+            visit(&block[..width], &block[(1 + line) * width..(2 + line) * width])
+        });
+        blocks.reduce(combine).expect("a matrix has at least one feature")
+    }
+}
+
+impl Lines for FeatureLines<'_> {
+    fn at(&self, line: usize, t: f64) -> LinePoint {
+        let (u_exponent, d_exponent) = (self.exponents[0], self.exponents[1 + line]);
+        let step_exponent = if t == 0.0 { ZERO_EXPONENT } else { d_exponent + f64::from(binary_exponent(t.abs())) };
+        let common = u_exponent.max(step_exponent);
+        let (u_scale, d_scale) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(t, d_exponent - common));
+        let largest = |u: &[f64], d: &[f64]| largest_on_line(u, d, u_scale, d_scale);
+        let size = self.reduce(self.products, line, &largest, &f64::max);
+        if size < NEGLIGIBLE {
+            return LinePoint { value: 0.0, slope: 0.0, bregman: 0.0 };
+        }
+        let sums = |u: &[f64], d: &[f64]| self.exponent.line_sums(u, d, u_scale / size, d_scale / size);
+        let sums = self.reduce(self.products, line, &sums, &LineSums::add);
+        let q = self.exponent.q();
+        let power = WidePower::new(size, common, q);
+        LinePoint {
+            value: power.times(sums.power / q),
+            slope: WidePower::new(size, common, q - 1.0).scaled_by_exp2(d_exponent).times(sums.slope),
+            bregman: power.times(sums.bregman),
+        }
+    }
+}

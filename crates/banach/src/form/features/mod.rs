@@ -1,0 +1,253 @@
+//! The features route: `Q` from the matrix `Phi_n`, for any `q`.
+
+mod hessian;
+mod lines;
+mod weights;
+
+use std::sync::OnceLock;
+
+use self::lines::FeatureLines;
+pub(super) use self::weights::Weights;
+use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
+use crate::{
+    Exponent, FeatureMatrix, Scratch,
+    data::{Block, Sweep},
+    exponent::{WidePower, largest, scaled_copy},
+};
+
+/// `Q(alpha) = (1/q)||Phi_n' alpha||_q^q` for a given feature matrix.
+///
+/// One evaluation reads the matrix once and costs `4 n card(K)` operations per dual vector.
+#[derive(Debug, Clone)]
+pub struct Features<'a> {
+    matrix: FeatureMatrix<'a>,
+    exponent: Exponent,
+    /// What the Hessian needs of the matrix, found when it is first asked for.
+    facts: OnceLock<hessian::Facts>,
+}
+
+impl<'a> Features<'a> {
+    /// The form of a feature matrix.
+    pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
+        Self { matrix, exponent, facts: OnceLock::new() }
+    }
+
+    /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;
+    /// `None` beyond all counting. Second derivatives are not counted: they are of the solver's choosing.
+    pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
+        let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems, outputs: problems };
+        let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
+        let pass = |sweep: Sweep, inputs| sweep.memory(samples, features, stored, inputs);
+        let accumulators = pass(evaluate, problems)?.max(pass(lines, 1 + LINES)?);
+        let numbers = features.checked_mul(1 + LINES)?.checked_add(accumulators)?;
+        u64::try_from(numbers).ok()?.checked_mul(8)
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> &FeatureMatrix<'a> {
+        &self.matrix
+    }
+
+    /// The weights `w = J_q(Phi_n* alpha)` of (25) `[eq:kkt]`.
+    ///
+    /// # Panics
+    ///
+    /// If `alpha` does not have n entries.
+    pub fn weights(&self, alpha: &[f64]) -> Vec<f64> {
+        assert_eq!(alpha.len(), self.samples(), "alpha has n entries");
+        let q = self.exponent.q();
+        let mut copy = vec![0.0; alpha.len()];
+        let exponent = scaled(alpha, &mut copy);
+        let mut weights = vec![0.0; self.matrix.features()];
+        let keep = |block: Block<'_>| {
+            let size = largest(block.u);
+            if size >= NEGLIGIBLE {
+                self.exponent.duality_map(block.u, 1.0 / size);
+                let power = WidePower::new(size, exponent, q - 1.0);
+                block.features.iter_mut().zip(&*block.u).for_each(|(weight, u)| *weight = power.times(*u));
+            }
+        };
+        let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
+        pass.run(&self.matrix, &copy, &mut weights, &mut Scratch::new().pass, keep, |_, _| {});
+        weights
+    }
+
+    /// Evaluates a batch. `kept`, unless it is empty, receives u for every dual vector, block of features by block,
+    /// each divided by the power of two that [`scaled`] gives.
+    fn pass(&self, alphas: &[f64], kept: &mut [f64], out: &mut Evaluation, scratch: &mut Scratch) {
+        let (n, q) = (self.samples(), self.exponent.q());
+        let batch = alphas.len() / n;
+        out.resize(n, batch);
+        out.omegas.fill(0.0);
+        let (copies, totals) = scratch.duals.take((n + 1 + Running::LENGTH) * batch).split_at_mut(n * batch);
+        let (exponents, totals) = totals.split_at_mut(batch);
+        totals.fill(0.0);
+        for (problem, (alpha, copy)) in alphas.chunks(n).zip(copies.chunks_mut(n)).enumerate() {
+            exponents[problem] = scaled(alpha, copy);
+        }
+
+        let keep = !kept.is_empty();
+        let weigh = |block: Block<'_>| {
+            let width = block.columns.len();
+            if keep {
+                block.features.copy_from_slice(block.u);
+            }
+            let columns = block.u.chunks_mut(width).zip(block.sum.chunks_mut(n));
+            for ((u, omega), state) in columns.zip(block.state.chunks_mut(Running::LENGTH)) {
+                let mut running = Running::load(state);
+                running.raise(largest(u), q, omega);
+                running.power_sum += self.exponent.duality_map(u, running.inverse());
+                running.store(state);
+            }
+        };
+        let merge = |states: &[f64], sums: &[f64]| {
+            let stripes = states.chunks(Running::LENGTH).zip(sums.chunks(n));
+            let totals = totals.chunks_mut(Running::LENGTH).zip(out.omegas.chunks_mut(n));
+            for ((state, sum), (total, omega)) in stripes.zip(totals) {
+                let (mut whole, mut stripe) = (Running::load(total), Running::load(state));
+                whole.raise(stripe.size, q, omega);
+                let factor = stripe.shrink_to(whole.size, q);
+                whole.power_sum += stripe.power_sum;
+                omega.iter_mut().zip(sum).for_each(|(omega, sum)| *omega += factor * sum);
+                whole.store(total);
+            }
+        };
+        let pass =
+            Sweep { per_feature: kept.len() / self.matrix.features(), state: Running::LENGTH * batch, outputs: batch };
+        pass.run(&self.matrix, copies, kept, &mut scratch.pass, weigh, merge);
+
+        let totals = totals.chunks(Running::LENGTH).map(Running::load).zip(exponents);
+        for (problem, ((total, exponent), omega)) in totals.zip(out.omegas.chunks_mut(n)).enumerate() {
+            if total.size == 0.0 {
+                out.values[problem] = 0.0;
+                out.ln_values[problem] = f64::NEG_INFINITY;
+                continue;
+            }
+            let power = WidePower::new(total.size, *exponent, q);
+            out.values[problem] = power.times(total.power_sum / q);
+            out.ln_values[problem] = power.ln_times(total.power_sum / q);
+            let power = WidePower::new(total.size, *exponent, q - 1.0);
+            omega.iter_mut().for_each(|omega| *omega = power.times(*omega));
+        }
+    }
+
+    /// `u = Phi_n* alpha` up to a power of two, which is returned with the largest of these numbers.
+    fn products<'s>(&self, alpha: &[f64], scratch: &'s mut Scratch) -> (&'s mut [f64], f64, f64) {
+        let copy = scratch.duals.take(alpha.len());
+        let exponent = scaled(alpha, copy);
+        let u = scratch.features.take(self.matrix.features());
+        let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
+        let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
+        pass.run(&self.matrix, copy, u, &mut scratch.pass, keep, |_, _| {});
+        let size = largest(u);
+        (u, size, exponent)
+    }
+}
+
+/// Dual vectors are scaled to this power of two: products with entries up to 1e200 then stay finite, and those with
+/// denormal entries stay far above [`NEGLIGIBLE`].
+const DUAL_SIZE: f64 = 300.0;
+
+fn scaled(alpha: &[f64], copy: &mut [f64]) -> f64 {
+    scaled_copy(alpha, DUAL_SIZE, copy)
+}
+
+impl QForm for Features<'_> {
+    fn exponent(&self) -> Exponent {
+        self.exponent
+    }
+
+    fn samples(&self) -> usize {
+        self.matrix.samples()
+    }
+
+    fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
+        self.pass(alphas, &mut [], out, scratch);
+    }
+
+    fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
+        hessian::expand(self, alphas, out, scratch);
+    }
+
+    fn expansion_length(&self) -> usize {
+        self.matrix.features()
+    }
+
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
+        hessian::hessian(self, at, keep, scratch)
+    }
+
+    fn segment<'b>(
+        &'b self,
+        (_, from): (&[f64], &Expansion),
+        (_, to): (&[f64], &Expansion),
+        scratch: &'b mut Scratch,
+    ) -> (Box<dyn Lines + 'b>, usize) {
+        (Box::new(FeatureLines::between(self, from, to, scratch)), 0)
+    }
+
+    fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict> {
+        Box::new(Weights::new(self, alphas))
+    }
+
+    fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
+        let (n, features) = (self.samples(), self.matrix.features());
+        let count = directions.len() / n;
+        let (copies, exponents) = scratch.duals.take((n + 1) * (1 + count)).split_at_mut(n * (1 + count));
+        let vectors = std::iter::once(alpha).chain(directions.chunks(n));
+        for ((vector, copy), exponent) in vectors.zip(copies.chunks_mut(n)).zip(&mut *exponents) {
+            *exponent = scaled(vector, copy);
+        }
+        let products = scratch.features.take(features * (1 + count));
+        let pass = Sweep { per_feature: 1 + count, state: 0, outputs: 0 };
+        let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
+        pass.run(&self.matrix, copies, products, &mut scratch.pass, keep, |_, _| {});
+        Box::new(FeatureLines { exponent: self.exponent, block: self.matrix.layout().block, exponents, products })
+    }
+}
+
+/// Scaled products below this are what cancellation leaves of numbers that are 1e60 times as large, or more.
+const NEGLIGIBLE: f64 = 1e-300;
+
+/// The running scale of one dual vector in one stripe: sums are divided by powers of `size`.
+#[derive(Clone, Copy)]
+struct Running {
+    /// The largest `|u|` so far; 0 before the first.
+    size: f64,
+    /// The sum of `|u / size|^q`.
+    power_sum: f64,
+}
+
+impl Running {
+    const LENGTH: usize = 2;
+
+    fn load(state: &[f64]) -> Self {
+        Self { size: state[0], power_sum: state[1] }
+    }
+
+    fn store(self, state: &mut [f64]) {
+        state.copy_from_slice(&[self.size, self.power_sum]);
+    }
+
+    /// 1/size, or 0 where every `u` is so small that its powers vanish.
+    fn inverse(self) -> f64 {
+        if self.size < NEGLIGIBLE { 0.0 } else { 1.0 / self.size }
+    }
+
+    /// Raises the scale to `size` if that is larger, and shrinks what was summed up to fit.
+    fn raise(&mut self, size: f64, q: f64, omega: &mut [f64]) {
+        if size > self.size {
+            let factor = self.shrink_to(size, q);
+            omega.iter_mut().for_each(|omega| *omega *= factor);
+        }
+    }
+
+    /// Moves to a larger scale; returns the factor for sums of `J_q(u)`.
+    fn shrink_to(&mut self, size: f64, q: f64) -> f64 {
+        let ratio = if size > 0.0 { self.size / size } else { 0.0 };
+        self.size = size;
+        let factor = ratio.powf(q - 1.0);
+        self.power_sum *= ratio * factor;
+        factor
+    }
+}

@@ -1,0 +1,115 @@
+//! Held-out scores for every gamma and fold, from fits that share their passes.
+
+mod folds;
+#[cfg(test)]
+mod laws;
+mod summary;
+
+pub use folds::Folds;
+pub use summary::{CrossValidation, FoldFit, Mean, Metric};
+
+use super::{GammaGrid, Observer, Solution, Solver, path::follow};
+use crate::{DualProblem, Error, loss::Targets};
+
+/// Values of gamma that are solved together. One keeps the starts near, and the folds already make a batch.
+const GAMMAS_PER_BATCH: usize = 1;
+
+/// Cross-validates a problem: for every gamma of the grid and every fold the model of the other samples, and how well
+/// it predicts the fold. Of the problem its own gamma does not count; its sample weights and its intercept do.
+///
+/// A held-out sample has weight 0, so that its `omega_i + b` is its prediction: there is no separate prediction, all
+/// folds are problems over the one form, and each gamma is one batch for the solver that starts from the solutions for
+/// the gamma before it. The gamma of a fold is that of the whole, as in scikit-learn's `C`.
+///
+/// The observer sees the problem `gamma * folds + fold`. When it stops, the fits that are left get a start with its
+/// certificate and the status [`Interrupted`](super::Status::Interrupted); no gamma with such a fit is ever the best.
+///
+/// ```
+/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, Squared, Unobserved};
+/// use banach::{Folds, GammaGrid, ProximalGradient};
+/// # let x: Vec<f64> = (0..60).map(|i| ((i * i * 37) % 101) as f64 / 50.0 - 1.0).collect();
+/// # let y: Vec<f64> = x.chunks(5).map(|x| 2.0 * x[1]).collect();
+/// // Twelve samples of five variables.
+/// let form = Features::new(FeatureMatrix::from_rows(12, 5, &x)?, Exponent::new(1.2)?);
+/// let problem = DualProblem::new(&form, &Squared, &y, 1.0)?.with_intercept()?;
+///
+/// let grid = GammaGrid::from_data(&problem, 8)?;
+/// let folds = Folds::shuffled(12, 4, 0)?;
+/// let solver = ProximalGradient::default();
+/// let validated = banach::cross_validate(&problem, &grid, &folds, &solver, &mut Unobserved)?;
+/// println!("{validated}");
+/// assert_eq!(validated.unconverged().count(), 0);
+/// let gamma = validated.best_gamma().expect("nothing stopped it");
+/// let final_problem = problem.with_gamma(gamma)?;
+/// # Ok::<(), banach::Error>(())
+/// ```
+pub fn cross_validate(
+    problem: &DualProblem<'_>,
+    grid: &GammaGrid,
+    folds: &Folds,
+    solver: &dyn Solver,
+    observer: &mut dyn Observer,
+) -> Result<CrossValidation, Error> {
+    Ok(cross_validate_all(std::slice::from_ref(problem), grid, folds, solver, observer)?.swap_remove(0))
+}
+
+/// Cross-validates several problems over one form (outputs, classes), all of them and all folds in one batch for each
+/// gamma.
+///
+/// As [`cross_validate`]; the observer sees the problem `(gamma * problems.len() + problem) * folds + fold`.
+pub fn cross_validate_all(
+    problems: &[DualProblem<'_>],
+    grid: &GammaGrid,
+    folds: &Folds,
+    solver: &dyn Solver,
+    observer: &mut dyn Observer,
+) -> Result<Vec<CrossValidation>, Error> {
+    in_batches(problems, grid, folds, GAMMAS_PER_BATCH, solver, observer)
+}
+
+/// As [`cross_validate_all`], with so many gammas per batch: 1 follows the path with all folds abreast, the whole grid
+/// solves everything at once from the solver's own starts.
+fn in_batches(
+    problems: &[DualProblem<'_>],
+    grid: &GammaGrid,
+    folds: &Folds,
+    gammas_per_batch: usize,
+    solver: &dyn Solver,
+    observer: &mut dyn Observer,
+) -> Result<Vec<CrossValidation>, Error> {
+    let lanes = problems.iter().map(|problem| lanes(problem, folds)).collect::<Result<Vec<_>, _>>()?.concat();
+    let gammas = grid.values();
+    let mut validated: Vec<_> = problems.iter().map(|problem| CrossValidation::empty(problem, gammas, folds)).collect();
+    let mut keep = |gamma: usize, lane: usize, solution: &Solution| {
+        let (problem, fold) = (lane / folds.count(), lane % folds.count());
+        let fit = FoldFit::new(&problems[problem], &folds.held_out()[fold], solution);
+        validated[problem].fits[gamma].push(fit);
+    };
+    follow(&lanes, gammas, gammas_per_batch, solver, observer, &mut keep)?;
+    Ok(validated)
+}
+
+/// The problems of one fold after another.
+fn lanes<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem<'a>>, Error> {
+    if folds.samples() != problem.samples() {
+        return Err(Error::Shape { what: "folds", got: folds.samples(), expected: problem.samples() });
+    }
+    let weights = problem.sample_weights();
+    if folds.held_out().iter().flatten().all(|&i| weights[i] == 0.0) {
+        let (row, allowed) = (folds.held_out()[0][0], "a positive weight for at least one held-out sample");
+        return Err(Error::BadValue { what: "sample_weight", row, value: 0.0, allowed });
+    }
+    (0..folds.count()).map(|fold| without(problem, folds, fold)).collect()
+}
+
+/// The problem of the samples outside a fold.
+fn without<'a>(problem: &DualProblem<'a>, folds: &Folds, fold: usize) -> Result<DualProblem<'a>, Error> {
+    let mut weights = problem.sample_weights().to_vec();
+    folds.held_out()[fold].iter().for_each(|&i| weights[i] = 0.0);
+    let mut labels = problem.targets().iter().zip(&weights).filter(|(_, weight)| **weight > 0.0).map(|(y, _)| *y);
+    let Some(label) = labels.next() else { return Err(Error::FoldWeight { fold }) };
+    if problem.loss().targets() == Targets::Signs && labels.all(|y| y == label) {
+        return Err(Error::FoldClass { fold, label });
+    }
+    problem.clone().with_sample_weights(&weights)
+}

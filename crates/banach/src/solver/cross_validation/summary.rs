@@ -1,0 +1,240 @@
+//! What cross-validation found.
+
+use std::fmt;
+
+use super::Folds;
+use crate::{Certificate, DualProblem, Solution, Status, loss::Targets};
+
+/// Held-out predictions and scores for every gamma and fold.
+#[derive(Debug, Clone)]
+pub struct CrossValidation {
+    /// The values of gamma, increasing.
+    pub gammas: Vec<f64>,
+    /// The folds.
+    pub folds: Folds,
+    /// What [`FoldFit::score`] is.
+    pub metric: Metric,
+    /// The fits, one list over the folds for every gamma.
+    pub fits: Vec<Vec<FoldFit>>,
+}
+
+/// The score beside the loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// `1 - sum (y - t)^2 / sum (y - mean y)^2`, for real targets.
+    RSquared,
+    /// The share of labels whose sign the prediction has, where 0 counts as -1.
+    Accuracy,
+}
+
+/// The model without one fold, seen from that fold.
+#[derive(Debug, Clone)]
+pub struct FoldFit {
+    /// The predictions for the samples of the fold, in its order.
+    pub predictions: Vec<f64>,
+    /// The sum of their weights; all sums and means over samples are weighted.
+    pub weight: f64,
+    /// Their mean loss; NaN for a fold of weight 0.
+    pub loss: f64,
+    /// Their score, if it is defined: R^2 needs two different targets.
+    pub score: Option<f64>,
+    /// How far the model can be from the optimum.
+    pub certificate: Certificate,
+    /// How its fit ended.
+    pub status: Status,
+    /// Iterations of its fit.
+    pub iterations: usize,
+}
+
+/// A mean over folds, which count by their weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// Its standard error; NaN for a single fold.
+    pub standard_error: f64,
+}
+
+impl FoldFit {
+    pub(super) fn new(problem: &DualProblem<'_>, held_out: &[usize], solution: &Solution) -> Self {
+        let predictions: Vec<f64> = held_out.iter().map(|&i| solution.omega[i] + solution.intercept).collect();
+        let (y, weights) = (problem.targets(), problem.sample_weights());
+        let samples: Vec<Sample> = { held_out.iter().zip(&predictions) }
+            .map(|(&i, &t)| Sample { weight: weights[i], y: y[i], t })
+            .filter(|sample| sample.weight > 0.0)
+            .collect();
+        let score = match problem.loss().targets() {
+            Targets::Real => r_squared(&samples),
+            Targets::Signs => weighted_mean(&samples, |&Sample { y, t, .. }| f64::from((t > 0.0) == (y > 0.0))),
+        };
+        Self {
+            loss: weighted_mean(&samples, |sample| problem.loss().value(sample.y, sample.t)).unwrap_or(f64::NAN),
+            score,
+            weight: samples.iter().map(|sample| sample.weight).sum(),
+            predictions,
+            certificate: solution.certificate,
+            status: solution.status,
+            iterations: solution.iterations,
+        }
+    }
+}
+
+impl CrossValidation {
+    /// Room for the fits.
+    pub(super) fn empty(problem: &DualProblem<'_>, gammas: &[f64], folds: &Folds) -> Self {
+        let metric = match problem.loss().targets() {
+            Targets::Real => Metric::RSquared,
+            Targets::Signs => Metric::Accuracy,
+        };
+        let fits = gammas.iter().map(|_| Vec::with_capacity(folds.count())).collect();
+        Self { gammas: gammas.to_vec(), folds: folds.clone(), metric, fits }
+    }
+
+    /// The held-out loss of a gamma, by its index: its mean over the folds.
+    pub fn loss(&self, gamma: usize) -> Mean {
+        let folds = self.fits[gamma].iter().filter(|fit| fit.weight > 0.0);
+        Mean::over(&folds.map(|fit| (fit.weight, fit.loss)).collect::<Vec<_>>())
+    }
+
+    /// The score of a gamma, by its index: its mean over the folds in which it is defined.
+    pub fn score(&self, gamma: usize) -> Option<Mean> {
+        let folds = self.fits[gamma].iter().filter_map(|fit| fit.score.map(|score| (fit.weight, score)));
+        let folds: Vec<_> = folds.collect();
+        (!folds.is_empty()).then(|| Mean::over(&folds))
+    }
+
+    /// The index of the gamma with the smallest held-out loss, the smaller one of equals. `None` if a stop left no
+    /// gamma with all its folds.
+    pub fn best(&self) -> Option<usize> {
+        let finished = (0..self.gammas.len()).filter(|&gamma| self.is_finished(gamma) && !self.value(gamma).is_nan());
+        finished.min_by(|&a, &b| self.value(a).total_cmp(&self.value(b)))
+    }
+
+    /// The index of the smallest gamma, and hence the simplest model, whose held-out loss is within one standard error
+    /// of the best.
+    pub fn one_standard_error(&self) -> Option<usize> {
+        let best = self.best()?;
+        let Mean { value, standard_error } = self.loss(best);
+        let limit = if standard_error.is_nan() { value } else { value + standard_error };
+        (0..=best).find(|&gamma| self.is_finished(gamma) && self.value(gamma) <= limit)
+    }
+
+    /// The gamma of [`best`](Self::best).
+    pub fn best_gamma(&self) -> Option<f64> {
+        self.best().map(|gamma| self.gammas[gamma])
+    }
+
+    /// The gamma of [`one_standard_error`](Self::one_standard_error).
+    pub fn one_standard_error_gamma(&self) -> Option<f64> {
+        self.one_standard_error().map(|gamma| self.gammas[gamma])
+    }
+
+    /// Whether the best gamma is the first or last of several, so that a wider grid may hold a better one.
+    pub fn best_is_at_end(&self) -> bool {
+        let last = self.gammas.len() - 1;
+        last > 0 && self.best().is_some_and(|best| best == 0 || best == last)
+    }
+
+    /// The held-out prediction of every sample for a gamma, by its index: the mean over the folds that hold the sample
+    /// out, `None` for a sample that no fold does.
+    pub fn held_out(&self, gamma: usize) -> Vec<Option<f64>> {
+        let mut sums = vec![(0.0, 0.0); self.folds.samples()];
+        for (held_out, fit) in self.folds.held_out().iter().zip(&self.fits[gamma]) {
+            for (&i, prediction) in held_out.iter().zip(&fit.predictions) {
+                sums[i] = (sums[i].0 + prediction, sums[i].1 + 1.0);
+            }
+        }
+        sums.iter().map(|&(sum, count)| (count > 0.0).then(|| sum / count)).collect()
+    }
+
+    /// The fits that did not converge: index of gamma, index of fold, and how the fit ended.
+    pub fn unconverged(&self) -> impl Iterator<Item = (usize, usize, Status)> + '_ {
+        let fits = self.fits.iter().enumerate();
+        let fits = fits.flat_map(|(gamma, fits)| fits.iter().enumerate().map(move |(fold, fit)| (gamma, fold, fit)));
+        fits.filter(|(_, _, fit)| fit.status != Status::Converged).map(|(gamma, fold, fit)| (gamma, fold, fit.status))
+    }
+
+    fn is_finished(&self, gamma: usize) -> bool {
+        self.fits[gamma].iter().all(|fit| fit.status != Status::Interrupted)
+    }
+
+    fn value(&self, gamma: usize) -> f64 {
+        self.loss(gamma).value
+    }
+}
+
+impl Mean {
+    fn over(folds: &[(f64, f64)]) -> Self {
+        let value = mean(folds, |value| value);
+        let deviation = mean(folds, |fold| (fold - value).powi(2));
+        Self { value, standard_error: (deviation / (folds.len() - 1) as f64).sqrt() }
+    }
+}
+
+/// `sum_i weight_i f(x_i) / sum_i weight_i`.
+fn mean(terms: &[(f64, f64)], f: impl Fn(f64) -> f64) -> f64 {
+    // Relative to the largest weight, so that their sum is in range.
+    let largest = terms.iter().fold(0.0_f64, |largest, (weight, _)| largest.max(*weight));
+    let total: f64 = terms.iter().map(|(weight, _)| weight / largest).sum();
+    terms.iter().map(|&(weight, x)| weight / largest / total * f(x)).sum()
+}
+
+/// A held-out sample of positive weight.
+struct Sample {
+    weight: f64,
+    y: f64,
+    t: f64,
+}
+
+fn weighted_mean(samples: &[Sample], f: impl Fn(&Sample) -> f64) -> Option<f64> {
+    let terms: Vec<_> = samples.iter().map(|sample| (sample.weight, f(sample))).collect();
+    (!terms.is_empty()).then(|| mean(&terms, |x| x))
+}
+
+/// Deviations relative to the largest, whose square may be out of range.
+fn r_squared(samples: &[Sample]) -> Option<f64> {
+    let centre = weighted_mean(samples, |sample| sample.y)?;
+    let size = samples.iter().fold(0.0_f64, |size, sample| size.max((sample.y - centre).abs()));
+    // One target, up to the rounding of the mean.
+    if size <= 4.0 * f64::EPSILON * centre.abs() {
+        return None;
+    }
+    let squares = |f: &dyn Fn(&Sample) -> f64| weighted_mean(samples, |sample| (f(sample) / size).powi(2));
+    Some(1.0 - squares(&|sample| sample.y - sample.t)? / squares(&|sample| sample.y - centre)?)
+}
+
+/// A table over gamma; `*` is the best, `+` the simplest within one standard error.
+impl fmt::Display for CrossValidation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.metric {
+            Metric::RSquared => "R^2",
+            Metric::Accuracy => "accuracy",
+        };
+        writeln!(f, "{} gammas, {} folds", self.gammas.len(), self.folds.count())?;
+        writeln!(f, "  {:>11}  {:>11} {:>9}  {:>8} {:>8}  converged", "gamma", "loss", "+-", name, "+-")?;
+        let (best, simplest) = (self.best(), self.one_standard_error());
+        for (gamma, fits) in self.fits.iter().enumerate() {
+            let mark = match Some(gamma) {
+                at if at == best => '*',
+                at if at == simplest => '+',
+                _ => ' ',
+            };
+            let loss = self.loss(gamma);
+            write!(f, "{mark} {:>11.4e}  {:>11.4e} {:>9.2e}", self.gammas[gamma], loss.value, loss.standard_error)?;
+            match self.score(gamma) {
+                Some(score) => write!(f, "  {:>8.4} {:>8.4}", score.value, score.standard_error)?,
+                None => write!(f, "  {:>8} {:>8}", "-", "-")?,
+            }
+            let converged = fits.iter().filter(|fit| fit.status == Status::Converged).count();
+            writeln!(f, "  {converged} of {}", fits.len())?;
+        }
+        let unconverged = self.unconverged().count();
+        if unconverged > 0 {
+            writeln!(f, "{unconverged} of {} fits did not converge", self.gammas.len() * self.folds.count())?;
+        }
+        if self.best_is_at_end() {
+            writeln!(f, "the best gamma is at an end of the grid: a wider one may hold a better gamma")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Newton's method for every loss, many problems at a time.
+
+mod run;
+mod system;
+mod term;
+
+use rayon::prelude::*;
+
+use self::{run::Run, system::System};
+use super::{Observer, Solution, Solver, Start, Status, Stopping};
+use crate::{DualProblem, Error, Memory, QForm, Scratch};
+
+/// Newton's method on the dual, with a barrier where it has ends or kinks.
+///
+/// - Solves: the dual (24) `[eq:gendual]` for every loss, with or without an intercept.
+/// - Given: problems over one form, each with its own loss, targets, weights, gamma and start.
+/// - Returns: for each the iterate with the smallest relative gap.
+/// - Cost: one pass over the data per step, for all problems that are still running, and one more for steps whose end is
+///   refused. A step solves a system with the Hessian of Q, on the heaviest features where they are listed.
+/// - See: docs/solvers.md.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Newton {
+    /// When to stop.
+    pub stopping: Stopping,
+}
+
+/// A Hessian may cost as much as this many passes over the data, in terms of the number of features that it keeps.
+const FEATURES_PER_PASS: usize = 10;
+
+impl Solver for Newton {
+    fn solve_from(
+        &self,
+        problem: &DualProblem<'_>,
+        start: &Start,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, Error> {
+        let solutions = self.solve_all(std::slice::from_ref(problem), std::slice::from_ref(start), observer)?;
+        Ok(solutions.into_iter().next().expect("one problem has one solution"))
+    }
+
+    fn solve_all(
+        &self,
+        problems: &[DualProblem<'_>],
+        starts: &[Start],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Solution>, Error> {
+        assert_eq!(problems.len(), starts.len(), "every problem has a start");
+        self.stopping.check()?;
+        let Some(first) = problems.first() else { return Ok(Vec::new()) };
+        let form = first.form();
+        let together = together(form, problems.len());
+        let mut solutions = Vec::new();
+        let mut stopped = false;
+        for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
+            let keep = kept_features(form, problems.len());
+            let runs: Result<Vec<Run<'_>>, Error> =
+                problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, start, keep)).collect();
+            let mut runs = runs?;
+            self.run_together(form, &mut runs, group * together, &mut stopped, observer);
+            solutions.extend(runs.into_iter().map(|run| {
+                let status = run.status.expect("every run has ended");
+                run.solution(status)
+            }));
+        }
+        Ok(solutions)
+    }
+}
+
+impl Newton {
+    /// Runs problems in lockstep: in every round one pass expands Q around a point of each.
+    fn run_together(
+        &self,
+        form: &dyn QForm,
+        runs: &mut [Run<'_>],
+        first: usize,
+        stopped: &mut bool,
+        observer: &mut dyn Observer,
+    ) {
+        let mut scratch = Scratch::new();
+        loop {
+            let mut running: Vec<(usize, &mut Run<'_>)> =
+                runs.iter_mut().enumerate().filter(|(_, run)| run.status.is_none()).collect();
+            if running.is_empty() {
+                break;
+            }
+            expand(form, &mut running, &mut scratch);
+            let arrived: Vec<bool> = running.par_iter_mut().map(|(_, run)| run.absorb()).collect();
+            let mut arrived: Vec<_> = running.into_iter().zip(arrived).filter(|(_, arrived)| *arrived).collect();
+            for ((problem, run), _) in &mut arrived {
+                run.status = self.end(run, first + *problem, stopped, observer);
+            }
+            arrived.par_iter_mut().filter(|((_, run), _)| run.status.is_none()).for_each(|((_, run), _)| {
+                run.step(self.stopping.tolerance);
+            });
+        }
+    }
+
+    /// The end of a run that stands at an iterate, if this is it.
+    fn end(&self, run: &Run<'_>, problem: usize, stopped: &mut bool, observer: &mut dyn Observer) -> Option<Status> {
+        let progress = run.progress(problem);
+        let end = if *stopped {
+            (progress.certificate.relative_gap() <= self.stopping.tolerance).then_some(Status::Converged)
+        } else {
+            self.stopping.end(&progress, observer)
+        };
+        *stopped |= end == Some(Status::Interrupted);
+        end.or_else(|| stopped.then_some(Status::Interrupted)).or_else(|| run.has_stalled().then_some(Status::Stalled))
+    }
+}
+
+/// One pass for the points of all runs.
+fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut Scratch) {
+    let mut points = Vec::new();
+    let mut expansions = Vec::new();
+    for (_, run) in running {
+        let (point, expansion) = run.ask();
+        points.extend_from_slice(point);
+        expansions.push(expansion);
+    }
+    form.expand(&points, &mut expansions, scratch);
+}
+
+/// How many features a Hessian keeps at first, so that it costs about as much as a problem's share of a pass.
+fn kept_features(form: &dyn QForm, problems: usize) -> usize {
+    let (n, features) = (form.samples(), form.expansion_length());
+    // The more problems share a pass, the less each of them pays for it.
+    let share = problems.clamp(1, 8);
+    (FEATURES_PER_PASS * features / n / share).max(8 * n / share.min(4))
+}
+
+/// How many problems may run together, so that what they keep fits in memory.
+fn together(form: &dyn QForm, problems: usize) -> usize {
+    // Two expansions, copies of them in a pass, and the Hessian with its factors.
+    let numbers = 5 * form.expansion_length() as u64 + 4 * (form.samples() as u64).pow(2);
+    let memory = Memory::default().bytes();
+    ((memory / 2 / (8 * numbers).max(1)) as usize).clamp(1, problems)
+}

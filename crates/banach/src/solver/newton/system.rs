@@ -1,0 +1,201 @@
+//! The linear system of a Newton step, `(Hessian + diagonal) d = -gradient`, with `sum_i d_i = 0` if there is an intercept.
+
+use faer::{
+    Accum, MatMut, MatRef, Par, Spec,
+    dyn_stack::{MemBuffer, MemStack},
+    linalg::{
+        cholesky::llt::{
+            factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch},
+            solve::solve_in_place,
+        },
+        matmul::matmul,
+    },
+};
+
+use crate::{Hessian, HessianPart};
+
+/// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
+pub(super) struct System {
+    /// The matrix is `S^-1 (..) S^-1` for this diagonal S, so that its own diagonal is 1.
+    scale: Vec<f64>,
+    solver: Method,
+    /// The solution for a vector of ones, if there is an intercept.
+    ones: Option<Vec<f64>>,
+}
+
+enum Method {
+    /// Cholesky's factor of the m x m matrix.
+    Dense(Vec<f64>),
+    /// Woodbury's formula for `I - C C' + C C'`, here `diag + C C'` with fewer columns than rows: Cholesky's factor of
+    /// `I + C' diag^-1 C`.
+    Factor { columns: Vec<f64>, diagonal: Vec<f64>, inner: Vec<f64> },
+    /// Conjugate gradients with `diag + C C'`.
+    Free { columns: Vec<f64>, diagonal: Vec<f64> },
+}
+
+/// Added to a diagonal of ones, so that rounding leaves a matrix positive definite.
+const RIDGE: f64 = 1e-15;
+/// Columns beyond which a factor is not turned into a dense matrix.
+const MOST_DENSE: usize = 4096;
+/// Steps of conjugate gradients, and the relative residual that ends them.
+const FREE_STEPS: usize = 500;
+const FREE_RESIDUAL: f64 = 1e-10;
+
+impl System {
+    /// The system of a Hessian over all n samples and of the diagonal of those that are `present`.
+    pub(super) fn new(hessian: &Hessian, diagonal: &[f64], present: &[usize], n: usize, intercept: bool) -> Self {
+        let m = present.len();
+        let diagonal: Vec<f64> = diagonal.iter().map(|entry| entry + hessian.tail).collect();
+        let (scale, solver) = match &hessian.main {
+            HessianPart::Dense(entries) => {
+                let whole = |i: usize, j: usize| entries[i.min(j) * n + i.max(j)];
+                let scale = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (whole(i, i) + entry).sqrt());
+                let scale: Vec<f64> = scale.collect();
+                let mut matrix = vec![0.0; m * m];
+                for (j, column) in matrix.chunks_mut(m).enumerate() {
+                    for (i, entry) in column.iter_mut().enumerate().skip(j) {
+                        *entry = whole(present[i], present[j]) * scale[i] * scale[j];
+                    }
+                    column[j] = 1.0 + RIDGE;
+                }
+                factorise(&mut matrix, m);
+                (scale, Method::Dense(matrix))
+            }
+            HessianPart::Factor(entries) => {
+                let squares = |i: usize| entries.chunks(n).map(|column| column[i] * column[i]).sum::<f64>();
+                let scale = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (squares(i) + entry).sqrt());
+                let scale: Vec<f64> = scale.collect();
+                let columns: Vec<f64> = entries
+                    .chunks(n)
+                    .flat_map(|column| present.iter().zip(&scale).map(|(&i, s)| column[i] * s))
+                    .collect();
+                let diagonal: Vec<f64> = diagonal.iter().zip(&scale).map(|(entry, s)| entry * s * s + RIDGE).collect();
+                (scale, Method::of_factor(columns, diagonal))
+            }
+        };
+        let mut system = Self { scale, solver, ones: None };
+        system.ones = intercept.then(|| system.solve_plain(&vec![1.0; m]));
+        system
+    }
+
+    /// The solution of the system, with the multiplier of `sum_i d_i = 0` taken out.
+    pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let mut d = self.solve_plain(right);
+        if let Some(ones) = &self.ones {
+            let multiplier = d.iter().sum::<f64>() / ones.iter().sum::<f64>();
+            d.iter_mut().zip(ones).for_each(|(d, one)| *d -= multiplier * one);
+        }
+        d
+    }
+
+    fn solve_plain(&self, right: &[f64]) -> Vec<f64> {
+        let mut x: Vec<f64> = right.iter().zip(&self.scale).map(|(right, scale)| right * scale).collect();
+        self.solver.solve(&mut x);
+        x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+        x
+    }
+}
+
+impl Method {
+    fn of_factor(columns: Vec<f64>, diagonal: Vec<f64>) -> Self {
+        let (m, k) = (diagonal.len(), columns.len() / diagonal.len());
+        if k > MOST_DENSE {
+            return Self::Free { columns, diagonal };
+        }
+        let mut inner = vec![0.0; k * k];
+        if k > 0 {
+            let weighted: Vec<f64> =
+                columns.chunks(m).flat_map(|column| column.iter().zip(&diagonal).map(|(c, d)| c / d)).collect();
+            let (left, right) =
+                (MatRef::from_column_major_slice(&columns, m, k), MatRef::from_column_major_slice(&weighted, m, k));
+            let out = MatMut::from_column_major_slice_mut(&mut inner, k, k);
+            matmul(out, Accum::Replace, left.transpose(), right, 1.0, Par::Seq);
+            inner.iter_mut().step_by(k + 1).for_each(|entry| *entry += 1.0);
+            factorise(&mut inner, k);
+        }
+        Self::Factor { columns, diagonal, inner }
+    }
+
+    fn solve(&self, x: &mut [f64]) {
+        match self {
+            Self::Dense(factor) => substitute(factor, x),
+            Self::Factor { columns, diagonal, inner } => {
+                let right = x.to_vec();
+                woodbury(columns, diagonal, inner, x);
+                // Once more for the residual, which Woodbury's formula loses where `C C'` is much larger than the diagonal.
+                let mut residual = product(columns, diagonal, x);
+                residual.iter_mut().zip(&right).for_each(|(product, right)| *product = right - *product);
+                woodbury(columns, diagonal, inner, &mut residual);
+                x.iter_mut().zip(&residual).for_each(|(x, correction)| *x += correction);
+            }
+            Self::Free { columns, diagonal } => conjugate_gradients(columns, diagonal, x),
+        }
+    }
+}
+
+/// `x -> diag^-1 x - diag^-1 C (I + C' diag^-1 C)^-1 C' diag^-1 x`.
+fn woodbury(columns: &[f64], diagonal: &[f64], inner: &[f64], x: &mut [f64]) {
+    let m = diagonal.len();
+    x.iter_mut().zip(diagonal).for_each(|(x, d)| *x /= d);
+    let mut small: Vec<f64> = columns.chunks(m).map(|column| dot(column, x)).collect();
+    if small.is_empty() {
+        return;
+    }
+    substitute(inner, &mut small);
+    for (column, weight) in columns.chunks(m).zip(&small) {
+        x.iter_mut().zip(column).zip(diagonal).for_each(|((x, c), d)| *x -= weight * c / d);
+    }
+}
+
+/// `(diag + C C') x`.
+fn product(columns: &[f64], diagonal: &[f64], x: &[f64]) -> Vec<f64> {
+    let mut out: Vec<f64> = x.iter().zip(diagonal).map(|(x, d)| x * d).collect();
+    for column in columns.chunks(diagonal.len()) {
+        let weight = dot(column, x);
+        out.iter_mut().zip(column).for_each(|(out, c)| *out += weight * c);
+    }
+    out
+}
+
+/// The matrix has ones on its diagonal, so that it needs no other preconditioner.
+fn conjugate_gradients(columns: &[f64], diagonal: &[f64], x: &mut [f64]) {
+    let mut residual = x.to_vec();
+    x.fill(0.0);
+    let mut direction = residual.clone();
+    let mut square = dot(&residual, &residual);
+    let enough = square * FREE_RESIDUAL * FREE_RESIDUAL;
+    for _ in 0..FREE_STEPS {
+        if square <= enough {
+            break;
+        }
+        let image = product(columns, diagonal, &direction);
+        let step = square / dot(&direction, &image);
+        x.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
+        residual.iter_mut().zip(&image).for_each(|(residual, image)| *residual -= step * image);
+        let next = dot(&residual, &residual);
+        direction.iter_mut().zip(&residual).for_each(|(d, residual)| *d = residual + next / square * *d);
+        square = next;
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Cholesky's factor in place of a positive definite matrix, given below its diagonal. Pivots that rounding has made
+/// negative are lifted.
+fn factorise(matrix: &mut [f64], size: usize) {
+    let lift = LltRegularization { dynamic_regularization_delta: 1e-12, dynamic_regularization_epsilon: RIDGE };
+    let params = Spec::default();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(size, Par::Seq, params));
+    let matrix = MatMut::from_column_major_slice_mut(matrix, size, size);
+    // With lifted pivots only numbers that are not finite can fail; the step then shows them.
+    let _ = cholesky_in_place(matrix, lift, Par::Seq, MemStack::new(&mut memory), params);
+}
+
+fn substitute(factor: &[f64], x: &mut [f64]) {
+    let size = x.len();
+    let factor = MatRef::from_column_major_slice(factor, size, size);
+    let x = MatMut::from_column_major_slice_mut(x, size, 1);
+    solve_in_place(factor, x, Par::Seq, MemStack::new(&mut []));
+}
