@@ -93,6 +93,43 @@ pub enum Error {
         /// The number of features, card(K).
         cardinality: BigUint,
     },
+    /// A kernel whose features cannot be listed.
+    #[error(
+        "{kernel} has infinitely many features: cut its degrees (a polynomial or a power series by coefficients), or use \
+         a Gram tensor, which lists no features (q = 2, 4, 6 or 8)"
+    )]
+    InfinitelyManyFeatures {
+        /// The kernel with its parameters.
+        kernel: String,
+    },
+    /// Labels without anything to tell apart.
+    #[error("every label is {label}; a classifier needs at least two classes")]
+    OneLabel {
+        /// The label.
+        label: i64,
+    },
+    /// A class whose samples all have weight 0.
+    #[error("all samples with the label {label} have weight 0: leave them out, or give one of them a weight > 0")]
+    AbsentLabel {
+        /// The label.
+        label: i64,
+    },
+    /// A label that the model was not fitted to.
+    #[error("the label {label} is not one of the classes {classes:?}")]
+    UnknownLabel {
+        /// The label.
+        label: i64,
+        /// The labels of the fit.
+        classes: Vec<i64>,
+    },
+    /// No route to `Q` that may be taken.
+    #[error("{}", no_route(refused, admissible))]
+    NoRoute {
+        /// The routes that were asked for, each with what keeps it from being taken.
+        refused: Vec<(&'static str, Error)>,
+        /// Those that were not asked for and could be taken.
+        admissible: Vec<&'static str>,
+    },
     /// A sparse matrix whose index arrays contradict each other.
     #[error("sparse matrix: {problem} (column {column})")]
     SparseStructure {
@@ -235,8 +272,23 @@ pub enum Error {
     },
 }
 
-/// Bytes for people to read.
+fn no_route(refused: &[(&'static str, Error)], admissible: &[&'static str]) -> String {
+    let mut lines = vec!["no route can be taken:".to_owned()];
+    lines.extend(refused.iter().map(|(route, reason)| format!("{route}: {reason}")));
+    if !admissible.is_empty() {
+        lines.push(format!("allowed here: {}", admissible.join(", ")));
+    }
+    lines.join("\n  ")
+}
+
+/// Bytes for people to read, and exactly.
 fn bytes(count: u64) -> String {
+    let words = bytes_in_words(count);
+    if count == u64::MAX || words.ends_with("bytes") { words } else { format!("{words} ({count} bytes)") }
+}
+
+/// Bytes for people to read.
+pub(crate) fn bytes_in_words(count: u64) -> String {
     let (mut value, mut unit) = (count as f64, "bytes");
     for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
         if value >= 1000.0 {
@@ -246,7 +298,7 @@ fn bytes(count: u64) -> String {
     match (count, unit) {
         (u64::MAX, _) => "more than can be counted".to_owned(),
         (_, "bytes") => format!("{count} bytes"),
-        _ => format!("{value:.3} {unit} ({count} bytes)"),
+        _ => format!("{value:.3} {unit}"),
     }
 }
 

@@ -32,13 +32,18 @@
 //! # Ok::<(), banach::Error>(())
 //! ```
 //!
+//! [`Regressor`] and [`Classifier`] do all of this in one call: they plan the route ([`Planner`]), fit an intercept,
+//! and return a model that owns what it needs.
+//!
 //! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`kernel`] the tensor kernels,
-//! [`QForm`] the dual of the regulariser from listed features ([`Features`]) or from a kernel ([`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the
-//! symbols, `docs/paper-map.md` where each equation of the paper lives.
+//! [`QForm`] the dual of the regulariser from listed features ([`Features`]) or from a kernel ([`Gram`]),
+//! [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the symbols, `docs/paper-map.md`
+//! where each equation of the paper lives.
 
 mod certificate;
 mod data;
 mod error;
+mod estimator;
 mod exponent;
 mod form;
 pub mod kernel;
@@ -50,9 +55,11 @@ pub mod solver;
 pub use certificate::Certificate;
 pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
+pub use estimator::{Classification, Classifier, Regression, Regressor, SolverChoice};
 pub use exponent::Exponent;
 pub use form::{
-    Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, Predict, QForm,
+    Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, Plan, Planner,
+    Predict, QForm, Rates, Route, RoutePlan, Shape,
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::Memory;

@@ -178,6 +178,6 @@ fn exponent() -> Result<Exponent, banach::Error> {
 }
 
 /// Numbers in (-size, size) without a pattern.
-fn jumble(count: usize, size: f64) -> Vec<f64> {
+pub(super) fn jumble(count: usize, size: f64) -> Vec<f64> {
     (0..count).map(|k| size * (2.0 * ((k + 1) as f64 * 0.618_033_988_749_895 * (k + 7) as f64).fract() - 1.0)).collect()
 }

@@ -5,6 +5,7 @@
 
 mod features;
 mod gram;
+mod plan;
 pub mod solvers;
 mod timing;
 
@@ -23,13 +24,22 @@ pub struct Request {
     pub evaluate: Vec<usize>,
     /// Points that are predicted.
     pub points: usize,
+    /// The routes whose times are predicted, features, gram and streamed: samples and inputs of each.
+    pub plan: [(usize, usize); 3],
     /// Rounds; the best of each side counts.
     pub rounds: usize,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { features: (200, 100_000), build: (90, 650), evaluate: vec![100, 200], points: 1000, rounds: 40 }
+        Self {
+            features: (200, 100_000),
+            build: (90, 650),
+            evaluate: vec![100, 200],
+            points: 1000,
+            plan: [(200, 20_000), (90, 650), (60, 650)],
+            rounds: 40,
+        }
     }
 }
 
@@ -81,13 +91,15 @@ pub enum Target {
     AtLeast(f64),
     /// Our time is at most this many times the other's.
     AtMost(f64),
+    /// Neither time is more than this many times the other.
+    Within(f64),
 }
 
 impl Figure {
     fn new(what: impl Into<String>, ours: Side, other: Side, target: Target) -> Self {
         let ratio = match target {
             Target::AtLeast(_) => ours.rate() / other.rate(),
-            Target::AtMost(_) => ours.seconds / other.seconds,
+            Target::AtMost(_) | Target::Within(_) => ours.seconds / other.seconds,
         };
         Self { what: what.into(), ours, other, target, ratio }
     }
@@ -97,6 +109,7 @@ impl Figure {
         match self.target {
             Target::AtLeast(bound) => self.ratio >= bound,
             Target::AtMost(bound) => self.ratio <= bound,
+            Target::Within(factor) => self.ratio.max(1.0 / self.ratio) <= factor,
         }
     }
 }
@@ -121,6 +134,8 @@ impl Bench {
             figures.extend(gram::evaluate(samples, request.rounds, watch)?);
         }
         figures.extend(gram::predict(request.build, request.points, request.rounds, watch)?);
+        let [features, gram, streamed] = request.plan;
+        figures.extend(plan::figures(&plan::Shapes { features, gram, streamed }, request.rounds, watch)?);
         Ok(Self { request, threads: rayon::current_num_threads(), figures })
     }
 }
@@ -132,27 +147,43 @@ mod tests {
 
     #[test]
     fn every_figure_is_measured_and_its_ratio_is_that_of_the_printed_times() {
-        let request = Request { features: (10, 500), build: (12, 30), evaluate: vec![10, 20], points: 20, rounds: 2 };
+        let request = Request {
+            features: (10, 500),
+            build: (12, 30),
+            evaluate: vec![10, 20],
+            points: 20,
+            plan: [(10, 500), (12, 30), (12, 30)],
+            rounds: 2,
+        };
         let bench = Bench::run(request, &mut Count::default()).expect("it runs");
-        assert_eq!(bench.figures.len(), 3 + 3 + 2 * 4 + 1);
+        assert_eq!(bench.figures.len(), 3 + 3 + 2 * 4 + 1 + 4);
         for Figure { what, ours, other, target, ratio } in &bench.figures {
             assert!(ours.seconds > 0.0 && other.seconds > 0.0 && ratio.is_finite(), "{what}");
             let quotient = ours.seconds / other.seconds;
             let expected = match target {
                 Target::AtLeast(_) => ours.work / other.work / quotient,
-                Target::AtMost(_) => quotient,
+                Target::AtMost(_) | Target::Within(_) => quotient,
             };
             assert!((ratio / expected - 1.0).abs() < 1e-12, "{what}");
         }
         let figure = |ratio, target| Figure { target, ratio, ..bench.figures[0].clone() };
         assert!(figure(0.7, Target::AtLeast(0.7)).reached() && !figure(0.69, Target::AtLeast(0.7)).reached());
+        assert!(figure(0.5, Target::Within(2.0)).reached() && !figure(0.49, Target::Within(2.0)).reached());
+        assert!(figure(2.0, Target::Within(2.0)).reached() && !figure(2.01, Target::Within(2.0)).reached());
         assert!(figure(2.5, Target::AtMost(2.5)).reached() && !figure(2.51, Target::AtMost(2.5)).reached());
     }
 
     #[test]
     fn a_watcher_can_stop_every_part() {
-        let request = Request { features: (5, 50), build: (5, 10), evaluate: vec![5], points: 5, rounds: 2 };
-        for stop_in in [1, 2, 3, 4] {
+        let request = Request {
+            features: (5, 50),
+            build: (5, 10),
+            evaluate: vec![5],
+            points: 5,
+            plan: [(5, 50), (5, 10), (5, 10)],
+            rounds: 2,
+        };
+        for stop_in in [1, 2, 3, 4, 5, 6, 7, 8] {
             let mut watch = Count { begun: 0, stop_in: Some(stop_in) };
             assert!(matches!(Bench::run(request.clone(), &mut watch), Err(Error::Stopped)), "{stop_in}");
         }

@@ -38,5 +38,6 @@ pub(super) fn target(figure: &Figure) -> String {
     match figure.target {
         Target::AtLeast(bound) => format!(">= {bound}"),
         Target::AtMost(bound) => format!("<= {bound}"),
+        Target::Within(factor) => format!("1/{factor} to {factor}"),
     }
 }

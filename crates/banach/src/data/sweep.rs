@@ -49,6 +49,17 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
+    /// Numbers that the pass of so many dual vectors takes as working memory, besides what the reader keeps.
+    pub(crate) fn memory(self, samples: usize, features: usize, stored: usize, inputs: usize) -> Option<usize> {
+        let layout = Layout::new(samples, features, stored);
+        self.area(samples, layout, inputs).checked_mul(layout.stripes)?.checked_add(samples.checked_mul(inputs)?)
+    }
+
+    /// Numbers that one stripe takes.
+    fn area(self, samples: usize, layout: Layout, inputs: usize) -> usize {
+        samples.saturating_mul(self.outputs).saturating_add(self.state + 2 * layout.block * inputs)
+    }
+
     /// Runs the pass for the dual vectors `alphas` (n-vectors, one after another) and hands the running
     /// numbers and the sum of every stripe, in order, to `reduce`.
     pub(crate) fn run(
@@ -67,7 +78,7 @@ impl Sweep {
         let alphas = MatRef::from_column_major_slice(alphas, n, inputs);
         let layout = matrix.layout();
         let sum_length = n * self.outputs;
-        let area = sum_length + self.state + 2 * layout.block * inputs;
+        let area = self.area(n, layout, inputs);
         let (rows, areas) = pool.take(n * inputs + area * layout.stripes).split_at_mut(n * inputs);
         MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(alphas.transpose());
         let rows = MatRef::from_column_major_slice(rows, inputs, n);
@@ -123,7 +134,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(super) fn new(samples: usize, features: usize, stored: usize) -> Self {
-        let bytes = (8 * stored / features).max(1);
+        let bytes = (stored.saturating_mul(8) / features).max(1);
         let block = (BLOCK_BYTES / bytes).clamp(16, MAX_BLOCK) / 8 * 8;
         let most = (stored / samples).clamp(1, MAX_STRIPES);
         let wanted = (STRIPE_BYTES / bytes).max(features.div_ceil(most));

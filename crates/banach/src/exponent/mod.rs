@@ -101,11 +101,16 @@ impl Exponent {
         self.q
     }
 
+    /// Whether `|u|^(q-1)` takes multiplications and at most a square root.
+    pub(crate) fn is_fast(&self) -> bool {
+        !matches!(self.raise_q, Power::Real(_))
+    }
+
     /// The order of the tensor kernels of this exponent: q, if it is 2, 4, 6 or 8.
     pub fn order(&self) -> Result<usize, Error> {
         [2, 4, 6, 8].into_iter().find(|&order| self.q == order as f64).ok_or_else(|| Error::Parameter {
             name: "p",
-            got: self.to_string(),
+            got: format!("{self} (q = {})", self.q),
             allowed: "2, 4/3, 6/5 or 8/7, the exponents with a tensor kernel (q = 2, 4, 6, 8)",
         })
     }

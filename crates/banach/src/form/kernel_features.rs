@@ -10,14 +10,19 @@ use crate::{
 
 /// `Q` of a kernel with finitely many features, from the matrix of all of them, for any q.
 ///
-/// The feature matrix is formed once, `n card(K)` numbers. Predictions take points in the variables of the kernel and form their
-/// features a few points at a time.
+/// The feature matrix is formed once, `n card(K)` numbers. Predictions take points in the variables of the kernel and
+/// form their features a few points at a time.
 #[derive(Debug, Clone)]
 pub struct KernelFeatures {
     features: Features<'static>,
     kernel: Arc<dyn TensorKernel>,
     inputs: usize,
 }
+
+/// What is to fit in memory, and what to do where it does not.
+pub(super) const FEATURES: &str = "the matrix of all features, with the working memory of its passes,";
+pub(super) const INSTEAD: &str =
+    "lower the degree, take fewer samples, or use the Gram tensor, which lists no features";
 
 impl KernelFeatures {
     /// The form of a kernel on the samples of a matrix.
@@ -28,8 +33,17 @@ impl KernelFeatures {
         memory: Memory,
     ) -> Result<Self, Error> {
         let (kernel, inputs) = (Arc::new(kernel), matrix.features());
-        let phi = FeatureMap::new(&*kernel, inputs, exponent, None)?.matrix(matrix, memory)?;
+        let map = FeatureMap::new(&*kernel, inputs, exponent, None)?;
+        memory.check(FEATURES, Self::bytes(&map, matrix.samples(), 1), INSTEAD)?;
+        let phi = map.matrix(matrix, memory)?;
         Ok(Self { features: Features::new(phi, exponent), kernel, inputs })
+    }
+
+    /// The bytes that the features of n samples take, with the working memory of evaluations of so many problems and of
+    /// line searches; `None` beyond all counting.
+    pub fn bytes(map: &FeatureMap<'_>, samples: usize, problems: usize) -> Option<u64> {
+        let working = Features::working_bytes(samples, map.len(), samples.checked_mul(map.len())?, problems)?;
+        map.bytes(samples)?.checked_add(working)
     }
 
     /// The form of the listed features, without the kernel.

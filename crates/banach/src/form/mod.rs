@@ -1,7 +1,7 @@
 //! The regulariser's dual, `Q(alpha) = (1/q)||Phi_n* alpha||_q^q`, and its representations.
 //!
-//! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`KernelFeatures`] forms it for a kernel, [`Gram`]
-//! keeps the Gram tensor of a kernel, or recomputes it in every pass. All routes obey the laws in `laws.rs`.
+//! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`KernelFeatures`] forms it for a kernel,
+//! [`Gram`] keeps the Gram tensor of a kernel, or recomputes it in every pass. All routes obey the laws in `laws.rs`.
 
 mod expansion;
 mod features;
@@ -9,15 +9,20 @@ mod gram;
 mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
+mod planner;
 
 pub use expansion::{Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;
 pub use kernel_features::KernelFeatures;
+pub use planner::{Cost, Plan, Planner, Rates, Route, RoutePlan, Shape};
 
 use std::fmt;
 
 use crate::{Error, Exponent, FeatureMatrix, Scratch};
+
+/// Lines that a line search looks along at a time, for which routes count memory.
+const LINES: usize = 8;
 
 /// The convex, q-homogeneous form `Q(alpha) = (1/q)||Phi_n* alpha||_q^q` on `R^n`.
 ///
@@ -25,8 +30,9 @@ use crate::{Error, Exponent, FeatureMatrix, Scratch};
 /// `w = J_q(Phi_n* alpha)`, and `<alpha, omega> = q Q(alpha) = ||w||_p^p` (Euler).
 ///
 /// Dual vectors come in batches: n-vectors, one after another in one slice. A batch costs one pass over
-/// the data, a very large one a few. Results do not depend on the number of threads, and calls of `evaluate` and `lines` with the same shapes do
-/// not allocate after the first, but for the handle of a few words that `lines` returns, where the data are stored.
+/// the data, a very large one a few. Results do not depend on the number of threads, and calls of `evaluate` and
+/// `lines` with the same shapes do not allocate after the first, but for the handle of a few words that `lines`
+/// returns, where the data are stored.
 ///
 /// Dual vectors are finite and of length n; anything else is a mistake of the caller and may panic. For finite
 /// vectors no method returns NaN: a value beyond the range of `f64` is infinite.
@@ -46,9 +52,9 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// The most numbers that the route keeps in an expansion.
     fn expansion_length(&self) -> usize;
 
-    /// The Hessian of Q at an expansion, `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`; `omega = M alpha`. Routes that list
-    /// features keep the `keep` heaviest of them and put the others in as a multiple of the identity; all others, and those with
-    /// `keep` at least the number of features, are exact.
+    /// The Hessian of Q at an expansion, `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`; `omega = M alpha`. Routes
+    /// that list features keep the `keep` heaviest of them and put the others in as a multiple of the identity; all
+    /// others, and those with `keep` at least the number of features, are exact.
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian;
 
     /// `Q` along the line from an expanded point in the direction d, or what the features that a Hessian has kept make of it,
@@ -61,7 +67,8 @@ pub trait QForm: fmt::Debug + Send + Sync {
         scratch: &'a mut Scratch,
     ) -> Option<Box<dyn Lines + 'a>>;
 
-    /// `Q` on the segment from one expanded point to another, t = 0 to t = 1, and the passes over the data that it took.
+    /// `Q` on the segment from one expanded point to another, t = 0 to t = 1, and the passes over the data that it
+    /// took.
     fn segment<'a>(
         &'a self,
         from: (&[f64], &Expansion),
@@ -72,8 +79,8 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// `Q` restricted to the lines `alpha + t d`, one for every `d` of the batch `directions`.
     fn lines<'a>(&'a self, alpha: &[f64], directions: &[f64], scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;
 
-    /// The models `f = <w, Phi(.)>` with `w = J_q(Phi_n* alpha)`, one for every dual vector of the batch. They own what they
-    /// need, so they outlive the form and its data: the weights where features are listed, else the samples.
+    /// The models `f = <w, Phi(.)>` with `w = J_q(Phi_n* alpha)`, one for every dual vector of the batch. They own what
+    /// they need, so they outlive the form and its data: the weights where features are listed, else the samples.
     fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict>;
 
     /// The norm of that model, `||f|| = ||w||_p = (q Q(alpha))^(1/p)`, (36) `[eq:20170519a]`.
@@ -94,8 +101,8 @@ pub struct Evaluation {
     pub ln_values: Vec<f64>,
     /// `omega`, one n-vector after another.
     pub omegas: Vec<f64>,
-    /// How far rounding may have moved each entry of `omega`, where that can be more than a few units in the last place of
-    /// its terms; otherwise 0. Certificates count it.
+    /// How far rounding may have moved each entry of `omega`, where that can be more than a few units in the last place
+    /// of its terms; otherwise 0. Certificates count it.
     pub roundings: Vec<f64>,
     /// M, one n x n matrix after another; only [`Gram::curvature`] fills it.
     pub curvatures: Vec<f64>,
@@ -124,8 +131,8 @@ impl Evaluation {
 
 /// Fitted functions, one for every dual vector they were made from.
 pub trait Predict: fmt::Debug + Send + Sync {
-    /// Their values at new points, one row each, with the inputs of the samples they were fitted to: all values of the first
-    /// function, then all values of the second, and so on.
+    /// Their values at new points, one row each, with the inputs of the samples they were fitted to: all values of the
+    /// first function, then all values of the second, and so on.
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error>;
 
     /// The weights w of the features, one function after another; `None` where the features are not listed.

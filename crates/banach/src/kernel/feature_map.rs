@@ -179,14 +179,18 @@ impl<'k> FeatureMap<'k> {
         if x.features() != self.inputs {
             return Err(Error::Shape { what: "a row of X", got: x.features(), expected: self.inputs });
         }
-        let numbers = self.len().checked_add(self.inputs).and_then(|columns| columns.checked_mul(x.samples()));
-        let needed = numbers.and_then(|numbers| (numbers as u64).checked_mul(8));
-        memory.check(FEATURE_MATRIX, needed, INSTEAD)?;
+        memory.check(FEATURE_MATRIX, self.bytes(x.samples()), INSTEAD)?;
         let mut columns = vec![0.0; x.samples() * x.features()];
         for (j, column) in columns.chunks_exact_mut(x.samples()).enumerate() {
             x.column_into(j, column);
         }
         FeatureMatrix::from_columns(x.samples(), self.len(), self.columns(&columns, x.samples(), memory)?)
+    }
+
+    /// The bytes that [`matrix`](Self::matrix) takes for n samples; `None` beyond all counting.
+    pub fn bytes(&self, samples: usize) -> Option<u64> {
+        let numbers = self.len().checked_add(self.inputs)?.checked_mul(samples)?;
+        u64::try_from(numbers).ok()?.checked_mul(8)
     }
 
     /// `Phi_n` by columns, from the columns of X.

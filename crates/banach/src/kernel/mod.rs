@@ -127,6 +127,11 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
     }
 }
 
+/// Whether the features of a kernel are the variables as they are.
+pub(crate) fn lists_inputs(kernel: &dyn TensorKernel) -> bool {
+    kernel.degrees() == (1, Some(1)) && !kernel.normalized() && kernel.coefficient(&[1]) == 1.0
+}
+
 /// Largest kernel value: sums of such values with coefficients up to 1 stay finite.
 pub const MAX_VALUE: f64 = 1e280;
 

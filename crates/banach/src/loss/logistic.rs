@@ -103,7 +103,7 @@ impl Loss for Logistic {
 }
 
 /// `1/(1 + exp(-z))`.
-fn sigmoid(z: f64) -> f64 {
+pub(crate) fn sigmoid(z: f64) -> f64 {
     if z >= 0.0 {
         1.0 / (1.0 + (-z).exp())
     } else {

@@ -22,6 +22,7 @@ pub use epsilon_insensitive::EpsilonInsensitive;
 pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub(crate) use logistic::sigmoid;
 pub use quantile::Quantile;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use self::lines::FeatureLines;
 pub(super) use self::weights::Weights;
-use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm};
+use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
     Exponent, FeatureMatrix, Scratch,
     data::{Block, Sweep},
@@ -30,6 +30,17 @@ impl<'a> Features<'a> {
     /// The form of a feature matrix.
     pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
         Self { matrix, exponent, facts: OnceLock::new() }
+    }
+
+    /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;
+    /// `None` beyond all counting. Second derivatives are not counted: they are of the solver's choosing.
+    pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
+        let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems, outputs: problems };
+        let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
+        let pass = |sweep: Sweep, inputs| sweep.memory(samples, features, stored, inputs);
+        let accumulators = pass(evaluate, problems)?.max(pass(lines, 1 + LINES)?);
+        let numbers = features.checked_mul(1 + LINES)?.checked_add(accumulators)?;
+        u64::try_from(numbers).ok()?.checked_mul(8)
     }
 
     /// The matrix.
@@ -61,8 +72,8 @@ impl<'a> Features<'a> {
         weights
     }
 
-    /// Evaluates a batch. `kept`, unless it is empty, receives u for every dual vector, block of features by block, each
-    /// divided by the power of two that [`scaled`] gives.
+    /// Evaluates a batch. `kept`, unless it is empty, receives u for every dual vector, block of features by block,
+    /// each divided by the power of two that [`scaled`] gives.
     fn pass(&self, alphas: &[f64], kept: &mut [f64], out: &mut Evaluation, scratch: &mut Scratch) {
         let (n, q) = (self.samples(), self.exponent.q());
         let batch = alphas.len() / n;

@@ -30,7 +30,7 @@ use self::{
     pass::{Batch, Sums},
     products::{Products, Work},
 };
-use super::{Evaluation, Expansion, Hessian, HessianPart, Lines, Predict, QForm};
+use super::{Evaluation, Expansion, Hessian, HessianPart, LINES, Lines, Predict, QForm};
 use crate::{Error, Exponent, FeatureMatrix, Memory, Scratch, exponent::scaled_copy, kernel::TensorKernel};
 
 /// `Q` of the features of a tensor kernel, from the Gram tensor of order q = 2, 4, 6 or 8.
@@ -107,6 +107,16 @@ impl<'a> Gram<'a> {
     pub fn bytes(samples: usize, order: usize) -> Option<u64> {
         let entries = u64::try_from(multisets::count(samples, order)?).ok()?;
         entries.checked_mul(8)?.checked_add(working_bytes(samples, order)?)
+    }
+
+    /// The bytes that the passes over a streamed tensor of n samples take; `None` beyond all counting.
+    pub fn streamed_bytes(samples: usize, order: usize) -> Option<u64> {
+        working_bytes(samples, order)
+    }
+
+    /// The passes over the tensor of n samples that an evaluation of so many problems takes.
+    pub(crate) fn passes(samples: usize, order: usize, problems: usize) -> usize {
+        problems.div_ceil(pass_bytes(samples, order).map_or(1, evaluation::batch))
     }
 
     fn fill(&self, entries: &mut [f64]) {
@@ -186,17 +196,20 @@ impl<'a> Gram<'a> {
 fn working_bytes(samples: usize, order: usize) -> Option<u64> {
     let half = u64::try_from(multisets::count(samples, order / 2)?).ok()?;
     // Both lists of indices, and monomials for the lines of a line search.
-    let lists = half.checked_mul(8 * order as u64 + 16 * (2 + LINES * order as u64 / 2))?;
+    let lists = half.checked_mul(8 * order as u64 + 16 * (2 + (LINES * order) as u64 / 2))?;
     let tiles = layout::most_tiles(half).checked_mul(size_of::<layout::Tile>() as u64)?;
-    // Second derivatives at q = 2 are the matrix itself.
-    let square = if order == 2 { 0 } else { (samples as u64).checked_mul(samples as u64)? };
-    let pass = half.checked_mul(2)?.checked_add(square)?.checked_mul(8 * layout::MAX_STRIPES as u64)?;
+    let pass = pass_bytes(samples, order)?;
     let pass = pass.checked_mul(evaluation::batch(pass) as u64)?;
     lists.checked_add(tiles)?.checked_add(pass)
 }
 
-/// Lines that a line search looks along at a time.
-const LINES: u64 = 8;
+/// Bytes of the accumulators of a pass for one dual vector.
+fn pass_bytes(samples: usize, order: usize) -> Option<u64> {
+    let half = u64::try_from(multisets::count(samples, order / 2)?).ok()?;
+    // Second derivatives at q = 2 are the matrix itself.
+    let square = if order == 2 { 0 } else { (samples as u64).checked_mul(samples as u64)? };
+    half.checked_mul(2)?.checked_add(square)?.checked_mul(8 * layout::MAX_STRIPES as u64)
+}
 
 /// Copies a dual vector scaled by a power of two to a size in [1/2, 1), and returns that power.
 fn unit(alpha: &[f64], copy: &mut [f64]) -> f64 {

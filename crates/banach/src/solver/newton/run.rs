@@ -264,8 +264,6 @@ impl<'a> Run<'a> {
         let (line, passes) = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
         let t = root(|t| line.at(0, t).slope + self.conjugate_slope(&self.alpha, &d, t), self.descent.abs());
         drop(line);
-            eprintln!("   t {t:.6} descent {:.3e}", self.descent);
-        }
         self.passes += passes;
         self.scratch = scratch;
         self.point.iter_mut().zip(&self.alpha).zip(&d).for_each(|((point, alpha), d)| *point = alpha + t * d);
@@ -407,15 +405,6 @@ impl<'a> Run<'a> {
                     break;
                 }
             }
-        }
-            eprintln!(
-                "   place {place} mu {:.2e} -> {:.2e} room {:.3e} dec {:.3e} nbmu {:.3e}",
-                self.mu,
-                mu(place),
-                self.room(&self.alpha, &found.d),
-                found.decrease,
-                self.barriers * mu(place)
-            );
         }
         self.mu = mu(place);
         self.shrink = place;

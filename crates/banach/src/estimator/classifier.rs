@@ -1,0 +1,188 @@
+//! Classification: two classes by one function, more by one function for each class against the others.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    SolverChoice,
+    fitted::{Fitted, fitted},
+    parameters::{Parameters, parameters},
+};
+use crate::{
+    Certificate, Error, FeatureMatrix, Logistic, Loss, Memory, Observer, Plan, Rates, Route, Solution, Status,
+    Unobserved,
+    kernel::TensorKernel,
+    loss::{Targets, sigmoid},
+};
+
+/// Fits classes, each known by an integer.
+///
+/// Two classes take one function, which is positive for the larger label. More take one function each, fitted to that
+/// class against all others; what is built from the data is built once for all. Parameters are checked when data are
+/// fitted. The loss is the logistic one unless told otherwise.
+///
+/// ```
+/// use banach::{Classifier, FeatureMatrix};
+///
+/// let x = FeatureMatrix::from_rows(6, 2, &[0.1, 1.0, 0.2, -1.0, -0.1, 0.9, 1.1, 0.1, -0.9, 0.2, -1.2, -0.1])?;
+/// let model = Classifier::new().gamma(10.0).fit(&x, &[7, 9, 7, 8, 5, 5])?;
+/// assert_eq!(model.classes(), [5, 7, 8, 9]);
+/// assert_eq!(model.predict(&x)?, [7, 9, 7, 8, 5, 5]);
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Classifier {
+    parameters: Parameters,
+}
+
+impl Default for Classifier {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Classifier {
+    /// A classifier with the default parameters.
+    pub fn new() -> Self {
+        Self { parameters: Parameters::new(Logistic) }
+    }
+
+    parameters!();
+
+    /// The model of labels.
+    pub fn fit(&self, x: &FeatureMatrix<'_>, y: &[i64]) -> Result<Classification, Error> {
+        self.fit_observed(x, y, None, &mut Unobserved)
+    }
+
+    /// The model of labels, with `gamma_i = gamma * sample_weight_i`. A sample of weight 0 is absent.
+    pub fn fit_weighted(
+        &self,
+        x: &FeatureMatrix<'_>,
+        y: &[i64],
+        sample_weight: &[f64],
+    ) -> Result<Classification, Error> {
+        self.fit_observed(x, y, Some(sample_weight), &mut Unobserved)
+    }
+
+    /// As [`fit`](Self::fit), with optional weights, watched by an observer that may end it.
+    /// [`Progress::problem`](crate::Progress::problem) is the number of the function.
+    pub fn fit_observed(
+        &self,
+        x: &FeatureMatrix<'_>,
+        y: &[i64],
+        sample_weight: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Classification, Error> {
+        let checked = self.parameters.check(Targets::Signs)?;
+        if y.len() != x.samples() {
+            return Err(Error::Shape { what: "y", got: y.len(), expected: x.samples() });
+        }
+        let classes = classes(y, sample_weight)?;
+        let against_others =
+            |class: &i64| -> Vec<f64> { y.iter().map(|label| if label == class { 1.0 } else { -1.0 }).collect() };
+        let signs: Vec<Vec<f64>> = positive(&classes).iter().map(against_others).collect();
+        let outputs: Vec<&[f64]> = signs.iter().map(|signs| &signs[..]).collect();
+        let fitted = checked.fit(x, &outputs, sample_weight, observer)?;
+        let logistic = self.parameters.loss.name() == Logistic.name();
+        Ok(Classification { fitted, classes, probabilities: logistic, loss: self.parameters.loss.name() })
+    }
+}
+
+/// The labels that occur, in order. Each needs a sample that counts.
+fn classes(y: &[i64], sample_weight: Option<&[f64]>) -> Result<Vec<i64>, Error> {
+    let mut classes = y.to_vec();
+    classes.sort_unstable();
+    classes.dedup();
+    if let [label] = classes[..] {
+        return Err(Error::OneLabel { label });
+    }
+    let Some(weights) = sample_weight.filter(|weights| weights.len() == y.len()) else { return Ok(classes) };
+    let counts = |class: i64| y.iter().zip(weights).any(|(label, weight)| *label == class && *weight != 0.0);
+    match classes.iter().find(|class| !counts(**class)) {
+        Some(&label) => Err(Error::AbsentLabel { label }),
+        None => Ok(classes),
+    }
+}
+
+/// The classes that a function is fitted for.
+fn positive(classes: &[i64]) -> &[i64] {
+    if classes.len() == 2 { &classes[1..] } else { classes }
+}
+
+/// A fitted classifier. It owns what it needs: the weights where features are listed, else a copy of the samples.
+#[derive(Debug, Clone)]
+pub struct Classification {
+    fitted: Fitted,
+    classes: Vec<i64>,
+    probabilities: bool,
+    loss: &'static str,
+}
+
+impl Classification {
+    /// The labels, in increasing order.
+    pub fn classes(&self) -> &[i64] {
+        &self.classes
+    }
+
+    /// The place of a label among the classes.
+    pub fn class_index(&self, label: i64) -> Result<usize, Error> {
+        let unknown = |_| Error::UnknownLabel { label, classes: self.classes.clone() };
+        self.classes.binary_search(&label).map_err(unknown)
+    }
+
+    /// `f(x) + b` at every point. Two classes have one function, positive for the larger label; more have one each, and
+    /// all points of the first class come before those of the second, and so on.
+    pub fn decision_function(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        self.fitted.decisions(x)
+    }
+
+    /// The label of every point: the class whose function is largest; of two classes, the larger one where the function
+    /// is positive.
+    pub fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<i64>, Error> {
+        let (decisions, points) = (self.decision_function(x)?, x.samples());
+        let label = |point: usize| {
+            if let [first, second] = self.classes[..] {
+                return if decisions[point] > 0.0 { second } else { first };
+            }
+            let decision = |class: usize| decisions[class * points + point];
+            // Of equal ones the first.
+            let best = (1..self.classes.len())
+                .fold(0, |best, class| if decision(class) > decision(best) { class } else { best });
+            self.classes[best]
+        };
+        Ok((0..points).map(label).collect())
+    }
+
+    /// The probability of every class at every point, all points of the first class, then all of the second, and so on.
+    /// For more than two classes the probabilities of each against the others are divided by their sum.
+    ///
+    /// Only the logistic loss has a decision function that is a logarithm of odds; others are refused.
+    pub fn predict_proba(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        if !self.probabilities {
+            let allowed = "the logistic loss, for probabilities";
+            return Err(Error::Parameter { name: "loss", got: self.loss.to_owned(), allowed });
+        }
+        let decisions = self.decision_function(x)?;
+        if self.classes.len() == 2 {
+            let probabilities = |sign: f64| decisions.iter().map(move |decision| sigmoid(sign * decision));
+            return Ok(probabilities(-1.0).chain(probabilities(1.0)).collect());
+        }
+        let (points, classes) = (x.samples(), self.classes.len());
+        let mut probabilities: Vec<f64> = decisions.iter().map(|&decision| sigmoid(decision)).collect();
+        for point in 0..points {
+            let sum: f64 = probabilities[point..].iter().step_by(points).sum();
+            let shares = probabilities[point..].iter_mut().step_by(points);
+            // No class is likely at all: none is likelier than another.
+            shares.for_each(|share| *share = if sum > 0.0 { *share / sum } else { 1.0 / classes as f64 });
+        }
+        Ok(probabilities)
+    }
+
+    fitted!();
+}
+
+impl fmt::Display for Classification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "classification, {} classes", self.classes.len())?;
+        write!(f, "{}", self.fitted)
+    }
+}

@@ -1,0 +1,150 @@
+//! What all models are made of.
+
+use std::{fmt, sync::Arc};
+
+use crate::{Certificate, Error, FeatureMatrix, Features, Plan, Predict, QForm, Solution, Status};
+
+/// Fitted functions `f + b`, one for every output or class.
+#[derive(Debug, Clone)]
+pub(super) struct Fitted {
+    /// The loss and gamma, in words.
+    summary: String,
+    plan: Plan,
+    functions: Arc<dyn Predict>,
+    solutions: Vec<Solution>,
+}
+
+impl Fitted {
+    pub(super) fn new(
+        summary: String,
+        plan: Plan,
+        form: &dyn QForm,
+        x: &FeatureMatrix<'_>,
+        solutions: Vec<Solution>,
+    ) -> Self {
+        let alphas: Vec<f64> = solutions.iter().flat_map(|solution| &solution.alpha).copied().collect();
+        // A linear model predicts by its weights, also where the tensor was the cheaper way to fit it.
+        let functions = if plan.lists_inputs() {
+            Features::new(x.view(), plan.exponent()).predictor(&alphas)
+        } else {
+            form.predictor(&alphas)
+        };
+        Self { summary, plan, functions: functions.into(), solutions }
+    }
+
+    /// `f(x) + b` at every point: all points of the first function, then all of the second, and so on.
+    pub(super) fn decisions(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        let mut values = self.functions.predict(x)?;
+        for (values, solution) in values.chunks_mut(x.samples()).zip(&self.solutions) {
+            values.iter_mut().for_each(|value| *value += solution.intercept);
+        }
+        Ok(values)
+    }
+
+    pub(super) fn solutions(&self) -> &[Solution] {
+        &self.solutions
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(super) fn weights(&self, function: usize) -> Option<Vec<f64>> {
+        let weights = self.functions.weights()?;
+        let features = weights.len() / self.solutions.len();
+        Some(weights[function * features..(function + 1) * features].to_vec())
+    }
+
+    /// The certificate with the largest relative gap.
+    pub(super) fn certificate(&self) -> Certificate {
+        let certificates = self.solutions.iter().map(|solution| solution.certificate);
+        let worst = certificates.max_by(|a, b| a.relative_gap().total_cmp(&b.relative_gap()));
+        worst.expect("there is at least one function")
+    }
+
+    /// The end that is farthest from convergence.
+    pub(super) fn status(&self) -> Status {
+        let order = [Status::Interrupted, Status::IterationLimit, Status::Stalled];
+        let met = |status: &Status| self.solutions.iter().any(|solution| solution.status == *status);
+        order.into_iter().find(met).unwrap_or(Status::Converged)
+    }
+}
+
+impl fmt::Display for Fitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, plan) = (self.plan.shape(), &self.plan);
+        let total = |count: fn(&Solution) -> usize| self.solutions.iter().map(count).sum::<usize>();
+        let end = match self.status() {
+            Status::Converged => "converged",
+            Status::IterationLimit => "not converged: the limit on iterations was reached",
+            Status::Stalled => "stopped at the limit of floating-point accuracy",
+            Status::Interrupted => "interrupted",
+        };
+        let kernel = plan.kernel().name();
+        writeln!(f, "  {} samples, {} variables, K = {kernel}", shape.samples, shape.inputs)?;
+        writeln!(f, "  p = {}, {}", plan.exponent(), self.summary)?;
+        writeln!(
+            f,
+            "  route {}, {} iterations, {} passes over the data",
+            plan.chosen(),
+            total(|solution| solution.iterations),
+            total(|solution| solution.passes),
+        )?;
+        write!(f, "  {end}, relative duality gap {:.1e}", self.certificate().relative_gap())
+    }
+}
+
+/// What all models tell, as methods of a model with the field `fitted`.
+macro_rules! fitted {
+    () => {
+        /// What the solver found: one solution for every function.
+        pub fn solutions(&self) -> &[Solution] {
+            self.fitted.solutions()
+        }
+
+        /// The dual vector of a function.
+        ///
+        /// # Panics
+        ///
+        /// If there is no such function.
+        pub fn alpha(&self, function: usize) -> &[f64] {
+            &self.fitted.solutions()[function].alpha
+        }
+
+        /// The constant b of a function; 0 for a model without an intercept.
+        ///
+        /// # Panics
+        ///
+        /// If there is no such function.
+        pub fn intercept(&self, function: usize) -> f64 {
+            self.fitted.solutions()[function].intercept
+        }
+
+        /// The weights w of a function, in the order of the variables or, for a kernel whose features were listed, of
+        /// its [`FeatureMap`](crate::kernel::FeatureMap); `None` where the features were not listed.
+        ///
+        /// # Panics
+        ///
+        /// If there is no such function.
+        pub fn weights(&self, function: usize) -> Option<Vec<f64>> {
+            self.fitted.weights(function)
+        }
+
+        /// How far the model can be from the optimum; with several functions, the one with the largest relative gap.
+        pub fn certificate(&self) -> Certificate {
+            self.fitted.certificate()
+        }
+
+        /// How the fit ended; with several functions, the end that is farthest from convergence.
+        pub fn status(&self) -> Status {
+            self.fitted.status()
+        }
+
+        /// The route that was taken, and why.
+        pub fn plan(&self) -> &Plan {
+            self.fitted.plan()
+        }
+    };
+}
+
+pub(super) use fitted;

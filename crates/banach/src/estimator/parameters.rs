@@ -1,0 +1,216 @@
+//! Parameters, and the one place where they are checked.
+
+use std::sync::Arc;
+
+use super::fitted::Fitted;
+use crate::{
+    DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Newton, Observer, Planner, ProximalGradient, Rates,
+    Route, Shape, Solver, Start, Stopping,
+    kernel::{Linear, TensorKernel},
+    loss::Targets,
+};
+
+/// Which algorithm fits a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum SolverChoice {
+    /// The fastest for the problem at hand: Newton's method so far.
+    #[default]
+    Auto,
+    /// Newton's method, which runs all functions in lockstep.
+    Newton,
+    /// Algorithm 3.3 of the paper.
+    Paper,
+}
+
+fn solver(choice: SolverChoice, stopping: Stopping) -> Box<dyn Solver> {
+    match choice {
+        SolverChoice::Auto | SolverChoice::Newton => Box::new(Newton { stopping }),
+        SolverChoice::Paper => Box::new(ProximalGradient { stopping, ..ProximalGradient::default() }),
+    }
+}
+
+/// What an estimator is told, as it was told.
+#[derive(Debug, Clone)]
+pub(super) struct Parameters {
+    pub p: f64,
+    pub gamma: f64,
+    pub kernel: Arc<dyn TensorKernel>,
+    pub loss: Arc<dyn Loss>,
+    pub fit_intercept: bool,
+    pub stopping: Stopping,
+    pub solver: SolverChoice,
+    pub route: Option<Route>,
+    pub memory: Option<Memory>,
+    pub rates: Rates,
+}
+
+impl Parameters {
+    pub(super) fn new(loss: impl Loss + 'static) -> Self {
+        Self {
+            p: 4.0 / 3.0,
+            gamma: 1.0,
+            kernel: Arc::new(Linear),
+            loss: Arc::new(loss),
+            fit_intercept: true,
+            stopping: Stopping { tolerance: 1e-8, max_iterations: 1000 },
+            solver: SolverChoice::Auto,
+            route: None,
+            memory: None,
+            rates: Rates::default(),
+        }
+    }
+
+    /// The same parameters, found to be in range.
+    pub(super) fn check(&self, targets: Targets) -> Result<Checked<'_>, Error> {
+        let exponent = Exponent::new(self.p)?;
+        if !(self.gamma > 0.0 && self.gamma.is_finite()) {
+            return Err(Error::parameter("gamma", self.gamma, "a finite number > 0"));
+        }
+        self.stopping.check()?;
+        if self.loss.targets() != targets {
+            let allowed = match targets {
+                Targets::Real => "a loss for numbers: squared, absolute, epsilon-insensitive, huber or quantile",
+                Targets::Signs => "a loss for classes: logistic, hinge or squared hinge",
+            };
+            return Err(Error::Parameter { name: "loss", got: self.loss.name().to_owned(), allowed });
+        }
+        Ok(Checked { parameters: self, exponent })
+    }
+}
+
+/// Parameters in range.
+pub(super) struct Checked<'a> {
+    parameters: &'a Parameters,
+    exponent: Exponent,
+}
+
+impl Checked<'_> {
+    /// One function for every column of targets: plan, form, problems, solutions, model.
+    pub(super) fn fit(
+        &self,
+        x: &FeatureMatrix<'_>,
+        outputs: &[&[f64]],
+        weights: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fitted, Error> {
+        let Parameters { gamma, loss, fit_intercept, stopping, solver: choice, route, rates, .. } = self.parameters;
+        check_lengths(x.samples(), outputs, weights)?;
+        let memory = self.parameters.memory.unwrap_or_default();
+        let planner = Planner { rates: *rates, memory, problems: outputs.len(), route: *route, ..Planner::default() };
+        let plan = planner.plan(Shape::from(x), self.parameters.kernel.clone(), self.exponent)?;
+        let form = plan.build(x)?;
+        let problem = |y| -> Result<DualProblem<'_>, Error> {
+            let problem = DualProblem::new(&*form, &**loss, y, *gamma)?;
+            let problem = if let Some(weights) = weights { problem.with_sample_weights(weights)? } else { problem };
+            if *fit_intercept { problem.with_intercept() } else { Ok(problem) }
+        };
+        let problems: Vec<DualProblem<'_>> = outputs.iter().map(|y| problem(y)).collect::<Result<_, _>>()?;
+        let solutions = solver(*choice, *stopping).solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
+        drop(problems);
+        let summary = format!("{} loss, gamma = {gamma}", loss.name());
+        Ok(Fitted::new(summary, plan, &*form, x, solutions))
+    }
+}
+
+/// Wrong lengths are found before anything is built.
+fn check_lengths(samples: usize, outputs: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
+    if outputs.is_empty() {
+        return Err(Error::Empty { what: "y" });
+    }
+    let lengths = outputs.iter().map(|y| ("y", y.len())).chain(weights.map(|weights| ("sample_weight", weights.len())));
+    match { lengths }.find(|(_, length)| *length != samples) {
+        Some((what, got)) => Err(Error::Shape { what, got, expected: samples }),
+        None => Ok(()),
+    }
+}
+
+/// The parameters that all estimators have, as methods of a builder with the field `parameters`.
+macro_rules! parameters {
+    () => {
+        /// The exponent of the regulariser, 1 < p <= 2; 4/3 unless told otherwise. Nearer to 1, fewer features matter.
+        #[must_use]
+        pub fn p(mut self, p: f64) -> Self {
+            self.parameters.p = p;
+            self
+        }
+
+        /// The weight of the loss, gamma > 0; 1 unless told otherwise. The larger, the closer the fit.
+        #[must_use]
+        pub fn gamma(mut self, gamma: f64) -> Self {
+            self.parameters.gamma = gamma;
+            self
+        }
+
+        /// The tensor kernel; the linear one, whose features are the variables, unless told otherwise.
+        #[must_use]
+        pub fn kernel(mut self, kernel: impl TensorKernel + 'static) -> Self {
+            self.parameters.kernel = Arc::new(kernel);
+            self
+        }
+
+        /// The loss.
+        #[must_use]
+        pub fn loss(self, loss: impl Loss + 'static) -> Self {
+            self.shared_loss(Arc::new(loss))
+        }
+
+        /// The loss, where its type is known only when the program runs.
+        #[must_use]
+        pub fn shared_loss(mut self, loss: Arc<dyn Loss>) -> Self {
+            self.parameters.loss = loss;
+            self
+        }
+
+        /// Whether a constant without penalty is part of the model; true unless told otherwise.
+        #[must_use]
+        pub fn fit_intercept(mut self, fit_intercept: bool) -> Self {
+            self.parameters.fit_intercept = fit_intercept;
+            self
+        }
+
+        /// The relative duality gap to reach; 1e-8 unless told otherwise.
+        #[must_use]
+        pub fn tolerance(mut self, tolerance: f64) -> Self {
+            self.parameters.stopping.tolerance = tolerance;
+            self
+        }
+
+        /// The most iterations; 1000 unless told otherwise.
+        #[must_use]
+        pub fn max_iterations(mut self, max_iterations: usize) -> Self {
+            self.parameters.stopping.max_iterations = max_iterations;
+            self
+        }
+
+        /// The algorithm.
+        #[must_use]
+        pub fn solver(mut self, solver: SolverChoice) -> Self {
+            self.parameters.solver = solver;
+            self
+        }
+
+        /// The route to take; `None`, the cheapest that can be taken, unless told otherwise.
+        #[must_use]
+        pub fn route(mut self, route: impl Into<Option<Route>>) -> Self {
+            self.parameters.route = route.into();
+            self
+        }
+
+        /// The memory that the fit may take, besides the data; 80 % of what is available unless told otherwise.
+        #[must_use]
+        pub fn memory(mut self, memory: Memory) -> Self {
+            self.parameters.memory = Some(memory);
+            self
+        }
+
+        /// How fast the machine is, which decides between routes; see [`Rates::measure`].
+        #[must_use]
+        pub fn rates(mut self, rates: Rates) -> Self {
+            self.parameters.rates = rates;
+            self
+        }
+    };
+}
+
+pub(super) use parameters;

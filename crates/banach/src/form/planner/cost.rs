@@ -1,0 +1,141 @@
+//! What a route asks of the machine.
+
+use super::{
+    super::kernel_features::{FEATURES, INSTEAD},
+    Features, Gram, KernelFeatures, Planner, Rates, Route, Shape,
+};
+use crate::{
+    Error, Exponent,
+    kernel::{FeatureMap, TensorKernel, cardinality, lists_inputs},
+};
+
+/// Predicted seconds and bytes of a route.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Seconds before the first evaluation.
+    pub setup: f64,
+    /// Seconds of an evaluation of `Q` and `omega` for all problems together.
+    pub evaluation: f64,
+    /// Seconds of the set-up and of all evaluations that are assumed.
+    pub total: f64,
+    /// Bytes, besides the data.
+    pub bytes: u64,
+}
+
+/// What is to be computed, and with what.
+pub(super) struct Task<'a> {
+    pub shape: Shape,
+    pub kernel: &'a dyn TensorKernel,
+    pub exponent: Exponent,
+    pub planner: &'a Planner,
+}
+
+impl Task<'_> {
+    /// The cost of a route, or what keeps it from being taken.
+    pub(super) fn cost(&self, route: Route) -> Result<Cost, Error> {
+        match route {
+            Route::Features if lists_inputs(self.kernel) => self.given_features(),
+            Route::Features => self.listed_features(),
+            Route::Gram => self.gram(),
+            Route::Streamed => self.streamed(),
+        }
+    }
+
+    fn given_features(&self) -> Result<Cost, Error> {
+        let Shape { samples, inputs, stored, sparse } = self.shape;
+        let bytes = Features::working_bytes(samples, inputs, stored, self.problems());
+        let evaluation = if sparse { self.sparse_pass(stored, inputs) } else { self.dense_pass(stored as f64, inputs) };
+        self.within(
+            "a pass over the features",
+            bytes,
+            "take fewer features or fewer problems at a time",
+            0.0,
+            evaluation,
+        )
+    }
+
+    fn listed_features(&self) -> Result<Cost, Error> {
+        let Shape { samples, inputs, .. } = self.shape;
+        if cardinality(self.kernel, inputs).is_none() {
+            return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
+        }
+        let map = FeatureMap::new(self.kernel, inputs, self.exponent, None)?;
+        let bytes = KernelFeatures::bytes(&map, samples, self.problems());
+        let (entries, rates) = (samples as f64 * map.len() as f64, &self.planner.rates);
+        let setup = entries / rates.listing + 8.0 * entries / rates.fresh;
+        self.within(FEATURES, bytes, INSTEAD, setup, self.dense_pass(entries, map.len()))
+    }
+
+    fn gram(&self) -> Result<Cost, Error> {
+        let (samples, order) = (self.shape.samples, self.exponent.order()?);
+        let (entries, rates) = (tensor_entries(samples, order), &self.planner.rates);
+        let setup = self.filling(entries) + 8.0 * entries / rates.fresh;
+        let passes = Gram::passes(samples, order, self.problems());
+        let evaluation = reading(entries, self.problems(), passes, rates);
+        let instead = "stream the tensor, take fewer samples or a smaller q, or list the features";
+        self.within("the Gram tensor", Gram::bytes(samples, order), instead, setup, evaluation)
+    }
+
+    fn streamed(&self) -> Result<Cost, Error> {
+        let (samples, order) = (self.shape.samples, self.exponent.order()?);
+        let (entries, rates) = (tensor_entries(samples, order), &self.planner.rates);
+        let passes = Gram::passes(samples, order, self.problems()) as f64;
+        // A tile is contracted while it is in cache.
+        let evaluation = passes * self.filling(entries) + self.problems() as f64 * entries / rates.contraction;
+        let instead = "take fewer samples or a smaller q, or list the features";
+        self.within("a pass over the Gram tensor", Gram::streamed_bytes(samples, order), instead, 0.0, evaluation)
+    }
+
+    fn problems(&self) -> usize {
+        self.planner.problems.max(1)
+    }
+
+    fn within(
+        &self,
+        what: &'static str,
+        bytes: Option<u64>,
+        instead: &'static str,
+        setup: f64,
+        evaluation: f64,
+    ) -> Result<Cost, Error> {
+        let Planner { memory, evaluations, .. } = *self.planner;
+        memory.check(what, bytes, instead)?;
+        let total = setup + evaluations as f64 * evaluation;
+        Ok(Cost { setup, evaluation, total, bytes: bytes.unwrap_or(u64::MAX) })
+    }
+
+    /// Matrix products over the inputs for every power sum, then the kernel entry by entry.
+    fn filling(&self, entries: f64) -> f64 {
+        let (rates, sums) = (&self.planner.rates, self.kernel.power_sums() as f64);
+        entries * sums * (2.0 * self.shape.inputs as f64 / rates.product + 1.0 / rates.kernel)
+    }
+
+    fn dense_pass(&self, entries: f64, features: usize) -> f64 {
+        reading(entries, self.problems(), 1, &self.planner.rates) + self.powers(features)
+    }
+
+    fn sparse_pass(&self, stored: usize, features: usize) -> f64 {
+        (self.problems() * stored) as f64 / self.planner.rates.scatter + self.powers(features)
+    }
+
+    /// `|u|^(q-1)` of every feature.
+    fn powers(&self, features: usize) -> f64 {
+        let rates = &self.planner.rates;
+        let rate = if self.exponent.is_fast() { rates.power } else { rates.real_power };
+        self.problems() as f64 * features as f64 / rate
+    }
+}
+
+/// The share of the streaming rate that a pass reaches, which does something with what it reads (`banach bench`).
+const STREAMING: f64 = 0.7;
+
+/// The first dual vector of a pass waits for memory, the others for the arithmetic.
+fn reading(entries: f64, problems: usize, passes: usize, rates: &Rates) -> f64 {
+    let first = (8.0 / (STREAMING * rates.stream)).max(1.0 / rates.contraction);
+    entries * (passes as f64 * first + problems.saturating_sub(passes) as f64 / rates.contraction)
+}
+
+/// `(n+q-1 choose q)`, also where it is no longer a `usize`.
+fn tensor_entries(samples: usize, order: usize) -> f64 {
+    (0..order).map(|k| (samples + k) as f64 / (k + 1) as f64).product()
+}

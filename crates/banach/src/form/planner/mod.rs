@@ -1,0 +1,237 @@
+//! Which route to take to `Q`: what each would cost, what keeps it from being taken, and why.
+//!
+//! `rates.rs` says how fast the machine is, `cost.rs` what a route asks of it, `table.rs` how a plan explains itself.
+
+mod cost;
+mod rates;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+pub use cost::Cost;
+pub use rates::Rates;
+
+use self::cost::Task;
+use super::{Features, Gram, KernelFeatures, QForm};
+use crate::{
+    Error, Exponent, FeatureMatrix, Memory,
+    kernel::{TensorKernel, lists_inputs},
+};
+
+/// A way to hold `Q`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Route {
+    /// The features, as given or listed for a kernel.
+    Features,
+    /// The Gram tensor, stored.
+    Gram,
+    /// The Gram tensor, recomputed in every pass.
+    Streamed,
+}
+
+impl Route {
+    /// Every route; sums over fewer terms, which lose fewer digits, come first.
+    pub const ALL: [Self; 3] = [Self::Features, Self::Gram, Self::Streamed];
+
+    /// Its name in messages and parameters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Features => "features",
+            Self::Gram => "gram",
+            Self::Streamed => "streamed",
+        }
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Route {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let refused =
+            || Error::Parameter { name: "route", got: name.to_owned(), allowed: "features, gram or streamed" };
+        Self::ALL.into_iter().find(|route| route.name() == name).ok_or_else(refused)
+    }
+}
+
+/// The size of a table of data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of samples, n.
+    pub samples: usize,
+    /// The number of variables, d.
+    pub inputs: usize,
+    /// The number of entries that are stored.
+    pub stored: usize,
+    /// Whether they are stored with their rows.
+    pub sparse: bool,
+}
+
+impl Shape {
+    /// A table with all its entries.
+    pub fn dense(samples: usize, inputs: usize) -> Self {
+        Self { samples, inputs, stored: samples.saturating_mul(inputs), sparse: false }
+    }
+}
+
+impl From<&FeatureMatrix<'_>> for Shape {
+    fn from(x: &FeatureMatrix<'_>) -> Self {
+        Self { samples: x.samples(), inputs: x.features(), stored: x.stored(), sparse: x.is_sparse() }
+    }
+}
+
+/// What a plan is made for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planner {
+    /// How fast the machine is.
+    pub rates: Rates,
+    /// The memory that may be taken, besides the data.
+    pub memory: Memory,
+    /// Problems that are solved together.
+    pub problems: usize,
+    /// Evaluations that the fit is assumed to take. Newton's method takes 5 to 30, the paper's algorithm 20 to 500.
+    pub evaluations: usize,
+    /// The only route to be considered; `None` for all.
+    pub route: Option<Route>,
+}
+
+impl Default for Planner {
+    fn default() -> Self {
+        Self { rates: Rates::default(), memory: Memory::available(), problems: 1, evaluations: 50, route: None }
+    }
+}
+
+/// Predictions are good to about this factor; a route that is not cheaper by more does not displace one that loses
+/// fewer digits.
+const MARGIN: f64 = 2.0;
+
+impl Planner {
+    /// What every route would cost, and the cheapest that can be taken. Listed features as they are given have the
+    /// kernel [`Linear`](crate::kernel::Linear).
+    ///
+    /// ```
+    /// use banach::{Exponent, Memory, Planner, Route, Shape, kernel::Exponential};
+    ///
+    /// // A tensor of 2.8 GB.
+    /// let planner = Planner { memory: Memory::limit(1 << 30), ..Planner::default() };
+    /// let plan = planner.plan(Shape::dense(300, 20), Exponential::new(0.1)?, Exponent::new(4.0 / 3.0)?)?;
+    /// assert_eq!(plan.chosen(), Route::Streamed);
+    /// println!("{plan}");
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn plan(&self, shape: Shape, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Result<Plan, Error> {
+        let kernel: Arc<dyn TensorKernel> = Arc::new(kernel);
+        let task = Task { shape, kernel: &*kernel, exponent, planner: self };
+        let routes = Route::ALL.map(|route| RoutePlan { route, outcome: task.cost(route) }).to_vec();
+        let chosen = self.choose(&routes)?;
+        Ok(Plan { shape, kernel, exponent, planner: self.clone(), routes, chosen })
+    }
+
+    fn choose(&self, routes: &[RoutePlan]) -> Result<Route, Error> {
+        let asked = |route: Route| self.route.is_none_or(|only| only == route);
+        let mut best: Option<(Route, f64)> = None;
+        for RoutePlan { route, outcome } in routes.iter().filter(|plan| asked(plan.route)) {
+            if let Ok(cost) = outcome
+                && best.is_none_or(|(_, total)| MARGIN * cost.total < total)
+            {
+                best = Some((*route, cost.total));
+            }
+        }
+        let refused = || {
+            let refusal = |plan: &RoutePlan| Some((plan.route.name(), plan.outcome.clone().err()?));
+            let possible = routes.iter().filter(|plan| plan.outcome.is_ok());
+            Error::NoRoute {
+                refused: routes.iter().filter(|plan| asked(plan.route)).filter_map(refusal).collect(),
+                admissible: possible.map(|plan| plan.route.name()).collect(),
+            }
+        };
+        best.map(|(route, _)| route).ok_or_else(refused)
+    }
+}
+
+/// What a route would cost, or what keeps it from being taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoutePlan {
+    /// The route.
+    pub route: Route,
+    /// Its cost, or the reason why not.
+    pub outcome: Result<Cost, Error>,
+}
+
+/// Every route with its cost, and the one that was chosen.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    shape: Shape,
+    kernel: Arc<dyn TensorKernel>,
+    exponent: Exponent,
+    planner: Planner,
+    routes: Vec<RoutePlan>,
+    chosen: Route,
+}
+
+impl Plan {
+    /// Every route.
+    pub fn routes(&self) -> &[RoutePlan] {
+        &self.routes
+    }
+
+    /// The route that was chosen.
+    pub fn chosen(&self) -> Route {
+        self.chosen
+    }
+
+    /// The predicted cost of the chosen route.
+    ///
+    /// # Panics
+    ///
+    /// Never: the chosen route can be taken.
+    pub fn cost(&self) -> Cost {
+        let chosen = self.routes.iter().find(|plan| plan.route == self.chosen);
+        *chosen.and_then(|plan| plan.outcome.as_ref().ok()).expect("the chosen route can be taken")
+    }
+
+    /// The size of the data.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &dyn TensorKernel {
+        &*self.kernel
+    }
+
+    /// The exponents p and q.
+    pub fn exponent(&self) -> Exponent {
+        self.exponent
+    }
+
+    /// Whether the features are the columns of the data as they are.
+    pub(crate) fn lists_inputs(&self) -> bool {
+        lists_inputs(&*self.kernel)
+    }
+
+    /// The form of the data for which the plan was made, which are not copied.
+    pub fn build<'a>(&self, x: &'a FeatureMatrix<'_>) -> Result<Box<dyn QForm + 'a>, Error> {
+        let Shape { samples, inputs, .. } = self.shape;
+        for (what, got, expected) in [("X", x.samples(), samples), ("a row of X", x.features(), inputs)] {
+            if got != expected {
+                return Err(Error::Shape { what, got, expected });
+            }
+        }
+        let (kernel, exponent, memory) = (self.kernel.clone(), self.exponent, self.planner.memory);
+        Ok(match self.chosen {
+            Route::Features if self.lists_inputs() => Box::new(Features::new(x.view(), exponent)),
+            Route::Features => Box::new(KernelFeatures::new(x, kernel, exponent, memory)?),
+            Route::Gram => Box::new(Gram::new(x.view(), kernel, exponent, memory)?),
+            Route::Streamed => Box::new(Gram::streamed(x.view(), kernel, exponent, memory)?),
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! How fast the machine is, in the units that the routes are made of.
+
+use std::{hint::black_box, time::Instant};
+
+use rayon::prelude::*;
+
+use crate::{
+    Error, Evaluation, Exponent, FeatureMatrix, Gram, Memory, QForm, Scratch,
+    kernel::{Exponential, FeatureMap, Polynomial},
+};
+
+/// Rates of one machine, with all its cores, per second.
+///
+/// The default is a machine with two cores, whatever the machine at hand, so that the same data take the same route
+/// everywhere; the rates of today's machines stand in similar proportions to each other. [`measure`](Self::measure)
+/// asks the machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Bytes read from memory.
+    pub stream: f64,
+    /// Bytes of new memory written for the first time, which the operating system has to grant.
+    pub fresh: f64,
+    /// Operations of a matrix product that fills a Gram tensor; a multiply-add is two.
+    pub product: f64,
+    /// Entries of a matrix or a tensor contracted from both sides with a dual vector, in cache.
+    pub contraction: f64,
+    /// Stored entries of a sparse matrix contracted from both sides with a dual vector.
+    pub scatter: f64,
+    /// Kernel values, from their power sums to their place in the tensor.
+    pub kernel: f64,
+    /// Values of features written by a feature map.
+    pub listing: f64,
+    /// Powers `|u|^(q-1)` where `q-1` is a whole or a half number.
+    pub power: f64,
+    /// The other powers.
+    pub real_power: f64,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self {
+            stream: 28e9,
+            fresh: 2e9,
+            product: 55e9,
+            contraction: 5e9,
+            scatter: 0.4e9,
+            kernel: 0.4e9,
+            listing: 0.3e9,
+            power: 1.5e9,
+            real_power: 0.3e9,
+        }
+    }
+}
+
+/// Samples of the tensor that is measured: it has 766,480 entries.
+const SAMPLES: usize = 64;
+/// Inputs of the tensor whose products are measured.
+const INPUTS: usize = 128;
+/// Dual vectors in the batch.
+const BATCH: usize = 8;
+/// Numbers that are read: more than a cache holds.
+const NUMBERS: usize = 5 << 20;
+/// Numbers raised to a power by each core.
+const POWERS: usize = 1 << 15;
+/// Columns of the sparse matrix, and entries of each.
+const COLUMNS: usize = 4096;
+const STORED: usize = 16;
+/// Every time is the best of so many.
+const ROUNDS: usize = 3;
+
+impl Rates {
+    /// The rates of this machine as it is now, in some tens of milliseconds. Two calls differ, by as much as other work
+    /// on the machine does.
+    pub fn measure() -> Result<Self, Error> {
+        let mut rates = Self::default();
+        rates.measure_memory();
+        rates.measure_tensor()?;
+        rates.measure_features()?;
+        rates.measure_powers()?;
+        Ok(rates)
+    }
+
+    fn measure_memory(&mut self) {
+        let bytes = (8 * NUMBERS) as f64;
+        let started = Instant::now();
+        let mut numbers = vec![0.0_f64; NUMBERS];
+        numbers.par_chunks_mut(PIECE).for_each(|numbers| numbers.fill(1.0));
+        self.fresh = bytes / started.elapsed().as_secs_f64();
+        self.stream = bytes / best(|| numbers.par_chunks(PIECE).map(sum).sum::<f64>());
+    }
+
+    fn measure_tensor(&mut self) -> Result<(), Error> {
+        let exponent = Exponent::from_fraction(4, 3)?;
+        let (memory, kernel) = (Memory::limit(u64::MAX), Exponential::new(0.1)?);
+        let narrow = FeatureMatrix::from_columns(SAMPLES, 1, jumble(SAMPLES))?;
+        let wide = FeatureMatrix::from_columns(SAMPLES, INPUTS, jumble(SAMPLES * INPUTS))?;
+        let stored = Gram::new(narrow.view(), kernel, exponent, memory)?;
+        let few = Gram::streamed(narrow.view(), kernel, exponent, memory)?;
+        let many = Gram::streamed(wide.view(), kernel, exponent, memory)?;
+        let entries = stored.entries() as f64;
+        let alphas = jumble(SAMPLES * BATCH);
+        let (mut out, mut scratch) = (Evaluation::default(), Scratch::new());
+        let mut time =
+            |gram: &Gram<'_>, batch| best(|| gram.evaluate(&alphas[..batch * SAMPLES], &mut out, &mut scratch));
+        let (one, batch) = (time(&stored, 1), time(&stored, BATCH));
+        let (few, many) = (time(&few, 1), time(&many, 1));
+        self.contraction = rate(entries * (BATCH - 1) as f64, batch - one);
+        self.kernel = rate(entries, few - one);
+        self.product = rate(2.0 * (INPUTS - 1) as f64 * entries, many - few);
+        Ok(())
+    }
+
+    fn measure_features(&mut self) -> Result<(), Error> {
+        let exponent = Exponent::from_fraction(4, 3)?;
+        let kernel = Polynomial::new(2, 1.0, 0.0)?;
+        let map = FeatureMap::new(&kernel, SAMPLES, exponent, None)?;
+        let x = FeatureMatrix::from_columns(SAMPLES, SAMPLES, jumble(SAMPLES * SAMPLES))?;
+        let seconds = best(|| map.matrix(&x, Memory::limit(u64::MAX)));
+        let values = (SAMPLES * map.len()) as f64;
+        self.listing = rate(values, seconds - 8.0 * values / self.fresh);
+
+        let rows: Vec<usize> = (0..COLUMNS).flat_map(|k| (0..STORED).map(move |i| 8 * i + k % 8)).collect();
+        let starts: Vec<usize> = (0..=COLUMNS).map(|k| k * STORED).collect();
+        let sparse = FeatureMatrix::from_sparse_columns(8 * STORED, COLUMNS, starts, rows, jumble(COLUMNS * STORED))?;
+        let form = crate::Features::new(sparse, exponent);
+        let alpha = jumble(8 * STORED);
+        let (mut out, mut scratch) = (Evaluation::default(), Scratch::new());
+        self.scatter = rate((COLUMNS * STORED) as f64, best(|| form.evaluate(&alpha, &mut out, &mut scratch)));
+        Ok(())
+    }
+
+    fn measure_powers(&mut self) -> Result<(), Error> {
+        let threads = rayon::current_num_threads();
+        let numbers = jumble(POWERS * threads);
+        let mut powers = numbers.clone();
+        let mut time = |exponent: Exponent| {
+            best(|| {
+                let pieces = powers.par_chunks_mut(POWERS).zip(numbers.par_chunks(POWERS));
+                pieces.for_each(|(powers, numbers)| {
+                    powers.copy_from_slice(numbers);
+                    exponent.j_q(powers);
+                });
+            })
+        };
+        self.power = rate(numbers.len() as f64, time(Exponent::from_fraction(4, 3)?));
+        self.real_power = rate(numbers.len() as f64, time(Exponent::new(1.27)?));
+        Ok(())
+    }
+}
+
+/// Numbers in one task.
+const PIECE: usize = 1 << 17;
+
+fn sum(numbers: &[f64]) -> f64 {
+    let mut lanes = [0.0; 32];
+    for chunk in numbers.as_chunks::<32>().0 {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, number)| *lane += number);
+    }
+    lanes.iter().sum()
+}
+
+/// Work per second. A disturbance can make a difference of two times vanish; it then counts as a nanosecond.
+fn rate(work: f64, seconds: f64) -> f64 {
+    work / seconds.max(1e-9)
+}
+
+fn best<T>(mut work: impl FnMut() -> T) -> f64 {
+    let mut time = || {
+        let started = Instant::now();
+        black_box(work());
+        started.elapsed().as_secs_f64()
+    };
+    (0..ROUNDS).map(|_| time()).fold(f64::INFINITY, f64::min)
+}
+
+/// Numbers in (-1, 1) without a pattern.
+fn jumble(count: usize) -> Vec<f64> {
+    (1..=count).map(|k| 2.0 * (0.618_033_988_749_895 * (k * (k + 6)) as f64).fract() - 1.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rate_is_a_positive_number() {
+        for rates in [Rates::default(), Rates::measure().expect("it runs anywhere")] {
+            let Rates { stream, fresh, product, contraction, scatter, kernel, listing, power, real_power } = rates;
+            let all = [stream, fresh, product, contraction, scatter, kernel, listing, power, real_power];
+            assert!(all.iter().all(|rate| *rate > 0.0 && rate.is_finite()), "{rates:?}");
+        }
+    }
+}
