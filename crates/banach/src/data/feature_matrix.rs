@@ -243,18 +243,23 @@ impl<'a> FeatureMatrix<'a> {
         out
     }
 
-    /// The squares of the norms of the features, for entries divided by a power of two, to at most 1, which is returned
-    /// too.
-    pub(crate) fn column_squares(&self) -> (Vec<f64>, f64) {
-        let exponent = f64::from(binary_exponent(largest(self.storage.values())));
-        let square = |values: &[f64]| values.iter().map(|x| scale_by_exp2(*x, -exponent).powi(2)).sum();
-        let squares = match &self.storage {
-            Storage::Dense(values) => values.par_chunks(self.samples).map(square).collect(),
-            Storage::Sparse { starts, values, .. } => {
-                starts.par_windows(2).map(|ends| square(&values[ends[0]..ends[1]])).collect()
-            }
-        };
-        (squares, exponent)
+    /// The stored entries of a feature.
+    fn stored_entries(&self, column: usize) -> &[f64] {
+        match &self.storage {
+            Storage::Dense(values) => &values[column * self.samples..(column + 1) * self.samples],
+            Storage::Sparse { starts, values, .. } => &values[starts[column]..starts[column + 1]],
+        }
+    }
+
+    /// The power of two that brings the entries of some features to at most 1.
+    pub(crate) fn scale_of(&self, columns: &[usize]) -> f64 {
+        let sizes = columns.par_iter().with_min_len(64).map(|&column| largest(self.stored_entries(column)));
+        f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)))
+    }
+
+    /// The square of the norm of a feature, for entries divided by `2^exponent`.
+    pub(crate) fn column_square(&self, column: usize, exponent: f64) -> f64 {
+        self.stored_entries(column).iter().map(|x| scale_by_exp2(*x, -exponent).powi(2)).sum()
     }
 
     /// The products of some features with a vector.

@@ -3,30 +3,18 @@
 //! For p near 1 nearly all of the trace sits on few features: a model that keeps those and puts the others in as a
 //! multiple of the identity is as good for a Newton step, and `card(K)/keep` times as cheap.
 
-use std::sync::OnceLock;
-
 use rayon::prelude::*;
 
 use super::{Features, NEGLIGIBLE};
 use crate::{
     Scratch,
+    data::MAX_BLOCK,
     exponent::{WidePower, largest},
     form::{Evaluation, Expansion, Hessian, HessianPart, QForm},
 };
 
 /// Beyond this many samples a dense Hessian is not formed.
 const MOST_DENSE: usize = 4096;
-
-/// What is found once for a matrix.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Facts {
-    /// The power of two that brings the entries to at most 1.
-    entries: f64,
-    /// The squares of the norms of the features, for entries divided by that power.
-    squares: Vec<f64>,
-    /// `Phi_n Phi_n*` likewise, the Hessian for q = 2.
-    gram: OnceLock<Vec<f64>>,
-}
 
 /// Evaluates a batch and keeps u.
 pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
@@ -59,114 +47,138 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 
 /// The Hessian at an expansion, on the `keep` heaviest features.
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
-    let (n, q) = (form.samples(), form.exponent.q());
-    let facts = form.facts.get_or_init(|| {
-        let (squares, entries) = form.matrix.column_squares();
-        Facts { entries, squares, gram: OnceLock::new() }
-    });
+    let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     if q == 2.0 {
-        let gram = facts.gram.get_or_init(|| {
-            let all: Vec<usize> = (0..form.matrix.features()).collect();
-            let mut gram = vec![0.0; n * n];
-            form.matrix.weighted_square(&all, &vec![1.0; all.len()], facts.entries, &mut gram);
-            gram
-        });
-        let power = WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * facts.entries);
-        return Hessian::exact(HessianPart::Dense(gram.iter().map(|&entry| power.times(entry)).collect()));
+        return Hessian::exact(HessianPart::Dense(form.square.get_or_init(|| square(form)).clone()));
     }
     let size = largest(&at.kept);
     if size < NEGLIGIBLE {
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
-    let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * facts.entries);
-    let selection = Selection::heaviest(form, at, size, &facts.squares, keep, scratch);
-    let Selection { columns, weights, tail, total } = selection;
-    let main = if columns.len() <= n || n > MOST_DENSE {
-        let mut factor = form.matrix.weighted_columns(&columns, &weights, facts.entries);
-        let root = (q - 1.0).sqrt();
-        let power = power.root();
-        factor.iter_mut().for_each(|entry| *entry = power.times(root * *entry));
-        HessianPart::Factor(factor)
+    let Selection { columns, weights, tail } = Selection::heaviest(form, at, size, keep, scratch);
+    let entries = matrix.scale_of(&columns);
+    let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
+    let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
+        let mut factor = matrix.weighted_columns(&columns, &weights, entries);
+        let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
+        multiply(&mut factor, power.root(), (q - 1.0).sqrt());
+        (HessianPart::Factor(factor), trace)
     } else {
-        let mut matrix = vec![0.0; n * n];
-        form.matrix.weighted_square(&columns, &weights, facts.entries, &mut matrix);
-        matrix.iter_mut().for_each(|entry| *entry = power.times((q - 1.0) * *entry));
-        HessianPart::Dense(matrix)
+        let mut square = vec![0.0; n * n];
+        matrix.weighted_square(&columns, &weights, entries, &mut square);
+        let trace: f64 = square.iter().step_by(n + 1).sum();
+        multiply(&mut square, power, q - 1.0);
+        (HessianPart::Dense(square), trace)
     };
-    let tail_share = if tail > 0.0 { tail / total } else { 0.0 };
+    let tail = tail.trace(form, entries);
+    let tail_share = if tail > 0.0 { tail / (tail + trace) } else { 0.0 };
     Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share, columns }
 }
 
-/// The features that carry the trace of M.
+/// `Phi_n Phi_n*`, the Hessian for q = 2.
+fn square(form: &Features<'_>) -> Vec<f64> {
+    let (n, all) = (form.samples(), (0..form.matrix.features()).collect::<Vec<_>>());
+    let entries = form.matrix.scale_of(&all);
+    let mut square = vec![0.0; n * n];
+    form.matrix.weighted_square(&all, &vec![1.0; all.len()], entries, &mut square);
+    multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
+    square
+}
+
+/// Multiplies by a number that may be out of range while the products are not.
+fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
+    let both = power.times(factor);
+    if both.is_normal() {
+        numbers.iter_mut().for_each(|number| *number *= both);
+    } else {
+        numbers.iter_mut().for_each(|number| *number = power.times(factor * *number));
+    }
+}
+
+/// The features with the largest `|u|`.
 struct Selection {
     columns: Vec<usize>,
     /// `|u/size|^(q-2)` of those.
     weights: Vec<f64>,
-    /// The trace without them, and with them.
-    tail: f64,
-    total: f64,
+    tail: Tail,
 }
 
-/// Buckets for the contributions of features to the trace: this many for every factor of 2, down to `2^-64` of the largest.
+/// The features that are not kept.
+struct Tail {
+    /// The sum of their weights.
+    weight: f64,
+    /// Some of them, drawn in proportion to their weights.
+    drawn: Vec<usize>,
+}
+
+/// Buckets for the sizes of u: this many for every factor of 2, down to `2^-64` of the largest.
 const PER_OCTAVE: usize = 16;
 const BUCKETS: usize = 64 * PER_OCTAVE;
+/// Features of the tail whose norms stand for all.
+const DRAWN: f64 = 256.0;
 
 impl Selection {
-    fn heaviest(
-        form: &Features<'_>,
-        at: &Expansion,
-        size: f64,
-        squares: &[f64],
-        keep: usize,
-        scratch: &mut Scratch,
-    ) -> Self {
-        let weights = scratch.features.take(at.kept.len());
-        let chunk = form.matrix.layout().block;
-        let inverse = 1.0 / size;
-        weights.par_chunks_mut(chunk).zip(at.kept.par_chunks(chunk)).for_each(|(weights, u)| {
-            weights.copy_from_slice(u);
-            form.exponent.duality_map(weights, inverse);
-            // |u|^(q-2) = |J_q(u)|/|u|, for u relative to the largest.
-            weights.iter_mut().zip(u).for_each(|(weight, u)| {
-                *weight = if *weight == 0.0 { 0.0 } else { (*weight / (u * inverse)).abs() };
-            });
-        });
-        let contribution = |(weight, square): (&f64, &f64)| weight * square;
-        let most = weights.iter().zip(squares).map(contribution).fold(0.0, f64::max);
-        let bucket = |contribution: f64| {
-            let below = (1.0_f64.to_bits() >> 48).wrapping_sub((contribution / most).to_bits() >> 48);
-            (below as usize).min(BUCKETS)
-        };
+    fn heaviest(form: &Features<'_>, at: &Expansion, size: f64, keep: usize, scratch: &mut Scratch) -> Self {
+        let all = relative_weights(form, at, size, scratch);
+        let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64) as usize;
         // The first bucket that does not fit as a whole is taken in the order of its features.
-        let (mut last, mut room) = (BUCKETS, 0);
-        if keep < weights.len() {
+        let (mut last, mut room) = (BUCKETS + 1, 0);
+        if keep < all.len() {
             let mut counts = [0_usize; BUCKETS + 1];
-            weights.iter().zip(squares).for_each(|pair| counts[bucket(contribution(pair))] += 1);
-            room = keep;
-            last = counts
-                .iter()
-                .position(|&count| {
-                    let fits = count <= room;
-                    room -= if fits { count } else { 0 };
-                    !fits
-                })
-                .unwrap_or(BUCKETS + 1);
-        } else {
-            last += 1;
-        }
-        let mut selection = Self { columns: Vec::new(), weights: Vec::new(), tail: 0.0, total: 0.0 };
-        for (column, (&weight, &square)) in weights.iter().zip(squares).enumerate() {
-            let contribution = weight * square;
-            selection.total += contribution;
-            let place = bucket(contribution);
-            if contribution > 0.0 && (place < last || (place == last && room > 0)) {
-                room -= usize::from(place == last);
-                selection.columns.push(column);
-                selection.weights.push(weight);
-            } else {
-                selection.tail += contribution;
+            at.kept.iter().for_each(|&u| counts[place(u)] += 1);
+            (last, room) = (0, keep);
+            while counts[last] <= room {
+                room -= counts[last];
+                last += 1;
             }
         }
-        selection
+        let (mut columns, mut weights) = (Vec::new(), Vec::new());
+        let mut rest = Vec::new();
+        for (column, (&u, &weight)) in at.kept.iter().zip(&*all).enumerate() {
+            let place = place(u);
+            if weight > 0.0 && (place < last || (place == last && room > 0)) {
+                room -= usize::from(place == last);
+                columns.push(column);
+                weights.push(weight);
+            } else if weight > 0.0 {
+                rest.push(column);
+            }
+        }
+        Self { columns, weights, tail: Tail::new(rest, all) }
+    }
+}
+
+/// `|u/size|^(q-2) = |J_q(u/size)|/|u/size|` of every feature.
+fn relative_weights<'a>(form: &Features<'_>, at: &Expansion, size: f64, scratch: &'a mut Scratch) -> &'a [f64] {
+    let weights = scratch.features.take(at.kept.len());
+    let inverse = 1.0 / size;
+    weights.par_chunks_mut(MAX_BLOCK).zip(at.kept.par_chunks(MAX_BLOCK)).with_min_len(8).for_each(|(weights, u)| {
+        weights.copy_from_slice(u);
+        form.exponent.duality_map(weights, inverse);
+        let pairs = weights.iter_mut().zip(u);
+        pairs.for_each(|(weight, u)| *weight = if *weight == 0.0 { 0.0 } else { (*weight / (u * inverse)).abs() });
+    });
+    weights
+}
+
+impl Tail {
+    fn new(features: Vec<usize>, weights: &[f64]) -> Self {
+        let weight: f64 = features.iter().map(|&feature| weights[feature]).sum();
+        let step = weight / DRAWN;
+        let (mut drawn, mut sum, mut next) = (Vec::new(), 0.0, 0.5 * step);
+        for feature in features {
+            sum += weights[feature];
+            while sum > next && step > 0.0 {
+                drawn.push(feature);
+                next += step;
+            }
+        }
+        Self { weight, drawn }
+    }
+
+    /// The sum of weights times squares of norms, for entries divided by `2^exponent`.
+    fn trace(&self, form: &Features<'_>, exponent: f64) -> f64 {
+        let squares = self.drawn.iter().map(|&column| form.matrix.column_square(column, exponent));
+        if self.drawn.is_empty() { 0.0 } else { self.weight * squares.sum::<f64>() / self.drawn.len() as f64 }
     }
 }

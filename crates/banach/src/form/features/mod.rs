@@ -22,14 +22,14 @@ use crate::{
 pub struct Features<'a> {
     matrix: FeatureMatrix<'a>,
     exponent: Exponent,
-    /// What the Hessian needs of the matrix, found when it is first asked for.
-    facts: OnceLock<hessian::Facts>,
+    /// `Phi_n Phi_n*`, the Hessian for q = 2, found when it is first asked for.
+    square: OnceLock<Vec<f64>>,
 }
 
 impl<'a> Features<'a> {
     /// The form of a feature matrix.
     pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
-        Self { matrix, exponent, facts: OnceLock::new() }
+        Self { matrix, exponent, square: OnceLock::new() }
     }
 
     /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;

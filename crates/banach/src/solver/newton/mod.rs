@@ -25,7 +25,7 @@ pub struct Newton {
 }
 
 /// A Hessian may cost as much as this many passes over the data, in terms of the number of features that it keeps.
-const FEATURES_PER_PASS: usize = 10;
+const FEATURES_PER_PASS: usize = 4;
 
 impl Solver for Newton {
     fn solve_from(
@@ -48,11 +48,10 @@ impl Solver for Newton {
         self.stopping.check()?;
         let Some(first) = problems.first() else { return Ok(Vec::new()) };
         let form = first.form();
-        let together = together(form, problems.len());
+        let (together, keep) = (together(form, problems.len()), kept_features(form));
         let mut solutions = Vec::new();
         let mut stopped = false;
         for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
-            let keep = kept_features(form, problems.len());
             let runs: Result<Vec<Run<'_>>, Error> =
                 problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, start, keep)).collect();
             let mut runs = runs?;
@@ -120,12 +119,11 @@ fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut
     form.expand(&points, &mut expansions, scratch);
 }
 
-/// How many features a Hessian keeps at first, so that it costs about as much as a problem's share of a pass.
-fn kept_features(form: &dyn QForm, problems: usize) -> usize {
+/// How many features a Hessian keeps at first, so that it costs less than a pass. It does not depend on how many problems run
+/// together, so that each of them goes the way it would go alone.
+fn kept_features(form: &dyn QForm) -> usize {
     let (n, features) = (form.samples(), form.expansion_length());
-    // The more problems share a pass, the less each of them pays for it.
-    let share = problems.clamp(1, 8);
-    (FEATURES_PER_PASS * features / n / share).max(8 * n / share.min(4))
+    (FEATURES_PER_PASS * features / n).max(4 * n)
 }
 
 /// How many problems may run together, so that what they keep fits in memory.

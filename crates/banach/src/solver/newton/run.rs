@@ -360,10 +360,14 @@ impl<'a> Run<'a> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut share = 1.0;
         if let Some(line) = self.problem.form().preview(&self.here, hessian, d, &mut scratch) {
-            let slope = |t: f64| line.at(0, t * length).slope + self.conjugate_slope(&self.alpha, d, t * length);
-            let descent = slope(0.0);
-            if slope(1.0) > FLAT * descent.abs() {
-                share = root(slope, descent.abs());
+            // What is kept of the features tells how the slope changes; the others add their share of the curvature.
+            let descent = dot(&self.here.evaluation.omegas, d) + self.conjugate_slope(&self.alpha, d, 0.0);
+            let (start, tail) = (line.at(0, 0.0).slope, hessian.tail * dot(d, d));
+            let conjugate =
+                |t: f64| self.conjugate_slope(&self.alpha, d, t) - self.conjugate_slope(&self.alpha, d, 0.0);
+            let slope = |t: f64| descent + line.at(0, t).slope - start + t * tail + conjugate(t);
+            if descent < 0.0 && slope(length) > FLAT * descent.abs() {
+                share = root(|share| slope(share * length), descent.abs());
             }
         }
         self.scratch = scratch;
