@@ -49,7 +49,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     if q == 2.0 {
-        return Hessian::exact(HessianPart::Dense(form.square.get_or_init(|| square(form)).clone()));
+        return Hessian::exact(HessianPart::Dense(form.square.get_or_init(|| square(form, scratch)).clone()));
     }
     let size = largest(&at.kept);
     if size < NEGLIGIBLE {
@@ -59,13 +59,14 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
     let entries = matrix.scale_of(&columns);
     let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
     let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
-        let mut factor = matrix.weighted_columns(&columns, &weights, entries);
+        let mut factor = vec![0.0; n * columns.len()];
+        matrix.weighted_columns(&columns, &weights, entries, &mut factor);
         let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
         multiply(&mut factor, power.root(), (q - 1.0).sqrt());
         (HessianPart::Factor(factor), trace)
     } else {
         let mut square = vec![0.0; n * n];
-        matrix.weighted_square(&columns, &weights, entries, &mut square);
+        matrix.weighted_square(&columns, &weights, entries, &mut square, &mut scratch.pass);
         let trace: f64 = square.iter().step_by(n + 1).sum();
         multiply(&mut square, power, q - 1.0);
         (HessianPart::Dense(square), trace)
@@ -76,11 +77,11 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
 }
 
 /// `Phi_n Phi_n*`, the Hessian for q = 2.
-fn square(form: &Features<'_>) -> Vec<f64> {
+fn square(form: &Features<'_>, scratch: &mut Scratch) -> Vec<f64> {
     let (n, all) = (form.samples(), (0..form.matrix.features()).collect::<Vec<_>>());
     let entries = form.matrix.scale_of(&all);
     let mut square = vec![0.0; n * n];
-    form.matrix.weighted_square(&all, &vec![1.0; all.len()], entries, &mut square);
+    form.matrix.weighted_square(&all, &vec![1.0; all.len()], entries, &mut square, &mut scratch.pass);
     multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
     square
 }
@@ -133,18 +134,19 @@ impl Selection {
             }
         }
         let (mut columns, mut weights) = (Vec::new(), Vec::new());
-        let mut rest = Vec::new();
-        for (column, (&u, &weight)) in at.kept.iter().zip(&*all).enumerate() {
+        let mut weight_of_tail = 0.0;
+        for (column, (&u, &weight)) in at.kept.iter().zip(all).enumerate() {
             let place = place(u);
-            if weight > 0.0 && (place < last || (place == last && room > 0)) {
+            if place < last || (place == last && room > 0) {
                 room -= usize::from(place == last);
                 columns.push(column);
                 weights.push(weight);
-            } else if weight > 0.0 {
-                rest.push(column);
+            } else {
+                weight_of_tail += weight;
             }
         }
-        Self { columns, weights, tail: Tail::new(rest, all) }
+        let tail = Tail::new(weight_of_tail, all, &columns);
+        Self { columns, weights, tail }
     }
 }
 
@@ -162,13 +164,20 @@ fn relative_weights<'a>(form: &Features<'_>, at: &Expansion, size: f64, scratch:
 }
 
 impl Tail {
-    fn new(features: Vec<usize>, weights: &[f64]) -> Self {
-        let weight: f64 = features.iter().map(|&feature| weights[feature]).sum();
+    /// The features beside the columns that are kept, given in order.
+    fn new(weight: f64, weights: &[f64], columns: &[usize]) -> Self {
         let step = weight / DRAWN;
         let (mut drawn, mut sum, mut next) = (Vec::new(), 0.0, 0.5 * step);
-        for feature in features {
-            sum += weights[feature];
-            while sum > next && step > 0.0 {
+        if step == 0.0 {
+            return Self { weight, drawn };
+        }
+        let mut kept = columns.iter().peekable();
+        for (feature, &weight) in weights.iter().enumerate() {
+            if kept.next_if_eq(&&feature).is_some() {
+                continue;
+            }
+            sum += weight;
+            while sum > next {
                 drawn.push(feature);
                 next += step;
             }
