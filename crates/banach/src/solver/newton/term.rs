@@ -181,7 +181,7 @@ impl<'a> Term<'a> {
             }
             x = next;
         }
-        x.clamp(f64::MIN_POSITIVE, high)
+        x.min(high).max(f64::MIN_POSITIVE)
     }
 }
 
