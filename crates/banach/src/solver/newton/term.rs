@@ -123,7 +123,8 @@ impl<'a> Term<'a> {
             0.0
         } else {
             let (here, there) = (Kink::at(s, mu / self.kink), Kink::at(asked.s, mu / self.kink));
-            0.5 * mu * (1.0 + (s + asked.s) / (here.root + there.root)) / here.positive / there.positive
+            let secant = 0.5 * mu * (1.0 + (s + asked.s) / (here.root + there.root)) / here.positive / there.positive;
+            secant.max(here.curvature(mu) / FLATTEST)
         };
         self.curvature + log(s - self.lower, asked.above) + log(self.upper - s, asked.below) + kink
     }
