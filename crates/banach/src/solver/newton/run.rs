@@ -153,6 +153,10 @@ impl<'a> Run<'a> {
             let side = |sign: f64| a.iter().map(|a| (sign * a).max(0.0)).sum::<f64>();
             let (plus, minus) = (side(1.0), side(-1.0));
             let least = plus.min(minus);
+            if least == 0.0 {
+                // The best constant is an end of the targets.
+                return start::direction(problem);
+            }
             a.iter_mut().for_each(|a| *a *= least / if *a > 0.0 { plus } else { minus });
             problem.balance(&mut a);
         }
