@@ -78,6 +78,8 @@ const RAY_SHARE: f64 = 0.9;
 const FLAT: f64 = 0.5;
 /// The barrier may shrink as long as the step promises no more than this many times what the barrier leaves open.
 const CENTRED: f64 = 5.0;
+/// The barrier must shrink when a step promises no more than this share of what the barrier leaves open.
+const CENTRE: f64 = 0.1;
 /// Iterations without progress after which a run has stalled.
 const PATIENCE: usize = 30;
 /// Beyond this, powers of e leave the range of f64.
@@ -413,6 +415,11 @@ impl<'a> Run<'a> {
                     break;
                 }
             }
+        }
+        // Where the step promises next to nothing the barrier shrinks, whether the step fits or not.
+        if place + 1 == SHRINK.len() && found.decrease <= CENTRE * self.barriers * self.mu {
+            place -= 1;
+            found = self.newton_direction(hessian, mu(place));
         }
         self.mu = mu(place);
         self.shrink = place;
