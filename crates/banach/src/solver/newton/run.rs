@@ -55,8 +55,9 @@ pub(super) struct Run<'a> {
     tail_share: f64,
     iteration: usize,
     passes: usize,
-    /// Iterations without progress.
+    /// Iterations without progress, and the dual value at the last one that made some.
     idle: usize,
+    milestone: f64,
     pub(super) status: Option<Status>,
     scratch: Scratch,
 }
@@ -82,6 +83,8 @@ const CENTRED: f64 = 5.0;
 const CENTRE: f64 = 0.1;
 /// Iterations without progress after which a run has stalled.
 const PATIENCE: usize = 30;
+/// A fall of the dual value by this share is progress, even if the gap does not show it.
+const FALL: f64 = 0.02;
 /// Beyond this, powers of e leave the range of f64.
 const LN_RANGE: f64 = 600.0;
 
@@ -117,6 +120,7 @@ impl<'a> Run<'a> {
             iteration: 0,
             passes: 0,
             idle: 0,
+            milestone: f64::INFINITY,
             status: None,
             scratch: Scratch::new(),
         };
@@ -321,7 +325,12 @@ impl<'a> Run<'a> {
             .for_each(|(t, omega)| *t = omega + if problem.has_intercept() { shift } else { 0.0 });
         let gap = self.certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
-        self.idle = if gap < 0.9 * best { 0 } else { self.idle + 1 };
+        let dual = self.certificate.dual;
+        let falls = dual < self.milestone - FALL * self.milestone.abs();
+        self.idle = if gap < 0.9 * best || falls { 0 } else { self.idle + 1 };
+        if falls || self.best.is_none() {
+            self.milestone = dual;
+        }
         if gap < best || self.best.is_none() {
             let (alpha, omega) = (self.alpha.clone(), omegas.clone());
             self.best = Some(Best { alpha, omega, intercept: b, certificate: self.certificate });
