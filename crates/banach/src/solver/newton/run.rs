@@ -87,6 +87,8 @@ const PATIENCE: usize = 30;
 const FALL: f64 = 0.02;
 /// Beyond this, powers of e leave the range of f64.
 const LN_RANGE: f64 = 600.0;
+/// The search on the ray ends at -700.
+const LEAST_LN_RAY: f64 = -699.0;
 
 impl<'a> Run<'a> {
     pub(super) fn new(problem: &'a DualProblem<'a>, start: &Start, keep: usize) -> Result<Self, Error> {
@@ -220,6 +222,12 @@ impl<'a> Run<'a> {
         }
         let share = if self.barriers > 0.0 { RAY_SHARE } else { 1.0 };
         let t = start::ray_length(self.problem, &self.point, ln_value, share);
+        if t.ln() < LEAST_LN_RAY && self.samples.iter().all(|sample| sample.term.has_zero_inside()) {
+            // Nothing on the ray is better than zero.
+            self.point.fill(0.0);
+            self.asked = Asked::Start;
+            return false;
+        }
         let in_range = ln_value < LN_RANGE && ln_value + q * t.ln() < LN_RANGE && (q * t.ln()).abs() < LN_RANGE;
         self.point.iter_mut().for_each(|a| *a *= t);
         self.asked = Asked::Start;

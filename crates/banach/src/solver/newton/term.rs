@@ -54,6 +54,11 @@ impl<'a> Term<'a> {
         }
     }
 
+    /// Whether 0 is inside the domain, and not at an end of it.
+    pub(super) fn has_zero_inside(&self) -> bool {
+        self.lower < 0.0 && 0.0 < self.upper
+    }
+
     /// The largest multiple of `ds` that leads from `s` to an end of the domain.
     pub(super) fn room(&self, s: f64, ds: f64) -> f64 {
         match () {
