@@ -21,7 +21,9 @@ struct Sample<'a> {
 enum Asked {
     /// The direction of the ray, on which the start is found.
     Ray,
-    /// A start that was given, or that rounding moved.
+    /// A start that was given.
+    Given,
+    /// The start that was found, where it had to be expanded again.
     Start,
     /// The end of a Newton step.
     Step,
@@ -179,15 +181,20 @@ impl<'a> Run<'a> {
     /// Asks for a given start, moved a little towards the ray if it is not inside the domain.
     fn start_at(&mut self, alpha: &[f64]) {
         let ray = std::mem::replace(&mut self.point, alpha.to_vec());
-        self.asked = Asked::Start;
+        self.asked = Asked::Given;
         if self.barriers == 0.0 {
             return;
         }
-        let inner = self.room(&vec![0.0; alpha.len()], &ray);
-        if inner.is_finite() {
+        let size = |v: &[f64]| v.iter().map(|v| v.abs()).sum::<f64>();
+        let room = self.room(&vec![0.0; alpha.len()], &ray);
+        let inner = if room.is_finite() { 0.5 * room } else { size(alpha) / size(&ray) };
+        if inner > 0.0 && inner.is_finite() {
             let towards = 1e-3;
-            let mix = alpha.iter().zip(&ray).map(|(alpha, ray)| (1.0 - towards) * alpha + towards * 0.5 * inner * ray);
+            let mix = alpha.iter().zip(&ray).map(|(alpha, ray)| (1.0 - towards) * alpha + towards * inner * ray);
             self.point = mix.collect();
+        } else if inner == 0.0 {
+            (self.point, self.asked) = (ray, Asked::Ray);
+            return;
         }
         self.keep_inside();
     }
@@ -196,6 +203,10 @@ impl<'a> Run<'a> {
     /// another point first, which is the answer `false`.
     pub(super) fn absorb(&mut self) -> bool {
         self.passes += 1;
+        if self.asked == Asked::Given && self.is_worse_than_zero() {
+            (self.point, self.asked) = (self.ray(), Asked::Ray);
+            return false;
+        }
         if self.asked == Asked::Ray && !self.settle_on_ray() {
             return false;
         }
@@ -209,6 +220,12 @@ impl<'a> Run<'a> {
         self.stretch();
         self.certify();
         true
+    }
+
+    /// Whether a given start is worse than zero, which no start on the ray is.
+    fn is_worse_than_zero(&self) -> bool {
+        let dual = self.problem.certificate(&self.point, &self.there.evaluation).dual;
+        dual.is_nan() || dual > 0.0
     }
 
     /// Moves the expansion of the ray to the minimum on it; `false` if that must be expanded again, because the powers of
