@@ -21,7 +21,9 @@ struct Sample<'a> {
 enum Asked {
     /// The direction of the ray, on which the start is found.
     Ray,
-    /// A start that was given, or that rounding moved.
+    /// A start that was given.
+    Given,
+    /// The start that was found, where it had to be expanded again.
     Start,
     /// The end of a Newton step.
     Step,
@@ -55,8 +57,9 @@ pub(super) struct Run<'a> {
     tail_share: f64,
     iteration: usize,
     passes: usize,
-    /// Iterations without progress.
+    /// Iterations without progress, and the dual value at the last one that made some.
     idle: usize,
+    milestone: f64,
     pub(super) status: Option<Status>,
     scratch: Scratch,
 }
@@ -78,10 +81,16 @@ const RAY_SHARE: f64 = 0.9;
 const FLAT: f64 = 0.5;
 /// The barrier may shrink as long as the step promises no more than this many times what the barrier leaves open.
 const CENTRED: f64 = 5.0;
+/// The barrier must shrink when a step promises no more than this share of what the barrier leaves open.
+const CENTRE: f64 = 0.1;
 /// Iterations without progress after which a run has stalled.
 const PATIENCE: usize = 30;
+/// A fall of the dual value by this share is progress, even if the gap does not show it.
+const FALL: f64 = 0.02;
 /// Beyond this, powers of e leave the range of f64.
 const LN_RANGE: f64 = 600.0;
+/// The search on the ray ends at -700.
+const LEAST_LN_RAY: f64 = -699.0;
 
 impl<'a> Run<'a> {
     pub(super) fn new(problem: &'a DualProblem<'a>, start: &Start, keep: usize) -> Result<Self, Error> {
@@ -115,6 +124,7 @@ impl<'a> Run<'a> {
             iteration: 0,
             passes: 0,
             idle: 0,
+            milestone: f64::INFINITY,
             status: None,
             scratch: Scratch::new(),
         };
@@ -153,6 +163,10 @@ impl<'a> Run<'a> {
             let side = |sign: f64| a.iter().map(|a| (sign * a).max(0.0)).sum::<f64>();
             let (plus, minus) = (side(1.0), side(-1.0));
             let least = plus.min(minus);
+            if least == 0.0 {
+                // The best constant is an end of the targets.
+                return start::direction(problem);
+            }
             a.iter_mut().for_each(|a| *a *= least / if *a > 0.0 { plus } else { minus });
             problem.balance(&mut a);
         }
@@ -167,15 +181,20 @@ impl<'a> Run<'a> {
     /// Asks for a given start, moved a little towards the ray if it is not inside the domain.
     fn start_at(&mut self, alpha: &[f64]) {
         let ray = std::mem::replace(&mut self.point, alpha.to_vec());
-        self.asked = Asked::Start;
+        self.asked = Asked::Given;
         if self.barriers == 0.0 {
             return;
         }
-        let inner = self.room(&vec![0.0; alpha.len()], &ray);
-        if inner.is_finite() {
+        let size = |v: &[f64]| v.iter().map(|v| v.abs()).sum::<f64>();
+        let room = self.room(&vec![0.0; alpha.len()], &ray);
+        let inner = if room.is_finite() { 0.5 * room } else { size(alpha) / size(&ray) };
+        if inner > 0.0 && inner.is_finite() {
             let towards = 1e-3;
-            let mix = alpha.iter().zip(&ray).map(|(alpha, ray)| (1.0 - towards) * alpha + towards * 0.5 * inner * ray);
+            let mix = alpha.iter().zip(&ray).map(|(alpha, ray)| (1.0 - towards) * alpha + towards * inner * ray);
             self.point = mix.collect();
+        } else if inner == 0.0 {
+            (self.point, self.asked) = (ray, Asked::Ray);
+            return;
         }
         self.keep_inside();
     }
@@ -184,6 +203,10 @@ impl<'a> Run<'a> {
     /// another point first, which is the answer `false`.
     pub(super) fn absorb(&mut self) -> bool {
         self.passes += 1;
+        if self.asked == Asked::Given && self.is_worse_than_zero() {
+            (self.point, self.asked) = (self.ray(), Asked::Ray);
+            return false;
+        }
         if self.asked == Asked::Ray && !self.settle_on_ray() {
             return false;
         }
@@ -199,6 +222,12 @@ impl<'a> Run<'a> {
         true
     }
 
+    /// Whether a given start is worse than zero, which no start on the ray is.
+    fn is_worse_than_zero(&self) -> bool {
+        let dual = self.problem.certificate(&self.point, &self.there.evaluation).dual;
+        dual.is_nan() || dual > 0.0
+    }
+
     /// Moves the expansion of the ray to the minimum on it; `false` if that must be expanded again, because the powers of
     /// the move are out of range.
     fn settle_on_ray(&mut self) -> bool {
@@ -210,6 +239,12 @@ impl<'a> Run<'a> {
         }
         let share = if self.barriers > 0.0 { RAY_SHARE } else { 1.0 };
         let t = start::ray_length(self.problem, &self.point, ln_value, share);
+        if t.ln() < LEAST_LN_RAY && self.samples.iter().all(|sample| sample.term.has_zero_inside()) {
+            // Nothing on the ray is better than zero.
+            self.point.fill(0.0);
+            self.asked = Asked::Start;
+            return false;
+        }
         let in_range = ln_value < LN_RANGE && ln_value + q * t.ln() < LN_RANGE && (q * t.ln()).abs() < LN_RANGE;
         self.point.iter_mut().for_each(|a| *a *= t);
         self.asked = Asked::Start;
@@ -315,7 +350,12 @@ impl<'a> Run<'a> {
             .for_each(|(t, omega)| *t = omega + if problem.has_intercept() { shift } else { 0.0 });
         let gap = self.certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
-        self.idle = if gap < 0.9 * best { 0 } else { self.idle + 1 };
+        let dual = self.certificate.dual;
+        let falls = dual < self.milestone - FALL * self.milestone.abs();
+        self.idle = if gap < 0.9 * best || falls { 0 } else { self.idle + 1 };
+        if falls || self.best.is_none() {
+            self.milestone = dual;
+        }
         if gap < best || self.best.is_none() {
             let (alpha, omega) = (self.alpha.clone(), omegas.clone());
             self.best = Some(Best { alpha, omega, intercept: b, certificate: self.certificate });
@@ -409,6 +449,11 @@ impl<'a> Run<'a> {
                     break;
                 }
             }
+        }
+        // Where the step promises next to nothing the barrier shrinks, whether the step fits or not.
+        if place + 1 == SHRINK.len() && found.decrease <= CENTRE * self.barriers * self.mu {
+            place -= 1;
+            found = self.newton_direction(hessian, mu(place));
         }
         self.mu = mu(place);
         self.shrink = place;

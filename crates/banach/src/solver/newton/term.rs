@@ -54,6 +54,11 @@ impl<'a> Term<'a> {
         }
     }
 
+    /// Whether 0 is inside the domain, and not at an end of it.
+    pub(super) fn has_zero_inside(&self) -> bool {
+        self.lower < 0.0 && 0.0 < self.upper
+    }
+
     /// The largest multiple of `ds` that leads from `s` to an end of the domain.
     pub(super) fn room(&self, s: f64, ds: f64) -> f64 {
         match () {
@@ -123,7 +128,8 @@ impl<'a> Term<'a> {
             0.0
         } else {
             let (here, there) = (Kink::at(s, mu / self.kink), Kink::at(asked.s, mu / self.kink));
-            0.5 * mu * (1.0 + (s + asked.s) / (here.root + there.root)) / here.positive / there.positive
+            let secant = 0.5 * mu * (1.0 + (s + asked.s) / (here.root + there.root)) / here.positive / there.positive;
+            secant.max(here.curvature(mu) / FLATTEST)
         };
         self.curvature + log(s - self.lower, asked.above) + log(self.upper - s, asked.below) + kink
     }
@@ -181,7 +187,7 @@ impl<'a> Term<'a> {
             }
             x = next;
         }
-        x.clamp(f64::MIN_POSITIVE, high)
+        x.min(high).max(f64::MIN_POSITIVE)
     }
 }
 
