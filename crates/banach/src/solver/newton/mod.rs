@@ -1,5 +1,6 @@
 //! Newton's method for every loss, many problems at a time.
 
+mod model;
 mod run;
 mod system;
 mod term;

@@ -2,6 +2,7 @@
 
 use super::{
     System,
+    model::Model,
     term::{self, Term},
 };
 use crate::{
@@ -52,9 +53,7 @@ pub(super) struct Run<'a> {
     mu: f64,
     shrink: usize,
     barriers: f64,
-    /// Features that the Hessian keeps, and the share of its trace that it leaves out.
-    keep: usize,
-    tail_share: f64,
+    model: Model,
     iteration: usize,
     passes: usize,
     /// Iterations without progress, and the dual value at the last one that made some.
@@ -119,8 +118,7 @@ impl<'a> Run<'a> {
             mu: f64::INFINITY,
             shrink: SHRINK.len() - 1,
             barriers,
-            keep,
-            tail_share: 0.0,
+            model: Model::new(keep),
             iteration: 0,
             passes: 0,
             idle: 0,
@@ -339,7 +337,6 @@ impl<'a> Run<'a> {
     /// The certificate of the iterate, which is remembered if it is the best.
     fn certify(&mut self) {
         let (problem, omegas) = (self.problem, &self.here.evaluation.omegas);
-        let before = self.certificate.gap;
         self.certificate = problem.certificate(&self.alpha, &self.here.evaluation);
         let b = problem.intercept(omegas);
         // Absent samples have no target.
@@ -360,10 +357,7 @@ impl<'a> Run<'a> {
             let (alpha, omega) = (self.alpha.clone(), omegas.clone());
             self.best = Some(Best { alpha, omega, intercept: b, certificate: self.certificate });
         }
-        // A whole step that gains less than a digit asks for more of the Hessian.
-        if self.asked == Asked::Step && self.certificate.gap > 0.1 * before && self.tail_share > 1e-3 {
-            self.keep = self.keep.saturating_mul(2);
-        }
+        self.model.learn(gap, self.asked == Asked::Step);
     }
 
     pub(super) fn progress(&self, problem: usize) -> Progress {
@@ -378,11 +372,11 @@ impl<'a> Run<'a> {
     /// Finds the next step and asks for its end; `Stalled` if there is none.
     pub(super) fn step(&mut self, tolerance: f64) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let hessian = self.problem.form().hessian(&self.here, self.keep, &mut scratch);
+        let hessian = self.model.take(self.problem.form(), &self.here, tolerance, &mut scratch);
         self.scratch = scratch;
-        self.tail_share = hessian.tail_share;
         let d = self.direction(&hessian, tolerance);
         let length = self.length(&hessian, &d);
+        self.model.put_back(hessian);
         self.point.iter_mut().zip(&self.alpha).zip(&d).for_each(|((point, alpha), d)| *point = alpha + length * d);
         self.keep_inside();
         let d: Vec<f64> = self.point.iter().zip(&self.alpha).map(|(to, from)| to - from).collect();
