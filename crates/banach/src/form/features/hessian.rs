@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use super::{Features, NEGLIGIBLE};
 use crate::{
     Scratch,
-    data::MAX_BLOCK,
     exponent::{WidePower, largest},
     form::{Evaluation, Expansion, Hessian, HessianPart, QForm},
 };
@@ -55,7 +54,7 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
     if size < NEGLIGIBLE {
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
-    let Selection { columns, weights, tail } = Selection::heaviest(form, at, size, keep, scratch);
+    let Selection { columns, weights, tail } = Selection::heaviest(form, at, size, keep);
     let entries = matrix.scale_of(&columns);
     let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
     let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
@@ -96,7 +95,7 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
     }
 }
 
-/// The features with the largest `|u|`.
+/// The features with the largest `|u|`, and what is known of the others.
 struct Selection {
     columns: Vec<usize>,
     /// `|u/size|^(q-2)` of those.
@@ -112,79 +111,66 @@ struct Tail {
     drawn: Vec<usize>,
 }
 
-/// Buckets for the sizes of u: this many for every factor of 2, down to `2^-64` of the largest.
+/// Buckets for the sizes of u: this many for every factor of 2, down to `2^-64` of the largest, and one for the rest.
 const PER_OCTAVE: usize = 16;
-const BUCKETS: usize = 64 * PER_OCTAVE;
+const BUCKETS: usize = 64 * PER_OCTAVE + 1;
 /// Features of the tail whose norms stand for all.
 const DRAWN: f64 = 256.0;
 
 impl Selection {
-    fn heaviest(form: &Features<'_>, at: &Expansion, size: f64, keep: usize, scratch: &mut Scratch) -> Self {
-        let all = relative_weights(form, at, size, scratch);
-        let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64) as usize;
+    fn heaviest(form: &Features<'_>, at: &Expansion, size: f64, keep: usize) -> Self {
+        let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
+        let mut buckets = [Bucket::default(); BUCKETS];
+        at.kept.iter().for_each(|&u| buckets[place(u)].add(u));
         // The first bucket that does not fit as a whole is taken in the order of its features.
-        let (mut last, mut room) = (BUCKETS + 1, 0);
-        if keep < all.len() {
-            let mut counts = [0_usize; BUCKETS + 1];
-            at.kept.iter().for_each(|&u| counts[place(u)] += 1);
-            (last, room) = (0, keep);
-            while counts[last] <= room {
-                room -= counts[last];
-                last += 1;
-            }
+        let (mut last, mut room) = (0, keep);
+        while last < BUCKETS && buckets[last].count <= room {
+            room -= buckets[last].count;
+            last += 1;
         }
-        let (mut columns, mut weights) = (Vec::new(), Vec::new());
-        let mut weight_of_tail = 0.0;
-        for (column, (&u, &weight)) in at.kept.iter().zip(all).enumerate() {
+        // A feature of the tail weighs what the mean of its bucket does.
+        let weight = |u: f64| (u / size).powf(form.exponent.q() - 2.0);
+        let mut means = [0.0; BUCKETS];
+        let mut tail = 0.0;
+        for (at, (mean, bucket)) in means.iter_mut().zip(&buckets).enumerate().skip(last) {
+            *mean = weight(bucket.sum / bucket.count.max(1) as f64);
+            tail += *mean * (bucket.count - if at == last { room } else { 0 }) as f64;
+        }
+        let step = tail / DRAWN;
+        let (mut columns, mut drawn, mut sum) = (Vec::new(), Vec::new(), 0.5 * step);
+        for (column, &u) in at.kept.iter().enumerate() {
             let place = place(u);
             if place < last || (place == last && room > 0) {
                 room -= usize::from(place == last);
                 columns.push(column);
-                weights.push(weight);
             } else {
-                weight_of_tail += weight;
+                sum += means[place];
+                while sum > step {
+                    drawn.push(column);
+                    sum -= step;
+                }
             }
         }
-        let tail = Tail::new(weight_of_tail, all, &columns);
-        Self { columns, weights, tail }
+        let weights = columns.iter().map(|&column| weight(at.kept[column].abs())).collect();
+        Self { columns, weights, tail: Tail { weight: tail, drawn } }
     }
 }
 
-/// `|u/size|^(q-2) = |J_q(u/size)|/|u/size|` of every feature.
-fn relative_weights<'a>(form: &Features<'_>, at: &Expansion, size: f64, scratch: &'a mut Scratch) -> &'a [f64] {
-    let weights = scratch.features.take(at.kept.len());
-    let inverse = 1.0 / size;
-    weights.par_chunks_mut(MAX_BLOCK).zip(at.kept.par_chunks(MAX_BLOCK)).with_min_len(8).for_each(|(weights, u)| {
-        weights.copy_from_slice(u);
-        form.exponent.duality_map(weights, inverse);
-        let pairs = weights.iter_mut().zip(u);
-        pairs.for_each(|(weight, u)| *weight = if *weight == 0.0 { 0.0 } else { (*weight / (u * inverse)).abs() });
-    });
-    weights
+/// How many features have a `|u|` of about the same size, and the sum of those.
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    count: usize,
+    sum: f64,
+}
+
+impl Bucket {
+    fn add(&mut self, u: f64) {
+        self.count += 1;
+        self.sum += u.abs();
+    }
 }
 
 impl Tail {
-    /// The features beside the columns that are kept, given in order.
-    fn new(weight: f64, weights: &[f64], columns: &[usize]) -> Self {
-        let step = weight / DRAWN;
-        let (mut drawn, mut sum, mut next) = (Vec::new(), 0.0, 0.5 * step);
-        if step == 0.0 {
-            return Self { weight, drawn };
-        }
-        let mut kept = columns.iter().peekable();
-        for (feature, &weight) in weights.iter().enumerate() {
-            if kept.next_if_eq(&&feature).is_some() {
-                continue;
-            }
-            sum += weight;
-            while sum > next {
-                drawn.push(feature);
-                next += step;
-            }
-        }
-        Self { weight, drawn }
-    }
-
     /// The sum of weights times squares of norms, for entries divided by `2^exponent`.
     fn trace(&self, form: &Features<'_>, exponent: f64) -> f64 {
         let squares = self.drawn.iter().map(|&column| form.matrix.column_square(column, exponent));
