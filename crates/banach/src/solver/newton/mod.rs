@@ -26,7 +26,7 @@ pub struct Newton {
 }
 
 /// A Hessian may cost as much as this many passes over the data, in terms of the number of features that it keeps.
-const FEATURES_PER_PASS: usize = 4;
+const FEATURES_PER_PASS: usize = 1;
 
 impl Solver for Newton {
     fn solve_from(
