@@ -1,10 +1,15 @@
 //! Every law of a run, over every loss: ends, certificates, solutions. `laws/invariance.rs` changes the data,
-//! `laws/intercept.rs` what the intercept adds, `laws/paper.rs` checks the theorems.
+//! `laws/intercept.rs` what the intercept adds, `laws/paper.rs` checks the theorems, `laws/newton.rs`
+//! what only Newton's method claims.
 
+mod batch;
 mod intercept;
 mod invariance;
+mod newton;
 mod paper;
 mod path;
+
+use std::rc::Rc;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use rand::{RngExt, SeedableRng};
@@ -51,6 +56,15 @@ fn for_every_loss(exponents: &[f64], check: impl Fn(&Features<'_>, &dyn Loss, &[
 
 fn proximal_gradient(tolerance: f64, max_iterations: usize) -> ProximalGradient {
     ProximalGradient { stopping: Stopping { tolerance, max_iterations }, ..ProximalGradient::default() }
+}
+
+fn newton(tolerance: f64) -> Newton {
+    Newton { stopping: Stopping { tolerance, max_iterations: 200 } }
+}
+
+/// The solvers that take every loss, at the accuracy that weights need.
+fn solvers() -> [Rc<dyn Solver>; 2] {
+    [Rc::new(proximal_gradient(1e-12, 20_000)), Rc::new(newton(1e-12))]
 }
 
 fn problem<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64) -> DualProblem<'a> {

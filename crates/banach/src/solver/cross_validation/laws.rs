@@ -5,8 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::{
-    Exponent, FeatureMatrix, Features, Gram, Logistic, Loss, Memory, Progress, ProximalGradient, QForm, Squared, Start,
-    Status, Stopping, Unobserved, kernel::Linear, loss::laws::all, loss::laws::target,
+    Exponent, FeatureMatrix, Features, Gram, Logistic, Loss, Memory, Newton, Progress, ProximalGradient, QForm,
+    Squared, Start, Status, Stopping, Unobserved, kernel::Linear, loss::laws::all, loss::laws::target,
 };
 use std::{cell::RefCell, ops::ControlFlow};
 
@@ -54,8 +54,18 @@ fn problem<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], intercept:
 }
 
 fn run(problem: &DualProblem<'_>, grid: &GammaGrid, folds: &Folds, gammas_per_batch: usize) -> CrossValidation {
+    run_by(&solver(), problem, grid, folds, gammas_per_batch)
+}
+
+fn run_by(
+    solver: &dyn Solver,
+    problem: &DualProblem<'_>,
+    grid: &GammaGrid,
+    folds: &Folds,
+    gammas_per_batch: usize,
+) -> CrossValidation {
     let problems = std::slice::from_ref(problem);
-    let validated = in_batches(problems, grid, folds, gammas_per_batch, &solver(), &mut Unobserved);
+    let validated = in_batches(problems, grid, folds, gammas_per_batch, solver, &mut Unobserved);
     let validated = validated.expect("valid").remove(0);
     assert_eq!(validated.unconverged().next(), None, "{:?}", problem.loss());
     validated
@@ -80,6 +90,16 @@ fn assert_same(a: &CrossValidation, b: &CrossValidation, what: &dyn std::fmt::De
 /// The scores by their definitions, from fits to the other samples and predictions for these.
 #[test]
 fn scores_are_those_of_separate_fits() {
+    assert_scores(&solver());
+}
+
+/// The same in lockstep.
+#[test]
+fn scores_by_newton_are_those_of_separate_fits() {
+    assert_scores(&Newton { stopping: Stopping { tolerance: 1e-10, max_iterations: 200 } });
+}
+
+fn assert_scores(solver: &dyn Solver) {
     for (p, intercept) in [(2.0, true), (4.0 / 3.0, false), (4.0 / 3.0, true), (1.15, true)] {
         let form = form(p);
         let gram = Gram::new(matrix(&(0..N).collect::<Vec<_>>()), Linear, form.exponent(), Memory::default()).ok();
@@ -88,7 +108,7 @@ fn scores_are_those_of_separate_fits() {
             let y = targets(&*loss);
             let whole = problem(&form, &*loss, &y, intercept);
             let grid = GammaGrid::from_data(&whole, 3).expect("in range");
-            let validated = run(&whole, &grid, &folds(), 1);
+            let validated = run_by(solver, &whole, &grid, &folds(), 1);
             for (fold, held_out) in folds().held_out().iter().enumerate() {
                 let kept: Vec<usize> = (0..N).filter(|i| !held_out.contains(i)).collect();
                 let of = |values: &[f64], samples: &[usize]| samples.iter().map(|&i| values[i]).collect::<Vec<_>>();
@@ -102,7 +122,7 @@ fn scores_are_those_of_separate_fits() {
                     let alone = DualProblem::new(&*part, &*loss, &y_kept, gamma).expect("valid");
                     let alone = alone.with_sample_weights(&w_kept).expect("valid");
                     let alone = if intercept { alone.with_intercept().expect("valid") } else { alone };
-                    let solution = solver().solve(&alone, &mut Unobserved).expect("valid");
+                    let solution = solver.solve(&alone, &mut Unobserved).expect("valid");
                     let predicted = part.predictor(&solution.alpha).predict(&matrix(held_out)).expect("in range");
                     let t: Vec<f64> = predicted.iter().map(|omega| omega + solution.intercept).collect();
                     let mean = |f: &dyn Fn(usize) -> f64| {

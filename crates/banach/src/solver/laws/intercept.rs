@@ -12,12 +12,14 @@ fn loss_sum(problem: &DualProblem<'_>, omega: &[f64], b: f64) -> f64 {
     samples.map(|((&y, gamma), omega)| gamma * problem.loss().value(y, omega + b)).sum()
 }
 
-/// The problem with an intercept, and its solution.
-fn fitted(form: &Features<'_>, loss: &dyn Loss, y: &[f64], gamma: f64) -> Solution {
+/// The solutions of the problem with an intercept, one of every solver.
+fn fitted(form: &Features<'_>, loss: &dyn Loss, y: &[f64], gamma: f64) -> [Solution; 2] {
     let problem = problem(form, loss, y, gamma).with_intercept().expect("valid");
-    let solution = converged(&proximal_gradient(1e-12, 20_000), &problem);
-    assert!(problem.is_balanced(&solution.alpha), "{loss:?} {:?}", solution.alpha);
-    solution
+    solvers().map(|solver| {
+        let solution = converged(&*solver, &problem);
+        assert!(problem.is_balanced(&solution.alpha), "{loss:?} {:?}", solution.alpha);
+        solution
+    })
 }
 
 proptest! {
@@ -112,12 +114,13 @@ fn shifted_targets_shift_the_intercept() {
         let expected = fitted(form, loss, y, 1.9);
         for c in [-3.0, 1e4] {
             let shifted: Vec<f64> = y.iter().map(|y| y + c).collect();
-            let found = fitted(form, loss, &shifted, 1.9);
-            let models = (Model::new(form, &found), Model::new(form, &expected));
-            models.0.assert_same(&models.1, &format!("{loss:?} {c}"));
-            assert!((found.intercept - expected.intercept - c).abs() <= 1e-4, "{loss:?} {c}: {}", found.intercept);
-            let values = (found.certificate.primal, expected.certificate.primal);
-            assert!((values.0 - values.1).abs() <= 1e-10 * values.1, "{loss:?} {c}: {values:?}");
+            for (found, expected) in fitted(form, loss, &shifted, 1.9).iter().zip(&expected) {
+                let models = (Model::new(form, found), Model::new(form, expected));
+                models.0.assert_same(&models.1, &format!("{loss:?} {c}"));
+                assert!((found.intercept - expected.intercept - c).abs() <= 1e-4, "{loss:?} {c}: {}", found.intercept);
+                let values = (found.certificate.primal, expected.certificate.primal);
+                assert!((values.0 - values.1).abs() <= 1e-10 * values.1, "{loss:?} {c}: {values:?}");
+            }
         }
     });
 }
@@ -127,7 +130,7 @@ fn shifted_targets_shift_the_intercept() {
 fn slopes_are_dual_variables() {
     for_every_loss(&[4.0 / 3.0], |form, loss, y| {
         let found = fitted(form, loss, y, 1.9);
-        for (i, &y) in y.iter().enumerate() {
+        for (found, (i, &y)) in found.iter().flat_map(|found| y.iter().enumerate().map(move |sample| (found, sample))) {
             let (t, s) = (found.omega[i] + found.intercept, found.alpha[i] / 1.9);
             let (before, after) = (loss.slopes(y, t - 1e-4).0, loss.slopes(y, t + 1e-4).1);
             assert!(before - 1e-4 <= -s && -s <= after + 1e-4, "{loss:?}: {before} {after} {s}");
@@ -142,8 +145,9 @@ fn constants_need_no_weights() {
     let form = features(&x, 4.0 / 3.0);
     for loss in all().iter().filter(|loss| loss.name() != "logistic") {
         for y in [1.0, -1.0] {
-            let found = fitted(&form, &**loss, &[y; N], 1.9);
-            assert_eq!((found.alpha, found.intercept, found.certificate.gap), (vec![0.0; N], y, 0.0), "{loss:?}");
+            for found in fitted(&form, &**loss, &[y; N], 1.9) {
+                assert_eq!((found.alpha, found.intercept, found.certificate.gap), (vec![0.0; N], y, 0.0), "{loss:?}");
+            }
         }
     }
 }
@@ -180,8 +184,10 @@ fn unbalanced_vectors_are_refused() {
         let found = evaluated(&with, &alpha).2;
         assert_eq!((found.dual, found.gap, found.relative_gap()), (f64::INFINITY, f64::INFINITY, f64::INFINITY));
         let start = Start::At(alpha);
-        let refused = proximal_gradient(1e-6, 10).solve_from(&with, &start, &mut Unobserved);
-        assert!(matches!(refused, Err(Error::Unbalanced { what: "alpha_0", .. })), "{loss:?}");
+        for solver in solvers() {
+            let refused = solver.solve_from(&with, &start, &mut Unobserved);
+            assert!(matches!(refused, Err(Error::Unbalanced { what: "alpha_0", .. })), "{loss:?}");
+        }
     });
 }
 

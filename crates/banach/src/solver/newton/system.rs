@@ -80,11 +80,14 @@ impl System {
 
     /// The solution of the system, with the multiplier of `sum_i d_i = 0` taken out.
     pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let mut d = self.solve_plain(right);
-        if let Some(ones) = &self.ones {
-            let multiplier = d.iter().sum::<f64>() / ones.iter().sum::<f64>();
-            d.iter_mut().zip(ones).for_each(|(d, one)| *d -= multiplier * one);
-        }
+        let Some(ones) = &self.ones else { return self.solve_plain(right) };
+        let total: f64 = ones.iter().sum();
+        let multiplier = self.solve_plain(right).iter().sum::<f64>() / total;
+        // Again without the multiplier, so that it need not cancel in the answer.
+        let right: Vec<f64> = right.iter().map(|right| right - multiplier).collect();
+        let mut d = self.solve_plain(&right);
+        let rest = d.iter().sum::<f64>() / total;
+        d.iter_mut().zip(ones).for_each(|(d, one)| *d -= rest * one);
         d
     }
 

@@ -1,0 +1,346 @@
+//! Problems that Newton's method has reason to fear, through the public interface: separable and dependent samples, rare binary
+//! columns, outliers, units and weights at the ends of f64, parameters at the ends of their range.
+//!
+//! Every run ends after few passes with a dual vector that is finite and with the certificate of that vector. Where
+//! [`must_converge`] says so the gap is below 1e-8; beyond, f64 or the steepness of `|u|^q` may stop a run early, which its status
+//! has to say.
+
+use banach::{
+    Absolute, DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features, Gram, Hinge,
+    Huber, Logistic, Loss, Memory, Newton, QForm, Quantile, Scratch, Solution, Solver, Squared, SquaredHinge, Start,
+    Status, Stopping, Unobserved, kernel::Linear, loss::Targets,
+};
+use rand::{RngExt, SeedableRng};
+use rand_distr::StandardNormal;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const EXPONENTS: [f64; 5] = [2.0, 4.0 / 3.0, 1.1, 1.05, 1.01];
+const GAMMAS: [f64; 6] = [1e-6, 1e-2, 1.0, 1e2, 1e4, 1e6];
+const TOLERANCE: f64 = 1e-8;
+const MOST_ITERATIONS: usize = 150;
+
+fn losses() -> Vec<Box<dyn Loss>> {
+    vec![
+        Box::new(Squared),
+        Box::new(Absolute),
+        Box::new(EpsilonInsensitive::new(0.1).expect("valid")),
+        Box::new(Huber::new(1.35).expect("valid")),
+        Box::new(Quantile::new(0.25).expect("valid")),
+        Box::new(Logistic),
+        Box::new(Hinge),
+        Box::new(SquaredHinge),
+    ]
+}
+
+fn targets(loss: &dyn Loss, y: &[f64]) -> Vec<f64> {
+    match loss.targets() {
+        Targets::Real => y.to_vec(),
+        Targets::Signs => y.iter().map(|y| 1.0_f64.copysign(*y)).collect(),
+    }
+}
+
+fn normal(count: usize, seed: u64) -> Vec<f64> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..count).map(|_| rng.sample(StandardNormal)).collect()
+}
+
+fn features(n: usize, columns: &[f64], p: f64) -> Features<'_> {
+    let matrix = FeatureMatrix::from_columns(n, columns.len() / n, columns).expect("valid");
+    Features::new(matrix, Exponent::new(p).expect("inside"))
+}
+
+fn scaled(c: f64, v: &[f64]) -> Vec<f64> {
+    v.iter().map(|v| c * v).collect()
+}
+
+/// Whether a gap of 1e-8 can be asked for. Losses with kinks need residuals of `1e-8/gamma`, and for p near 1 the way from the
+/// start has as many steps as q times the logarithm of gamma.
+fn must_converge(p: f64, gamma: f64) -> bool {
+    gamma <= 1e2 || (gamma <= 1e4 && p >= 1.05)
+}
+
+/// The answer is finite, its certificate is that of its dual vector up to rounding, and the status says what the gap says.
+fn assert_honest(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
+    let Solution { alpha, omega, certificate, status, passes, iterations, intercept } = solution;
+    let what = format!("{what}: {status:?} after {passes} passes, {certificate:?}");
+    assert!(alpha.iter().chain(omega).chain([intercept]).all(|value| value.is_finite()), "{what} {alpha:?} {omega:?}");
+    assert!(certificate.gap >= 0.0 && certificate.distance >= 0.0, "{what}");
+    assert!(!certificate.primal.is_nan() && !certificate.dual.is_nan(), "{what}");
+    assert_eq!(*status == Status::Converged, certificate.relative_gap() <= TOLERANCE, "{what}");
+    assert!(*iterations <= MOST_ITERATIONS && *passes <= 3 * iterations + 3, "{what}");
+    let mut evaluation = Evaluation::default();
+    problem.form().evaluate(alpha, &mut evaluation, &mut Scratch::new());
+    let again = problem.certificate(alpha, &evaluation);
+    // Rounding in sums of alpha_i x_i that cancel is multiplied by gamma.
+    let honest = certificate.relative_gap() >= 0.1 * again.relative_gap() - 1e-10;
+    let amplified = !must_converge(problem.form().exponent().p(), problem.gamma());
+    assert!(honest || amplified, "{what}, but {again:?}");
+}
+
+/// Solves; `None` where the problem itself is refused.
+fn solve(problem: Result<DualProblem<'_>, Error>, start: &Start, what: &str) -> Option<Solution> {
+    let problem = problem.ok()?;
+    let stopping = Stopping { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS };
+    let solution = Newton { stopping }.solve_from(&problem, start, &mut Unobserved).expect(what);
+    assert_honest(&problem, &solution, what);
+    Some(solution)
+}
+
+fn with_intercept(problem: DualProblem<'_>, intercept: bool) -> Result<DualProblem<'_>, Error> {
+    if intercept { problem.with_intercept() } else { Ok(problem) }
+}
+
+/// Every loss, with and without an intercept, over one form. `wanted` says where the gap must be reached.
+fn check(what: &str, form: &dyn QForm, y: &[f64], gammas: &[f64], wanted: impl Fn(&dyn Loss, f64) -> bool) {
+    for loss in losses() {
+        let y = targets(&*loss, y);
+        for (gamma, intercept) in gammas.iter().flat_map(|&gamma| [(gamma, false), (gamma, true)]) {
+            let p = form.exponent().p();
+            let what = format!("{what}, {loss:?} p = {p}, gamma = {gamma:e}, b: {intercept}");
+            let problem = DualProblem::new(form, &*loss, &y, gamma);
+            let problem = problem.and_then(|problem| with_intercept(problem, intercept));
+            let Some(solution) = solve(problem, &Start::Auto, &what) else { continue };
+            let reached = solution.status == Status::Converged;
+            assert!(reached || !wanted(&*loss, gamma), "{what}: {:?} {:?}", solution.status, solution.certificate);
+        }
+    }
+}
+
+fn check_all(what: &str, n: usize, columns: &[f64], y: &[f64]) {
+    for p in EXPONENTS {
+        check(what, &features(n, columns, p), y, &GAMMAS, |_, gamma| must_converge(p, gamma));
+    }
+}
+
+/// Targets that the features explain without an error, up to gamma = 1e6 for classes.
+#[test]
+fn separable_samples() {
+    for (n, d) in [(12, 30), (30, 3)] {
+        let columns = normal(n * d, 1);
+        let y: Vec<f64> = (0..n).map(|i| 2.0 * columns[i] - columns[n + i]).collect();
+        for p in EXPONENTS {
+            check("separable", &features(n, &columns, p), &y, &GAMMAS, |loss, gamma| {
+                // With fewer features than samples every sample is on its kink.
+                let exact = n > d && loss.targets() == Targets::Real && loss.smoothness().is_none();
+                let of_classes = n < d && loss.targets() == Targets::Signs;
+                of_classes || if exact { gamma <= 1e2 } else { must_converge(p, gamma) }
+            });
+        }
+    }
+}
+
+#[test]
+fn one_class_or_one_target() {
+    let (n, columns) = (10, normal(10 * 20, 2));
+    for y in [1.0, -1.0, 0.0, 5.0] {
+        check_all("constant targets", n, &columns, &vec![y; n]);
+    }
+}
+
+#[test]
+fn one_and_two_samples() {
+    for (n, d) in [(1, 1), (1, 5), (2, 1), (2, 5)] {
+        for y in [[1.3, -0.4], [1.3, 0.4]] {
+            check_all("few samples", n, &normal(n * d, 3), &y[..n]);
+        }
+    }
+}
+
+#[test]
+fn dependent_samples() {
+    let (n, mut columns, y) = (12, normal(12 * 30, 4), normal(12, 5));
+    for column in columns.chunks_mut(n) {
+        (column[1], column[3], column[5]) = (column[0], column[2] + column[4], -column[6]);
+    }
+    check_all("repeated samples and sums of samples", n, &columns, &y);
+}
+
+#[test]
+fn fewer_features_than_samples() {
+    let (n, columns, y) = (16, normal(16 * 3, 4), normal(16, 5));
+    check_all("three features", n, &columns, &y);
+}
+
+#[test]
+fn repeated_constant_and_zero_columns() {
+    let (n, mut columns, y) = (12, normal(12 * 10, 4), normal(12, 5));
+    let first = columns[..n].to_vec();
+    columns[n..2 * n].copy_from_slice(&first);
+    columns[2 * n..3 * n].copy_from_slice(&first);
+    columns[3 * n..5 * n].fill(0.7);
+    columns[5 * n..6 * n].fill(0.0);
+    check_all("columns without news", n, &columns, &y);
+    check_all("X = 0", n, &vec![0.0; 4 * n], &y);
+}
+
+/// Standardised binary columns, a third of them with ones in 1 % of the samples: a damped Newton method diverges here.
+#[test]
+fn rare_binary_columns() {
+    let (n, d) = (60, 400);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut columns = vec![];
+    for k in 0..d {
+        let share = if k % 3 == 0 { 0.01 } else { 0.3 };
+        let column: Vec<f64> = (0..n).map(|_| f64::from(u8::from(rng.random::<f64>() < share))).collect();
+        let mean = column.iter().sum::<f64>() / n as f64;
+        let deviation = (mean * (1.0 - mean)).sqrt();
+        columns.extend(column.iter().map(|x| if deviation > 0.0 { (x - mean) / deviation } else { *x }));
+    }
+    let noise = normal(n, 7);
+    let y: Vec<f64> = (0..n).map(|i| columns[i] - 2.0 * columns[n + i] + 0.5 * noise[i]).collect();
+    let some =
+        [(2.0, &GAMMAS[..]), (4.0 / 3.0, &GAMMAS), (1.1, &[1e-6, 1.0, 1e4]), (1.05, &[1e-2, 1e2]), (1.01, &[1.0])];
+    for (p, gammas) in some {
+        check("binary", &features(n, &columns, p), &y, gammas, |_, gamma| must_converge(p, gamma));
+    }
+}
+
+/// One target is an outlier. For the squared loss `y -> c y` is `gamma -> c^(2-p) gamma`.
+#[test]
+fn outliers() {
+    let (n, columns, mut y) = (12, normal(12 * 30, 7), normal(12, 8));
+    for (p, size) in EXPONENTS.iter().flat_map(|&p| [1e6, 1e100].map(|size| (p, size))) {
+        y[3] = size;
+        check("outlier", &features(n, &columns, p), &y, &[1e-2, 1.0, 1e2], |loss, _| {
+            loss.name() != "squared" || p == 2.0 || size == 1e6
+        });
+    }
+}
+
+/// Units of the data, with the gamma that belongs to them and without; targets of every size.
+#[test]
+fn units() {
+    let (n, columns, y) = (8, normal(8 * 15, 9), normal(8, 10));
+    for (p, c) in [2.0, 4.0 / 3.0, 1.1].iter().flat_map(|&p| [1e-150, 1e-30, 1e30, 1e150_f64].map(|c| (p, c))) {
+        let other_columns = scaled(c, &columns);
+        let form = features(n, &other_columns, p);
+        check("units of X", &form, &y, &[c.powf(-p)], |_, _| true);
+        check("size of X", &form, &y, &[1e-6, 1.0, 1e6], |_, _| c < 1.0);
+        let form = features(n, &columns, p);
+        check("size of y", &form, &scaled(c, &y), &[1e-6, 1.0, 1e6], |_, _| false);
+    }
+}
+
+#[test]
+fn gammas_of_every_size() {
+    let (n, columns, y) = (8, normal(8 * 15, 9), normal(8, 10));
+    let gammas = [1e-300, 1e-200, 1e-100, 1e-30, 1e-10, 1e10, 1e30, 1e100, 1e200, 1e300];
+    for p in EXPONENTS {
+        check("gamma", &features(n, &columns, p), &y, &gammas, |_, gamma| gamma < 1.0 && gamma > 1e-299);
+    }
+}
+
+#[test]
+fn parameters_at_the_ends_of_their_range() {
+    let (n, columns, y) = (12, normal(12 * 30, 11), normal(12, 12));
+    let mut losses: Vec<(Box<dyn Loss>, bool)> = vec![];
+    for epsilon in [0.0, 1e-300, 1e-10, 1.0, 10.0, 1e10] {
+        losses.push((Box::new(EpsilonInsensitive::new(epsilon).expect("valid")), true));
+    }
+    for tau in [1e-300, 1e-10, 1e-3, 0.999, 1.0 - 1e-10] {
+        losses.push((Box::new(Quantile::new(tau).expect("valid")), tau > 1e-100));
+    }
+    for rho in [1e-300, 1e-8, 1e-3, 1e3, 1e8, 1e300] {
+        losses.push((Box::new(Huber::new(rho).expect("valid")), rho > 1e-100));
+    }
+    for p in EXPONENTS {
+        let form = features(n, &columns, p);
+        for (loss, wanted) in &losses {
+            for (gamma, intercept) in [1e-4, 1.0, 1e3].iter().flat_map(|&gamma| [(gamma, false), (gamma, true)]) {
+                let what = format!("{loss:?} p = {p}, gamma = {gamma:e}, b: {intercept}");
+                let problem = DualProblem::new(&form, &**loss, &y, gamma);
+                let problem = problem.and_then(|problem| with_intercept(problem, intercept));
+                let solution = solve(problem, &Start::Auto, &what).expect("in range");
+                assert!(solution.status == Status::Converged || !wanted, "{what}: {:?}", solution.certificate);
+            }
+        }
+    }
+}
+
+/// Starts at the ends of the domain, at zero and on the ray lead to the answer, or are refused (logistic loss).
+#[test]
+fn starts_at_the_border() {
+    let (n, columns, y) = (12, normal(12 * 30, 17), normal(12, 18));
+    for p in EXPONENTS {
+        let form = features(n, &columns, p);
+        for loss in losses() {
+            let y = targets(&*loss, &y);
+            for gamma in [1e-2, 1.0, 1e2] {
+                let at = |end: fn((f64, f64)) -> f64| {
+                    let ends = y.iter().map(|&y| end(loss.domain(y)));
+                    Start::At(ends.map(|end| if end.is_finite() { gamma * end } else { 0.0 }).collect())
+                };
+                let zero = Start::At(vec![0.0; n]);
+                let problem = DualProblem::new(&form, &*loss, &y, gamma).expect("valid");
+                let balanced = problem.clone().with_intercept().expect("two classes");
+                for (problem, start) in [
+                    (&problem, at(|(lower, _)| lower)),
+                    (&problem, at(|(_, upper)| upper)),
+                    (&problem, zero.clone()),
+                    (&problem, Start::Ray),
+                    (&balanced, zero),
+                    (&balanced, Start::Ray),
+                ] {
+                    let what = format!("{loss:?} p = {p}, gamma = {gamma:e}, {start:?}");
+                    if loss.name() == "logistic" && start != Start::Ray {
+                        let refused = Newton::default().solve_from(problem, &start, &mut Unobserved);
+                        assert!(matches!(refused, Err(Error::BadValue { what: "alpha_0", .. })), "{what}");
+                        continue;
+                    }
+                    let solution = solve(Ok(problem.clone()), &start, &what).expect("valid");
+                    assert_eq!(solution.status, Status::Converged, "{what}: {:?}", solution.certificate);
+                }
+            }
+        }
+    }
+}
+
+/// A tensor, stored or not, of many and of few variables. What cancels in it limits the gap, and the certificate counts it.
+#[test]
+fn tensors() {
+    for (p, n, d) in [(2.0, 12, 30), (4.0 / 3.0, 12, 30), (1.2, 7, 30), (4.0 / 3.0, 12, 2)] {
+        let (columns, y) = (normal(n * d, 13), normal(n, 14));
+        let matrix = || FeatureMatrix::from_columns(n, d, &columns[..]).expect("valid");
+        let exponent = Exponent::new(p).expect("inside");
+        let stored = Gram::new(matrix(), Linear, exponent, Memory::default()).expect("in range");
+        let streamed = Gram::streamed(matrix(), Linear, exponent, Memory::default()).expect("in range");
+        for form in [stored, streamed] {
+            check("tensor", &form, &y, &GAMMAS, |_, gamma| gamma <= if n > d { 1.0 } else { 1e2 });
+        }
+    }
+}
+
+/// A tolerance of 0 ends where f64 does, one of 1e-14 is reached by the smooth losses; limits of 0 and 1 are kept.
+#[test]
+fn tolerances_and_limits() {
+    let (n, columns, y) = (10, normal(10 * 25, 19), normal(10, 20));
+    for p in EXPONENTS {
+        let form = features(n, &columns, p);
+        for loss in losses() {
+            let y = targets(&*loss, &y);
+            for intercept in [false, true] {
+                let problem = DualProblem::new(&form, &*loss, &y, 1.5).expect("valid");
+                let problem = with_intercept(problem, intercept).expect("two classes");
+                let run = |tolerance, max_iterations| {
+                    let newton = Newton { stopping: Stopping { tolerance, max_iterations } };
+                    newton.solve(&problem, &mut Unobserved).expect("valid")
+                };
+                let end = run(0.0, 10_000);
+                let (gap, what) = (end.certificate.relative_gap(), format!("{loss:?} p = {p}, b: {intercept}"));
+                assert!(end.passes <= 300 && gap <= 1e-11, "{what}: {:?} {gap:e} {}", end.status, end.passes);
+                assert!(end.status == Status::Stalled || (end.status == Status::Converged && gap == 0.0), "{what}");
+                let fine = run(1e-14, 10_000);
+                let gap = fine.certificate.relative_gap();
+                let smooth = loss.smoothness().is_some();
+                assert!(fine.passes <= 300 && gap <= if smooth { 1e-13 } else { 1e-11 }, "{what}: {gap:e}");
+                for limit in [0, 1] {
+                    let few = run(1e-14, limit);
+                    let at_once = limit == 1 && loss.name() == "squared" && p == 2.0;
+                    let status = if at_once { Status::Converged } else { Status::IterationLimit };
+                    assert_eq!((few.status, few.iterations), (status, limit), "{what}");
+                    assert!(few.certificate.gap.is_finite() && few.passes <= 2 * limit + 2, "{what}");
+                }
+            }
+        }
+    }
+}
