@@ -114,46 +114,62 @@ struct Tail {
 /// Buckets for the sizes of u: this many for every factor of 2, down to `2^-64` of the largest, and one for the rest.
 const PER_OCTAVE: usize = 16;
 const BUCKETS: usize = 64 * PER_OCTAVE + 1;
+/// Features by which the sizes of all are judged.
+const JUDGED: usize = 16_384;
 /// Features of the tail whose norms stand for all.
 const DRAWN: f64 = 256.0;
 
 impl Selection {
     fn heaviest(form: &Features<'_>, at: &Expansion, size: f64, keep: usize) -> Self {
+        let weight = |u: f64| (u / size).powf(form.exponent.q() - 2.0);
+        let every = (at.kept.len() / JUDGED).max(1);
         let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
         let mut buckets = [Bucket::default(); BUCKETS];
-        at.kept.iter().for_each(|&u| buckets[place(u)].add(u));
-        // The first bucket that does not fit as a whole is taken in the order of its features.
-        let (mut last, mut room) = (0, keep);
-        while last < BUCKETS && buckets[last].count <= room {
-            room -= buckets[last].count;
-            last += 1;
+        at.kept.iter().step_by(every).for_each(|&u| buckets[place(u)].add(u));
+        // As many buckets as fit, and at least one.
+        let (mut end, mut room) = (0, keep / every);
+        while end < BUCKETS && buckets[end].count <= room {
+            room -= buckets[end].count;
+            end += 1;
         }
+        let (end, threshold) = if keep >= at.kept.len() {
+            (BUCKETS, 0.0)
+        } else {
+            let end = end.max(1);
+            (end, f64::from_bits(((size.to_bits() >> 48) + 1 - end as u64) << 48))
+        };
+        let columns = columns_above(&at.kept, threshold, keep);
+        let weights: Vec<f64> = columns.iter().map(|&column| weight(at.kept[column].abs())).collect();
         // A feature of the tail weighs what the mean of its bucket does.
-        let weight = |u: f64| (u / size).powf(form.exponent.q() - 2.0);
-        let mut means = [0.0; BUCKETS];
-        let mut tail = 0.0;
-        for (at, (mean, bucket)) in means.iter_mut().zip(&buckets).enumerate().skip(last) {
-            *mean = weight(bucket.sum / bucket.count.max(1) as f64);
-            tail += *mean * (bucket.count - if at == last { room } else { 0 }) as f64;
-        }
-        let step = tail / DRAWN;
-        let (mut columns, mut drawn, mut sum) = (Vec::new(), Vec::new(), 0.5 * step);
-        for (column, &u) in at.kept.iter().enumerate() {
+        let means: Vec<f64> = buckets.iter().map(|bucket| weight(bucket.sum / bucket.count.max(1) as f64)).collect();
+        let tails = buckets.iter().zip(&means).skip(end).map(|(bucket, mean)| bucket.count as f64 * mean);
+        let total = tails.sum::<f64>();
+        let step = total / DRAWN;
+        let (mut drawn, mut sum) = (Vec::new(), 0.5 * step);
+        for (column, &u) in at.kept.iter().enumerate().step_by(every) {
             let place = place(u);
-            if place < last || (place == last && room > 0) {
-                room -= usize::from(place == last);
-                columns.push(column);
-            } else {
-                sum += means[place];
-                while sum > step {
-                    drawn.push(column);
-                    sum -= step;
-                }
+            sum += if place < end { 0.0 } else { means[place] };
+            while sum > step {
+                drawn.push(column);
+                sum -= step;
             }
         }
-        let weights = columns.iter().map(|&column| weight(at.kept[column].abs())).collect();
-        Self { columns, weights, tail: Tail { weight: tail, drawn } }
+        Self { columns, weights, tail: Tail { weight: every as f64 * total, drawn } }
     }
+}
+
+/// The first `most` columns with `|u|` at or above a threshold.
+fn columns_above(u: &[f64], threshold: f64, most: usize) -> Vec<usize> {
+    let mut columns = Vec::new();
+    for (block, u) in u.chunks(64).enumerate() {
+        // Most blocks have none, which a plain loop sees at once.
+        if u.iter().fold(0.0_f64, |size, u| size.max(u.abs())) >= threshold {
+            let above = u.iter().enumerate().filter(|(_, u)| u.abs() >= threshold);
+            columns.extend(above.map(|(at, _)| 64 * block + at));
+        }
+    }
+    columns.truncate(most);
+    columns
 }
 
 /// How many features have a `|u|` of about the same size, and the sum of those.
