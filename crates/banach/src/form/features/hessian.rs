@@ -9,11 +9,8 @@ use super::{Features, NEGLIGIBLE};
 use crate::{
     Scratch,
     exponent::{WidePower, largest},
-    form::{Evaluation, Expansion, Hessian, HessianPart, QForm},
+    form::{Evaluation, Expansion, Hessian, HessianPart, MOST_DENSE, QForm},
 };
-
-/// Beyond this many samples a dense Hessian is not formed.
-const MOST_DENSE: usize = 4096;
 
 /// Evaluates a batch and keeps u.
 pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
@@ -124,7 +121,7 @@ impl Selection {
         let weight = |u: f64| (u / size).powf(form.exponent.q() - 2.0);
         let every = (at.kept.len() / JUDGED).max(1);
         let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
-        let mut buckets = [Bucket::default(); BUCKETS];
+        let mut buckets = vec![Bucket::default(); BUCKETS];
         at.kept.iter().step_by(every).for_each(|&u| buckets[place(u)].add(u));
         // As many buckets as fit, and at least one.
         let (mut end, mut room) = (0, keep / every);

@@ -286,7 +286,8 @@ impl<'a> Run<'a> {
         let d: Vec<f64> = self.point.iter().zip(&self.alpha).map(|(to, from)| to - from).collect();
         let omegas = &self.there.evaluation.omegas;
         let slope = dot(omegas, &d) + self.conjugate_slope(&self.alpha, &d, 1.0);
-        !(slope <= FLAT * self.descent.abs())
+        // An infinite end has no slope.
+        slope.is_nan() || slope > FLAT * self.descent.abs()
     }
 
     /// Asks for the minimum of the smoothed dual along the step instead of its end.
@@ -500,7 +501,7 @@ fn root(f: impl Fn(f64) -> f64, descent: f64) -> f64 {
         } else {
             (high, above, below) = (t, value, 0.5 * below);
         }
-        let steep = !(above <= -10.0 * below);
+        let steep = above.is_nan() || above > -10.0 * below;
         t = if steep { 0.5 * (low + high) } else { low + (high - low) * below / (below - above) };
     }
     t
