@@ -1,7 +1,9 @@
 //! Every law over every route. A new route joins `all` and is covered; `laws/extremes.rs` leaves the range of f64,
-//! `laws/model.rs` holds the laws of second derivatives, predictions and norms.
+//! `laws/model.rs` holds the laws of second derivatives, predictions and norms, `laws/hessian.rs` those of a Hessian on few
+//! features.
 
 mod extremes;
+mod hessian;
 mod model;
 mod table;
 

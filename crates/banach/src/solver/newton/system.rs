@@ -200,3 +200,159 @@ fn substitute(factor: &[f64], x: &mut [f64]) {
     let x = MatMut::from_column_major_slice_mut(x, size, 1);
     solve_in_place(factor, x, Par::Seq, MemStack::new(&mut []));
 }
+
+#[cfg(test)]
+mod tests {
+    use faer::{Mat, prelude::Solve};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    fn random(count: usize, seed: u64) -> Vec<f64> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
+    }
+
+    /// `C C'`, entry by entry.
+    fn square(columns: &[f64], n: usize) -> Vec<f64> {
+        (0..n * n).map(|at| columns.chunks(n).map(|column| column[at / n] * column[at % n]).sum()).collect()
+    }
+
+    /// The bordered matrix, solved with pivots.
+    fn direct(
+        matrix: &[f64],
+        hessian_tail: f64,
+        diagonal: &[f64],
+        n: usize,
+        right: &[f64],
+        intercept: bool,
+    ) -> Vec<f64> {
+        let size = n + usize::from(intercept);
+        let entry = |i: usize, j: usize| match (i < n, j < n) {
+            (true, true) => matrix[i * n + j] + if i == j { diagonal[i] + hessian_tail } else { 0.0 },
+            (false, false) => 0.0,
+            _ => 1.0,
+        };
+        let right = Mat::from_fn(size, 1, |i, _| if i < n { right[i] } else { 0.0 });
+        let solved = Mat::from_fn(size, size, entry).full_piv_lu().solve(&right);
+        (0..n).map(|i| solved[(i, 0)]).collect()
+    }
+
+    fn assert_close(found: &[f64], expected: &[f64], accuracy: f64, what: &str) {
+        let size = expected.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() <= accuracy * size, "{what}: {found:?} instead of {expected:?}");
+        }
+    }
+
+    fn system(main: HessianPart, tail: f64, diagonal: &[f64], n: usize, intercept: bool) -> System {
+        let present: Vec<usize> = (0..n).collect();
+        System::new(&Hessian { tail, ..Hessian::exact(main) }, diagonal, &present, n, intercept)
+    }
+
+    /// Conjugate gradients instead of Woodbury's formula.
+    fn free(mut system: System) -> System {
+        if let Method::Factor { columns, diagonal, .. } = system.solver {
+            system.solver = Method::Free { columns, diagonal };
+        }
+        let m = system.scale.len();
+        system.ones = system.ones.is_some().then(|| system.solve_plain(&vec![1.0; m]));
+        system
+    }
+
+    /// Cholesky, Woodbury and conjugate gradients agree with each other and with elimination, with and without an
+    /// intercept and a tail, for fewer and more columns than samples.
+    #[test]
+    fn all_ways_agree() {
+        for (n, k) in [(1, 1), (1, 4), (6, 2), (6, 6), (9, 30), (5, 0)] {
+            let (columns, right) = (random(n * k, 1), random(n, 2));
+            let diagonal: Vec<f64> = random(n, 3).iter().map(|x| 0.1 + x.abs()).collect();
+            for (tail, intercept) in [(0.0, false), (0.7, false), (0.0, true), (0.7, true)] {
+                if n == 1 && intercept {
+                    continue;
+                }
+                let what = format!("{n} x {k}, tail {tail}, b: {intercept}");
+                let matrix = square(&columns, n);
+                let expected = direct(&matrix, tail, &diagonal, n, &right, intercept);
+                let factor = || system(HessianPart::Factor(columns.clone()), tail, &diagonal, n, intercept);
+                let dense = system(HessianPart::Dense(matrix.clone()), tail, &diagonal, n, intercept);
+                assert_close(&dense.solve(&right), &expected, 1e-11, &format!("Cholesky, {what}"));
+                assert_close(&factor().solve(&right), &expected, 1e-11, &format!("Woodbury, {what}"));
+                assert_close(&free(factor()).solve(&right), &expected, 1e-8, &format!("conjugate gradients, {what}"));
+                let sum: f64 = factor().solve(&right).iter().sum();
+                assert!(!intercept || sum.abs() <= 1e-12, "{what}: {sum:e}");
+            }
+        }
+    }
+
+    /// Diagonals over twenty orders of magnitude: samples at the border of their box beside samples inside it. Elimination
+    /// itself has no more than eight digits here.
+    #[test]
+    fn badly_scaled_diagonals() {
+        let (n, k) = (8, 5);
+        let (columns, right) = (random(n * k, 4), random(n, 5));
+        let matrix = square(&columns, n);
+        for exponents in [[0, 10, 0, -6, 10, 3, 0, -6], [10, 10, 10, 10, 10, 10, -10, 10], [-6, -6, -6, 0, 0, 0, 0, 0]]
+        {
+            let diagonal = exponents.map(|exponent| 10.0_f64.powi(exponent));
+            for intercept in [false, true] {
+                let expected = direct(&matrix, 0.0, &diagonal, n, &right, intercept);
+                let what = format!("{exponents:?}, b: {intercept}");
+                let dense = system(HessianPart::Dense(matrix.clone()), 0.0, &diagonal, n, intercept);
+                assert_close(&dense.solve(&right), &expected, 1e-7, &format!("Cholesky, {what}"));
+                let factor = system(HessianPart::Factor(columns.clone()), 0.0, &diagonal, n, intercept);
+                assert_close(&factor.solve(&right), &expected, 1e-7, &format!("Woodbury, {what}"));
+            }
+        }
+    }
+
+    /// A diagonal far below `C C'`, which has fewer columns than samples: the solution is nearly in the kernel of `C'`, and
+    /// what keeps the matrix positive definite counts against the diagonal.
+    #[test]
+    fn small_diagonals_beside_few_columns() {
+        let (n, k) = (8, 3);
+        let (columns, right) = (random(n * k, 6), random(n, 7));
+        let matrix = square(&columns, n);
+        for (diagonal, accuracy) in [(1e-3, 1e-10), (1e-6, 1e-8), (1e-9, 1e-5)] {
+            for intercept in [false, true] {
+                let expected = direct(&matrix, 0.0, &vec![diagonal; n], n, &right, intercept);
+                let what = format!("{diagonal:e}, b: {intercept}");
+                let dense = system(HessianPart::Dense(matrix.clone()), 0.0, &vec![diagonal; n], n, intercept);
+                assert_close(&dense.solve(&right), &expected, accuracy, &format!("Cholesky, {what}"));
+                let factor = system(HessianPart::Factor(columns.clone()), 0.0, &vec![diagonal; n], n, intercept);
+                assert_close(&factor.solve(&right), &expected, accuracy, &format!("Woodbury, {what}"));
+            }
+        }
+    }
+
+    /// Absent samples have no row, whatever the Hessian says of them.
+    #[test]
+    fn absent_samples() {
+        let (n, k, present) = (7, 4, [0, 2, 3, 6]);
+        let columns = random(n * k, 8);
+        let part: Vec<f64> = columns.chunks(n).flat_map(|column| present.map(|i| column[i])).collect();
+        let (diagonal, right) = ([0.5, 1.0, 2.0, 0.1], random(4, 9));
+        for intercept in [false, true] {
+            let expected = direct(&square(&part, 4), 0.3, &diagonal, 4, &right, intercept);
+            for main in [HessianPart::Dense(square(&columns, n)), HessianPart::Factor(columns.clone())] {
+                let hessian = Hessian { tail: 0.3, ..Hessian::exact(main) };
+                let found = System::new(&hessian, &diagonal, &present, n, intercept).solve(&right);
+                assert_close(&found, &expected, 1e-11, &format!("b: {intercept}"));
+            }
+        }
+    }
+
+    /// Numbers near the ends of f64 do not become NaN.
+    #[test]
+    fn extreme_sizes() {
+        let (n, columns, right) = (3, random(6, 10), random(3, 11));
+        for (size, diagonal) in [(1e-150, 1e-300), (1e150, 1.0), (1.0, 1e300), (0.0, 1e-300), (1e150, 1e300)] {
+            let columns: Vec<f64> = columns.iter().map(|x| size * x).collect();
+            for main in [HessianPart::Dense(square(&columns, n)), HessianPart::Factor(columns.clone())] {
+                let found = system(main, 0.0, &[diagonal; 3], n, true).solve(&right);
+                assert!(found.iter().all(|x| x.is_finite()), "{size:e} {diagonal:e}: {found:?}");
+            }
+        }
+    }
+}
