@@ -155,17 +155,21 @@ impl Selection {
     }
 }
 
-/// The first `most` columns with `|u|` at or above a threshold.
+/// The columns with `|u|` at or above a threshold, in order; the largest `most` of them if there are more.
 fn columns_above(u: &[f64], threshold: f64, most: usize) -> Vec<usize> {
     let mut columns = Vec::new();
     for (block, u) in u.chunks(64).enumerate() {
         // Most blocks have none, which a plain loop sees at once.
         if u.iter().fold(0.0_f64, |size, u| size.max(u.abs())) >= threshold {
-            let above = u.iter().enumerate().filter(|(_, u)| u.abs() >= threshold);
+            let above = u.iter().enumerate().filter(|(_, u)| u.abs() >= threshold && **u != 0.0);
             columns.extend(above.map(|(at, _)| 64 * block + at));
         }
     }
-    columns.truncate(most);
+    if columns.len() > most {
+        columns.sort_by(|&a, &b| u[b].abs().total_cmp(&u[a].abs()));
+        columns.truncate(most);
+        columns.sort_unstable();
+    }
     columns
 }
 

@@ -19,7 +19,7 @@ const ENOUGH: f64 = 0.1;
 /// A step that shrinks it more leaves its Hessian to the next.
 const MUCH: f64 = 0.03;
 /// The share of the trace below which what was left out does not matter.
-const NEGLIGIBLE: f64 = 1e-3;
+const NEGLIGIBLE: f64 = 1e-6;
 
 impl Model {
     pub(super) fn new(keep: usize) -> Self {
