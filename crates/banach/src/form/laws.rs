@@ -132,7 +132,7 @@ impl Case {
     /// stripe, 65536 in a leaf) and sparse (about 3 entries in a feature: 88064 features in a stripe).
     fn large(p: f64) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
-        let x = Table::random(20, 200_000, 0.9, &mut rng);
+        let x = Table::random(20, 80_000, 0.9, &mut rng);
         let mut vector = || (0..20).map(|_| rng.random_range(-1.0..1.0)).collect::<Vec<_>>();
         Self::new(x, p, &vector(), &vector()).expect("u is not lost in rounding")
     }
