@@ -58,6 +58,8 @@ pub(super) struct Run<'a> {
     passes: usize,
     /// Iterations without progress, and the dual value at the last one that made some.
     idle: usize,
+    /// Whether the start was given, so that the ray is left to try.
+    given: bool,
     milestone: f64,
     pub(super) status: Option<Status>,
     scratch: Scratch,
@@ -122,6 +124,7 @@ impl<'a> Run<'a> {
             iteration: 0,
             passes: 0,
             idle: 0,
+            given: false,
             milestone: f64::INFINITY,
             status: None,
             scratch: Scratch::new(),
@@ -130,6 +133,7 @@ impl<'a> Run<'a> {
         if let Start::At(alpha) = start {
             problem.check_start(alpha)?;
             run.start_at(alpha);
+            run.given = true;
         }
         Ok(run)
     }
@@ -310,7 +314,7 @@ impl<'a> Run<'a> {
         let q = self.problem.form().exponent().q();
         let value = q * self.here.evaluation.values[0];
         // The barrier is not known before the first step, and there the start is a minimum already.
-        if !(value > 0.0 && value.is_finite()) || self.iteration == 0 {
+        if !(value > 0.0 && value.is_finite()) || self.mu.is_infinite() && self.barriers > 0.0 {
             return;
         }
         let zero = vec![0.0; self.alpha.len()];
@@ -367,11 +371,20 @@ impl<'a> Run<'a> {
 
     /// Whether no step makes progress any more.
     pub(super) fn has_stalled(&self) -> bool {
-        self.idle > PATIENCE
+        self.idle > PATIENCE && !self.given
+    }
+
+    /// Asks for the ray, where a start that was given has led nowhere.
+    fn start_again(&mut self) {
+        (self.point, self.asked) = (self.ray(), Asked::Ray);
+        (self.given, self.idle, self.mu, self.shrink) = (false, 0, f64::INFINITY, SHRINK.len() - 1);
     }
 
     /// Finds the next step and asks for its end; `Stalled` if there is none.
     pub(super) fn step(&mut self, tolerance: f64) {
+        if self.idle > PATIENCE {
+            return self.start_again();
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         let hessian = self.model.take(self.problem.form(), &self.here, tolerance, &mut scratch);
         self.scratch = scratch;
@@ -384,6 +397,9 @@ impl<'a> Run<'a> {
         self.descent = dot(&self.here.evaluation.omegas, &d) + self.conjugate_slope(&self.alpha, &d, 0.0);
         self.asked = Asked::Step;
         if self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite()) {
+            if self.given {
+                return self.start_again();
+            }
             self.status = Some(Status::Stalled);
         }
     }
