@@ -45,7 +45,14 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     if q == 2.0 {
-        return Hessian::exact(HessianPart::Dense(form.square.get_or_init(|| square(form, scratch)).clone()));
+        // It is found outside the lock: a thread that waits for parts of it may be given another problem that asks for it.
+        let square = if let Some(square) = form.square.get() {
+            square
+        } else {
+            let found = square(form, scratch);
+            form.square.get_or_init(|| found)
+        };
+        return Hessian::exact(HessianPart::Dense(square.clone()));
     }
     let size = largest(&at.kept);
     if size < NEGLIGIBLE {
@@ -129,29 +136,24 @@ impl Selection {
             room -= buckets[end].count;
             end += 1;
         }
-        let (end, threshold) = if keep >= at.kept.len() {
-            (BUCKETS, 0.0)
+        let threshold = if keep >= at.kept.len() {
+            0.0
         } else {
-            let end = end.max(1);
-            (end, f64::from_bits(((size.to_bits() >> 48) + 1 - end as u64) << 48))
+            f64::from_bits(((size.to_bits() >> 48) + 1).saturating_sub(end.max(1) as u64) << 48)
         };
         let columns = columns_above(&at.kept, threshold, keep);
         let weights: Vec<f64> = columns.iter().map(|&column| weight(at.kept[column].abs())).collect();
-        // A feature of the tail weighs what the mean of its bucket does.
+        // A feature weighs about what the mean of its bucket does; those that are judged stand for all.
         let means: Vec<f64> = buckets.iter().map(|bucket| weight(bucket.sum / bucket.count.max(1) as f64)).collect();
-        let tails = buckets.iter().zip(&means).skip(end).map(|(bucket, mean)| bucket.count as f64 * mean);
-        let total = tails.sum::<f64>();
-        let step = total / DRAWN;
-        let (mut drawn, mut sum) = (Vec::new(), 0.5 * step);
+        let mut kept = columns.iter().peekable();
+        let mut left_out = Vec::new();
         for (column, &u) in at.kept.iter().enumerate().step_by(every) {
-            let place = place(u);
-            sum += if place < end { 0.0 } else { means[place] };
-            while sum > step {
-                drawn.push(column);
-                sum -= step;
+            while kept.next_if(|kept| **kept < column).is_some() {}
+            if kept.peek() != Some(&&column) && u != 0.0 {
+                left_out.push((column, means[place(u)]));
             }
         }
-        Self { columns, weights, tail: Tail { weight: every as f64 * total, drawn } }
+        Self { columns, weights, tail: Tail::new(&left_out, every) }
     }
 }
 
@@ -188,6 +190,21 @@ impl Bucket {
 }
 
 impl Tail {
+    /// The tail for one in `every` of its features, with their weights.
+    fn new(features: &[(usize, f64)], every: usize) -> Self {
+        let total: f64 = features.iter().map(|(_, weight)| weight).sum();
+        let step = total / DRAWN;
+        let (mut drawn, mut sum) = (Vec::new(), 0.5 * step);
+        for &(column, weight) in features {
+            sum += weight;
+            while sum > step && step > 0.0 {
+                drawn.push(column);
+                sum -= step;
+            }
+        }
+        Self { weight: every as f64 * total, drawn }
+    }
+
     /// The sum of weights times squares of norms, for entries divided by `2^exponent`.
     fn trace(&self, form: &Features<'_>, exponent: f64) -> f64 {
         let squares = self.drawn.iter().map(|&column| form.matrix.column_square(column, exponent));
