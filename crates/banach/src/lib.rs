@@ -3,42 +3,53 @@
 //! banach solves `l^p`-norm regularised problems, 1 < p <= 2,
 //!
 //! ```text
-//! min_w  sum_i gamma_i L(y_i, <Phi(x_i), w>) + (1/p) ||w||_p^p
+//! min_(w, b)  sum_i gamma_i L(y_i, <Phi(x_i), w> + b) + (1/p) ||w||_p^p
 //! ```
 //!
-//! through their dual in `R^n`, with a duality gap on every answer; on request with an intercept
-//! ([`DualProblem::with_intercept`]).
+//! through their dual in `R^n`, with a duality gap on every answer.
 //!
 //! ```
-//! use banach::{DualProblem, Exponent, FeatureMatrix, Features, ProximalGradient, Solver, Squared, Unobserved};
+//! use banach::{FeatureMatrix, Regressor};
 //!
-//! // Four samples of six variables; only the second variable matters.
+//! // Four samples of six variables; only the second variable matters, and a constant.
 //! let x = [
 //!     1.0, 2.0, 0.5, -1.0, 0.3, 0.0, //
 //!     -0.4, 1.0, 0.2, 0.9, -0.7, 1.1, //
 //!     0.6, -1.5, 1.0, 0.1, 0.8, -0.2, //
 //!     0.1, 0.5, -0.9, 0.4, 0.6, 0.7,
 //! ];
-//! let y = [4.0, 2.0, -3.0, 1.0];
+//! let y = [14.0, 12.0, 7.0, 11.0];
 //!
-//! let form = Features::new(FeatureMatrix::from_rows(4, 6, &x)?, Exponent::new(1.1)?);
-//! let problem = DualProblem::new(&form, &Squared, &y, 10.0)?;
-//! let solution = ProximalGradient::default().solve(&problem, &mut Unobserved)?;
-//! let weights = form.weights(&solution.alpha);
+//! let model = Regressor::new().p(1.1).gamma(10.0).fit(&FeatureMatrix::from_rows(4, 6, &x)?, &y)?;
 //!
-//! assert!(solution.certificate.relative_gap() <= 1e-8);
+//! assert!(model.certificate().relative_gap() <= 1e-8);
+//! let weights = model.weights(0).expect("the features are listed");
 //! let heaviest = (0..6).max_by(|&a, &b| weights[a].abs().total_cmp(&weights[b].abs()));
 //! assert_eq!(heaviest, Some(1));
 //! # Ok::<(), banach::Error>(())
 //! ```
 //!
-//! [`Regressor`] and [`Classifier`] do all of this in one call: they plan the route ([`Planner`]), fit an intercept,
-//! and return a model that owns what it needs.
+//! [`Regressor`] and [`Classifier`] plan the route to the data ([`Planner`]), fit an intercept unless told otherwise,
+//! and return a model that owns what it needs. What they do in one call can be done step by step, with one form for
+//! many problems:
+//!
+//! ```
+//! use banach::{DualProblem, Exponent, FeatureMatrix, Features, GammaGrid, Hinge, Newton, Unobserved};
+//!
+//! let x = FeatureMatrix::from_rows(4, 2, &[0.3, 1.0, -0.2, 0.8, 0.1, -1.1, -0.4, -0.7])?;
+//! let form = Features::new(x, Exponent::new(1.2)?);
+//! let problem = DualProblem::new(&form, &Hinge, &[1.0, 1.0, -1.0, -1.0], 1.0)?.with_intercept()?;
+//! let grid = GammaGrid::from_data(&problem, 10)?;
+//! let path = banach::path(&problem, &grid, &Newton::default(), &mut Unobserved)?;
+//! assert!(path.solutions.iter().all(|solution| solution.certificate.relative_gap() <= 1e-8));
+//! # Ok::<(), banach::Error>(())
+//! ```
 //!
 //! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`kernel`] the tensor kernels,
-//! [`QForm`] the dual of the regulariser from listed features ([`Features`]) or from a kernel ([`Gram`]),
-//! [`DualProblem`] their sum, [`solver`] the algorithms. `docs/notation.md` lists the symbols, `docs/paper-map.md`
-//! where each equation of the paper lives.
+//! [`QForm`] the dual of the regulariser from listed features ([`Features`], [`KernelFeatures`]) or from a kernel
+//! ([`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms: [`Newton`] for every loss, those of the paper,
+//! [`path()`] and [`cross_validate`]. `docs/solvers.md` explains them, `docs/notation.md` lists the symbols,
+//! `docs/paper-map.md` where each equation of the paper lives.
 
 mod certificate;
 mod data;
@@ -78,3 +89,8 @@ pub struct ReadmeSnippets;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/kernels.md")]
 pub struct KernelSnippets;
+
+/// The snippets of the guide to solvers, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/solvers.md")]
+pub struct SolverSnippets;

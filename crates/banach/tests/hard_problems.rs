@@ -81,7 +81,7 @@ fn assert_honest(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
 fn solve(problem: Result<DualProblem<'_>, Error>, start: &Start, what: &str) -> Option<Solution> {
     let problem = problem.ok()?;
     let stopping = Stopping { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS };
-    let solution = Newton { stopping }.solve_from(&problem, start, &mut Unobserved).expect(what);
+    let solution = Newton { stopping, ..Newton::default() }.solve_from(&problem, start, &mut Unobserved).expect(what);
     assert_honest(&problem, &solution, what);
     Some(solution)
 }
@@ -322,7 +322,7 @@ fn tolerances_and_limits() {
                 let problem = DualProblem::new(&form, &*loss, &y, 1.5).expect("valid");
                 let problem = with_intercept(problem, intercept).expect("two classes");
                 let run = |tolerance, max_iterations| {
-                    let newton = Newton { stopping: Stopping { tolerance, max_iterations } };
+                    let newton = Newton { stopping: Stopping { tolerance, max_iterations }, ..Newton::default() };
                     newton.solve(&problem, &mut Unobserved).expect("valid")
                 };
                 let end = run(0.0, 10_000);

@@ -12,7 +12,7 @@ use faer::{
 };
 use rayon::prelude::*;
 
-use super::sweep::Layout;
+use super::{scratch::Pool, sweep::Layout};
 use crate::{
     Error,
     exponent::{binary_exponent, largest, scale_by_exp2},
@@ -281,9 +281,8 @@ impl<'a> FeatureMatrix<'a> {
         }
     }
 
-    /// Some features, each times the root of its weight, for entries divided by `2^exponent`.
-    pub(crate) fn weighted_columns(&self, columns: &[usize], weights: &[f64], exponent: f64) -> Vec<f64> {
-        let mut out = vec![0.0; self.samples * columns.len()];
+    /// Some features, each times the root of its weight, for entries divided by `2^exponent`, one after another.
+    pub(crate) fn weighted_columns(&self, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
         for ((out, &column), weight) in out.chunks_mut(self.samples).zip(columns).zip(weights) {
             self.column_into(column, out);
             let factor = scale_by_exp2(weight.sqrt(), -exponent);
@@ -293,33 +292,39 @@ impl<'a> FeatureMatrix<'a> {
                 out.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent) * weight.sqrt());
             }
         }
-        out
     }
 
     /// `Phi_n diag(weights) Phi_n'` over some features, an n x n matrix of which only the part on and below the diagonal
     /// is set, for entries divided by `2^exponent`.
-    pub(crate) fn weighted_square(&self, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
+    pub(crate) fn weighted_square(
+        &self,
+        columns: &[usize],
+        weights: &[f64],
+        exponent: f64,
+        out: &mut [f64],
+        pool: &mut Pool,
+    ) {
         let n = self.samples;
-        // Pieces that depend on the matrix alone, added up in their order.
-        let piece = columns.len().div_ceil(SQUARE_PIECES).max(SQUARE_COLUMNS);
-        let parts: Vec<Vec<f64>> = columns
-            .par_chunks(piece)
-            .zip(weights.par_chunks(piece))
-            .map(|(columns, weights)| {
-                let mut part = vec![0.0; n * n];
-                for (columns, weights) in columns.chunks(SQUARE_COLUMNS).zip(weights.chunks(SQUARE_COLUMNS)) {
-                    let factor = self.weighted_columns(columns, weights, exponent);
-                    let factor = MatRef::from_column_major_slice(&factor, n, columns.len());
-                    let sum = MatMut::from_column_major_slice_mut(&mut part, n, n);
-                    let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-                    triangular::matmul(sum, lower, Accum::Add, factor, full, factor.transpose(), full, 1.0, Par::Seq);
-                }
-                part
-            })
-            .collect();
+        // Pieces that depend on the number of features alone, added up in their order.
+        let piece = columns.len().div_ceil(SQUARE_PIECES).max(1);
+        let width = piece.min(SQUARE_COLUMNS);
+        let areas = pool.take((n * n + n * width) * columns.len().div_ceil(piece));
+        let pieces = columns.par_chunks(piece).zip(weights.par_chunks(piece));
+        pieces.zip(areas.par_chunks_mut(n * n + n * width)).for_each(|((columns, weights), area)| {
+            let (part, factor) = area.split_at_mut(n * n);
+            part.fill(0.0);
+            for (columns, weights) in columns.chunks(width).zip(weights.chunks(width)) {
+                let factor = &mut factor[..n * columns.len()];
+                self.weighted_columns(columns, weights, exponent, factor);
+                let factor = MatRef::from_column_major_slice(factor, n, columns.len());
+                let sum = MatMut::from_column_major_slice_mut(part, n, n);
+                let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+                triangular::matmul(sum, lower, Accum::Add, factor, full, factor.transpose(), full, 1.0, Par::Seq);
+            }
+        });
         out.fill(0.0);
-        for part in parts {
-            out.iter_mut().zip(part).for_each(|(out, part)| *out += part);
+        for area in areas.chunks(n * n + n * width) {
+            out.iter_mut().zip(area).for_each(|(out, part)| *out += part);
         }
     }
 
@@ -405,8 +410,8 @@ impl<'a> FeatureMatrix<'a> {
 const FEW: usize = 4;
 
 /// Columns in one product of a weighted square, and most pieces of its sum.
-const SQUARE_COLUMNS: usize = 256;
-const SQUARE_PIECES: usize = 16;
+const SQUARE_COLUMNS: usize = 512;
+const SQUARE_PIECES: usize = 4;
 
 impl fmt::Debug for FeatureMatrix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,9 +23,9 @@ pub enum SolverChoice {
     Paper,
 }
 
-fn solver(choice: SolverChoice, stopping: Stopping) -> Box<dyn Solver> {
+fn solver(choice: SolverChoice, stopping: Stopping, memory: Memory) -> Box<dyn Solver> {
     match choice {
-        SolverChoice::Auto | SolverChoice::Newton => Box::new(Newton { stopping }),
+        SolverChoice::Auto | SolverChoice::Newton => Box::new(Newton { stopping, memory }),
         SolverChoice::Paper => Box::new(ProximalGradient { stopping, ..ProximalGradient::default() }),
     }
 }
@@ -106,7 +106,10 @@ impl Checked<'_> {
             if *fit_intercept { problem.with_intercept() } else { Ok(problem) }
         };
         let problems: Vec<DualProblem<'_>> = outputs.iter().map(|y| problem(y)).collect::<Result<_, _>>()?;
-        let solutions = solver(*choice, *stopping).solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
+        // What the form does not take is left to the solver.
+        let rest = Memory::limit(memory.bytes().saturating_sub(plan.cost().bytes));
+        let solver = solver(*choice, *stopping, rest);
+        let solutions = solver.solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
         drop(problems);
         let summary = format!("{} loss, gamma = {gamma}", loss.name());
         Ok(Fitted::new(summary, plan, &*form, x, solutions))

@@ -52,6 +52,9 @@ impl Hessian {
     }
 }
 
+/// Beyond this many rows a matrix is not formed: it would take longer to factorise than many passes.
+pub(crate) const MOST_DENSE: usize = 4096;
+
 /// A positive semidefinite matrix.
 #[derive(Debug, Clone)]
 pub enum HessianPart {

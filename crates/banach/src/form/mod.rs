@@ -11,6 +11,7 @@ mod kernel_features;
 pub(crate) mod laws;
 mod planner;
 
+pub(crate) use expansion::MOST_DENSE;
 pub use expansion::{Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;

@@ -59,7 +59,7 @@ fn proximal_gradient(tolerance: f64, max_iterations: usize) -> ProximalGradient 
 }
 
 fn newton(tolerance: f64) -> Newton {
-    Newton { stopping: Stopping { tolerance, max_iterations: 200 } }
+    Newton { stopping: Stopping { tolerance, max_iterations: 200 }, ..Newton::default() }
 }
 
 /// The solvers that take every loss, at the accuracy that weights need.

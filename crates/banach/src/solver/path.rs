@@ -21,13 +21,13 @@ pub struct Path {
 /// [`Interrupted`](super::Status::Interrupted).
 ///
 /// ```
-/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, GammaGrid, ProximalGradient, Squared, Unobserved};
+/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, GammaGrid, Newton, Squared, Unobserved};
 /// let x = FeatureMatrix::from_rows(3, 4, &[1.0, 0.2, 0.0, -0.3, 0.1, 1.0, 0.5, 0.0, -0.4, 0.3, 1.0, 0.8])?;
 /// let form = Features::new(x, Exponent::new(1.5)?);
 /// let problem = DualProblem::new(&form, &Squared, &[1.0, -1.0, 0.5], 1.0)?;
 ///
 /// let grid = GammaGrid::from_data(&problem, 10)?;
-/// let path = banach::path(&problem, &grid, &ProximalGradient::default(), &mut Unobserved)?;
+/// let path = banach::path(&problem, &grid, &Newton::default(), &mut Unobserved)?;
 /// let size = |weights: Vec<f64>| weights.iter().map(|w| w.abs().powf(1.5)).sum::<f64>();
 /// let sizes = path.solutions.iter().map(|solution| size(form.weights(&solution.alpha)));
 /// assert!(sizes.is_sorted(), "the larger gamma, the larger the model");

@@ -5,8 +5,8 @@ use crate::{DualProblem, Error, Evaluation, Scratch, loss::Targets};
 /// The choice of `alpha_0`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Start {
-    /// Zero, as in the paper's experiments, where Lambda is differentiable there; otherwise (logistic loss)
-    /// the ray.
+    /// The solver's own choice. The paper's algorithms start at zero, as in its experiments, where Lambda is
+    /// differentiable there, otherwise (logistic loss) on the ray; [`Newton`](super::Newton) starts on the ray.
     #[default]
     Auto,
     /// The minimiser of Lambda on the ray `alpha_i = t a_i`. It costs one evaluation, because
@@ -14,6 +14,7 @@ pub enum Start {
     ///
     /// `a_i = gamma_i y_i`. With an intercept the entries sum to zero: `a_i = gamma_i (y_i - y_bar)` with the mean
     /// `y_bar = sum_i gamma_i y_i / sum_i gamma_i`, or for labels `y_i gamma_i` over the sum of gamma in the class.
+    /// For regression losses with a bounded domain [`Newton`](super::Newton) takes a bounded function of the residuals.
     Ray,
     /// A given vector; with an intercept its entries sum to zero.
     At(Vec<f64>),

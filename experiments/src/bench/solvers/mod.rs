@@ -15,5 +15,5 @@ pub use race::{Contender, Race, Request, Solvers};
 
 /// The solver that is measured.
 fn ours(tolerance: f64) -> impl Solver {
-    Newton { stopping: Stopping { tolerance, max_iterations: 2000 } }
+    Newton { stopping: Stopping { tolerance, max_iterations: 2000 }, ..Newton::default() }
 }

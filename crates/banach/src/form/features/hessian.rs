@@ -8,13 +8,9 @@ use rayon::prelude::*;
 use super::{Features, NEGLIGIBLE};
 use crate::{
     Scratch,
-    data::MAX_BLOCK,
     exponent::{WidePower, largest},
-    form::{Evaluation, Expansion, Hessian, HessianPart, QForm},
+    form::{Evaluation, Expansion, Hessian, HessianPart, MOST_DENSE, QForm},
 };
-
-/// Beyond this many samples a dense Hessian is not formed.
-const MOST_DENSE: usize = 4096;
 
 /// Evaluates a batch and keeps u.
 pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
@@ -49,23 +45,24 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     if q == 2.0 {
-        return Hessian::exact(HessianPart::Dense(form.square.get_or_init(|| square(form)).clone()));
+        return Hessian::exact(HessianPart::Dense(form.square.get_or_init(|| square(form, scratch)).clone()));
     }
     let size = largest(&at.kept);
     if size < NEGLIGIBLE {
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
-    let Selection { columns, weights, tail } = Selection::heaviest(form, at, size, keep, scratch);
+    let Selection { columns, weights, tail } = Selection::heaviest(form, at, size, keep);
     let entries = matrix.scale_of(&columns);
     let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
     let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
-        let mut factor = matrix.weighted_columns(&columns, &weights, entries);
+        let mut factor = vec![0.0; n * columns.len()];
+        matrix.weighted_columns(&columns, &weights, entries, &mut factor);
         let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
         multiply(&mut factor, power.root(), (q - 1.0).sqrt());
         (HessianPart::Factor(factor), trace)
     } else {
         let mut square = vec![0.0; n * n];
-        matrix.weighted_square(&columns, &weights, entries, &mut square);
+        matrix.weighted_square(&columns, &weights, entries, &mut square, &mut scratch.pass);
         let trace: f64 = square.iter().step_by(n + 1).sum();
         multiply(&mut square, power, q - 1.0);
         (HessianPart::Dense(square), trace)
@@ -76,11 +73,11 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
 }
 
 /// `Phi_n Phi_n*`, the Hessian for q = 2.
-fn square(form: &Features<'_>) -> Vec<f64> {
+fn square(form: &Features<'_>, scratch: &mut Scratch) -> Vec<f64> {
     let (n, all) = (form.samples(), (0..form.matrix.features()).collect::<Vec<_>>());
     let entries = form.matrix.scale_of(&all);
     let mut square = vec![0.0; n * n];
-    form.matrix.weighted_square(&all, &vec![1.0; all.len()], entries, &mut square);
+    form.matrix.weighted_square(&all, &vec![1.0; all.len()], entries, &mut square, &mut scratch.pass);
     multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
     square
 }
@@ -95,7 +92,7 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
     }
 }
 
-/// The features with the largest `|u|`.
+/// The features with the largest `|u|`, and what is known of the others.
 struct Selection {
     columns: Vec<usize>,
     /// `|u/size|^(q-2)` of those.
@@ -111,71 +108,86 @@ struct Tail {
     drawn: Vec<usize>,
 }
 
-/// Buckets for the sizes of u: this many for every factor of 2, down to `2^-64` of the largest.
+/// Buckets for the sizes of u: this many for every factor of 2, down to `2^-64` of the largest, and one for the rest.
 const PER_OCTAVE: usize = 16;
-const BUCKETS: usize = 64 * PER_OCTAVE;
+const BUCKETS: usize = 64 * PER_OCTAVE + 1;
+/// Features by which the sizes of all are judged.
+const JUDGED: usize = 16_384;
 /// Features of the tail whose norms stand for all.
 const DRAWN: f64 = 256.0;
 
 impl Selection {
-    fn heaviest(form: &Features<'_>, at: &Expansion, size: f64, keep: usize, scratch: &mut Scratch) -> Self {
-        let all = relative_weights(form, at, size, scratch);
-        let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64) as usize;
-        // The first bucket that does not fit as a whole is taken in the order of its features.
-        let (mut last, mut room) = (BUCKETS + 1, 0);
-        if keep < all.len() {
-            let mut counts = [0_usize; BUCKETS + 1];
-            at.kept.iter().for_each(|&u| counts[place(u)] += 1);
-            (last, room) = (0, keep);
-            while counts[last] <= room {
-                room -= counts[last];
-                last += 1;
-            }
+    fn heaviest(form: &Features<'_>, at: &Expansion, size: f64, keep: usize) -> Self {
+        let weight = |u: f64| (u / size).powf(form.exponent.q() - 2.0);
+        let every = (at.kept.len() / JUDGED).max(1);
+        let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
+        let mut buckets = vec![Bucket::default(); BUCKETS];
+        at.kept.iter().step_by(every).for_each(|&u| buckets[place(u)].add(u));
+        // As many buckets as fit, and at least one.
+        let (mut end, mut room) = (0, keep / every);
+        while end < BUCKETS && buckets[end].count <= room {
+            room -= buckets[end].count;
+            end += 1;
         }
-        let (mut columns, mut weights) = (Vec::new(), Vec::new());
-        let mut rest = Vec::new();
-        for (column, (&u, &weight)) in at.kept.iter().zip(&*all).enumerate() {
+        let (end, threshold) = if keep >= at.kept.len() {
+            (BUCKETS, 0.0)
+        } else {
+            let end = end.max(1);
+            (end, f64::from_bits(((size.to_bits() >> 48) + 1 - end as u64) << 48))
+        };
+        let columns = columns_above(&at.kept, threshold, keep);
+        let weights: Vec<f64> = columns.iter().map(|&column| weight(at.kept[column].abs())).collect();
+        // A feature of the tail weighs what the mean of its bucket does.
+        let means: Vec<f64> = buckets.iter().map(|bucket| weight(bucket.sum / bucket.count.max(1) as f64)).collect();
+        let tails = buckets.iter().zip(&means).skip(end).map(|(bucket, mean)| bucket.count as f64 * mean);
+        let total = tails.sum::<f64>();
+        let step = total / DRAWN;
+        let (mut drawn, mut sum) = (Vec::new(), 0.5 * step);
+        for (column, &u) in at.kept.iter().enumerate().step_by(every) {
             let place = place(u);
-            if weight > 0.0 && (place < last || (place == last && room > 0)) {
-                room -= usize::from(place == last);
-                columns.push(column);
-                weights.push(weight);
-            } else if weight > 0.0 {
-                rest.push(column);
+            sum += if place < end { 0.0 } else { means[place] };
+            while sum > step {
+                drawn.push(column);
+                sum -= step;
             }
         }
-        Self { columns, weights, tail: Tail::new(rest, all) }
+        Self { columns, weights, tail: Tail { weight: every as f64 * total, drawn } }
     }
 }
 
-/// `|u/size|^(q-2) = |J_q(u/size)|/|u/size|` of every feature.
-fn relative_weights<'a>(form: &Features<'_>, at: &Expansion, size: f64, scratch: &'a mut Scratch) -> &'a [f64] {
-    let weights = scratch.features.take(at.kept.len());
-    let inverse = 1.0 / size;
-    weights.par_chunks_mut(MAX_BLOCK).zip(at.kept.par_chunks(MAX_BLOCK)).with_min_len(8).for_each(|(weights, u)| {
-        weights.copy_from_slice(u);
-        form.exponent.duality_map(weights, inverse);
-        let pairs = weights.iter_mut().zip(u);
-        pairs.for_each(|(weight, u)| *weight = if *weight == 0.0 { 0.0 } else { (*weight / (u * inverse)).abs() });
-    });
-    weights
+/// The columns with `|u|` at or above a threshold, in order; the largest `most` of them if there are more.
+fn columns_above(u: &[f64], threshold: f64, most: usize) -> Vec<usize> {
+    let mut columns = Vec::new();
+    for (block, u) in u.chunks(64).enumerate() {
+        // Most blocks have none, which a plain loop sees at once.
+        if u.iter().fold(0.0_f64, |size, u| size.max(u.abs())) >= threshold {
+            let above = u.iter().enumerate().filter(|(_, u)| u.abs() >= threshold && **u != 0.0);
+            columns.extend(above.map(|(at, _)| 64 * block + at));
+        }
+    }
+    if columns.len() > most {
+        columns.sort_by(|&a, &b| u[b].abs().total_cmp(&u[a].abs()));
+        columns.truncate(most);
+        columns.sort_unstable();
+    }
+    columns
+}
+
+/// How many features have a `|u|` of about the same size, and the sum of those.
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    count: usize,
+    sum: f64,
+}
+
+impl Bucket {
+    fn add(&mut self, u: f64) {
+        self.count += 1;
+        self.sum += u.abs();
+    }
 }
 
 impl Tail {
-    fn new(features: Vec<usize>, weights: &[f64]) -> Self {
-        let weight: f64 = features.iter().map(|&feature| weights[feature]).sum();
-        let step = weight / DRAWN;
-        let (mut drawn, mut sum, mut next) = (Vec::new(), 0.0, 0.5 * step);
-        for feature in features {
-            sum += weights[feature];
-            while sum > next && step > 0.0 {
-                drawn.push(feature);
-                next += step;
-            }
-        }
-        Self { weight, drawn }
-    }
-
     /// The sum of weights times squares of norms, for entries divided by `2^exponent`.
     fn trace(&self, form: &Features<'_>, exponent: f64) -> f64 {
         let squares = self.drawn.iter().map(|&column| form.matrix.column_square(column, exponent));

@@ -96,7 +96,7 @@ fn scores_are_those_of_separate_fits() {
 /// The same in lockstep.
 #[test]
 fn scores_by_newton_are_those_of_separate_fits() {
-    assert_scores(&Newton { stopping: Stopping { tolerance: 1e-10, max_iterations: 200 } });
+    assert_scores(&Newton { stopping: Stopping { tolerance: 1e-10, max_iterations: 200 }, ..Newton::default() });
 }
 
 fn assert_scores(solver: &dyn Solver) {

@@ -26,7 +26,7 @@ const GAMMAS_PER_BATCH: usize = 1;
 ///
 /// ```
 /// use banach::{DualProblem, Exponent, FeatureMatrix, Features, Squared, Unobserved};
-/// use banach::{Folds, GammaGrid, ProximalGradient};
+/// use banach::{Folds, GammaGrid, Newton};
 /// # let x: Vec<f64> = (0..60).map(|i| ((i * i * 37) % 101) as f64 / 50.0 - 1.0).collect();
 /// # let y: Vec<f64> = x.chunks(5).map(|x| 2.0 * x[1]).collect();
 /// // Twelve samples of five variables.
@@ -35,7 +35,7 @@ const GAMMAS_PER_BATCH: usize = 1;
 ///
 /// let grid = GammaGrid::from_data(&problem, 8)?;
 /// let folds = Folds::shuffled(12, 4, 0)?;
-/// let solver = ProximalGradient::default();
+/// let solver = Newton::default();
 /// let validated = banach::cross_validate(&problem, &grid, &folds, &solver, &mut Unobserved)?;
 /// println!("{validated}");
 /// assert_eq!(validated.unconverged().count(), 0);

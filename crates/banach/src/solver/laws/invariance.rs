@@ -113,7 +113,8 @@ fn threads_do_not_change_a_run() {
         let y: Vec<f64> = (0..20).map(|i| target(&**loss, x.columns[i])).collect();
         let problem = problem(&form, &**loss, &y, 0.1);
         let stopping = Stopping { tolerance: 1e-14, max_iterations: 4 };
-        for solver in [&proximal_gradient(1e-14, 4) as &(dyn Solver + Sync), &Newton { stopping }] {
+        for solver in [&proximal_gradient(1e-14, 4) as &(dyn Solver + Sync), &Newton { stopping, ..Newton::default() }]
+        {
             let run = |threads| {
                 let solution = with_threads(threads, || solver.solve(&problem, &mut Unobserved).expect("valid"));
                 let numbers = [&solution.alpha[..], &solution.omega, &[solution.certificate.gap]].concat();

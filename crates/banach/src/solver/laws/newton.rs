@@ -22,7 +22,7 @@ fn for_every_problem(form: &dyn QForm, gammas: &[f64], check: impl Fn(&DualProbl
     }
 }
 
-/// (25) `[eq:KKT]`: `-alpha_i/gamma_i` is a slope of the loss at `omega_i + b`, sample by sample.
+/// (25) `[eq:kkt]`: `-alpha_i/gamma_i` is a slope of the loss at `omega_i + b`, sample by sample.
 fn assert_optimal(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
     let Solution { alpha, omega, intercept, certificate, .. } = solution;
     for (i, (&gamma, &y)) in problem.gammas().iter().zip(problem.targets()).enumerate() {

@@ -1,5 +1,6 @@
 //! Newton's method for every loss, many problems at a time.
 
+mod model;
 mod run;
 mod system;
 mod term;
@@ -8,7 +9,7 @@ use rayon::prelude::*;
 
 use self::{run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
-use crate::{DualProblem, Error, Memory, QForm, Scratch};
+use crate::{DualProblem, Error, Memory, QForm, Scratch, form::MOST_DENSE};
 
 /// Newton's method on the dual, with a barrier where it has ends or kinks.
 ///
@@ -22,10 +23,12 @@ use crate::{DualProblem, Error, Memory, QForm, Scratch};
 pub struct Newton {
     /// When to stop.
     pub stopping: Stopping,
+    /// What the problems that run together may keep.
+    pub memory: Memory,
 }
 
 /// A Hessian may cost as much as this many passes over the data, in terms of the number of features that it keeps.
-const FEATURES_PER_PASS: usize = 4;
+const FEATURES_PER_PASS: usize = 1;
 
 impl Solver for Newton {
     fn solve_from(
@@ -48,7 +51,7 @@ impl Solver for Newton {
         self.stopping.check()?;
         let Some(first) = problems.first() else { return Ok(Vec::new()) };
         let form = first.form();
-        let (together, keep) = (together(form, problems.len()), kept_features(form));
+        let (together, keep) = (self.together(form, problems.len())?, kept_features(form));
         let mut solutions = Vec::new();
         let mut stopped = false;
         for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
@@ -66,6 +69,26 @@ impl Solver for Newton {
 }
 
 impl Newton {
+    /// The bytes that one problem keeps: two expansions and the copy of a pass, the Hessian with its factors and parts.
+    fn bytes(form: &dyn QForm) -> Option<u64> {
+        let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
+        // A Hessian is dense, or as many columns as it keeps features.
+        let hessian = n.min(MOST_DENSE as u64).max(kept_features(form) as u64 / 4).checked_mul(n)?.checked_mul(8)?;
+        kept.checked_mul(6)?.checked_add(hessian)?.checked_mul(8)
+    }
+
+    /// How many problems may run together, so that what they keep fits in memory.
+    fn together(&self, form: &dyn QForm, problems: usize) -> Result<usize, Error> {
+        let bytes = Self::bytes(form);
+        self.memory.check(
+            "Newton's method for one problem",
+            bytes,
+            "use the solver of the paper (ProximalGradient), or fewer samples or features",
+        )?;
+        let most = self.memory.bytes() / bytes.unwrap_or(u64::MAX).max(1);
+        Ok(usize::try_from(most).unwrap_or(usize::MAX).clamp(1, problems))
+    }
+
     /// Runs problems in lockstep: in every round one pass expands Q around a point of each.
     fn run_together(
         &self,
@@ -124,12 +147,4 @@ fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut
 fn kept_features(form: &dyn QForm) -> usize {
     let (n, features) = (form.samples(), form.expansion_length());
     (FEATURES_PER_PASS * features / n).max(4 * n)
-}
-
-/// How many problems may run together, so that what they keep fits in memory.
-fn together(form: &dyn QForm, problems: usize) -> usize {
-    // Two expansions, copies of them in a pass, and the Hessian with its factors.
-    let numbers = 5 * form.expansion_length() as u64 + 4 * (form.samples() as u64).pow(2);
-    let memory = Memory::default().bytes();
-    ((memory / 2 / (8 * numbers).max(1)) as usize).clamp(1, problems)
 }

@@ -2,6 +2,7 @@
 
 use super::{
     System,
+    model::Model,
     term::{self, Term},
 };
 use crate::{
@@ -52,13 +53,13 @@ pub(super) struct Run<'a> {
     mu: f64,
     shrink: usize,
     barriers: f64,
-    /// Features that the Hessian keeps, and the share of its trace that it leaves out.
-    keep: usize,
-    tail_share: f64,
+    model: Model,
     iteration: usize,
     passes: usize,
     /// Iterations without progress, and the dual value at the last one that made some.
     idle: usize,
+    /// Whether the start was given, so that the ray is left to try.
+    given: bool,
     milestone: f64,
     pub(super) status: Option<Status>,
     scratch: Scratch,
@@ -119,11 +120,11 @@ impl<'a> Run<'a> {
             mu: f64::INFINITY,
             shrink: SHRINK.len() - 1,
             barriers,
-            keep,
-            tail_share: 0.0,
+            model: Model::new(keep),
             iteration: 0,
             passes: 0,
             idle: 0,
+            given: false,
             milestone: f64::INFINITY,
             status: None,
             scratch: Scratch::new(),
@@ -132,6 +133,7 @@ impl<'a> Run<'a> {
         if let Start::At(alpha) = start {
             problem.check_start(alpha)?;
             run.start_at(alpha);
+            run.given = true;
         }
         Ok(run)
     }
@@ -288,7 +290,8 @@ impl<'a> Run<'a> {
         let d: Vec<f64> = self.point.iter().zip(&self.alpha).map(|(to, from)| to - from).collect();
         let omegas = &self.there.evaluation.omegas;
         let slope = dot(omegas, &d) + self.conjugate_slope(&self.alpha, &d, 1.0);
-        !(slope <= FLAT * self.descent.abs())
+        // An infinite end has no slope.
+        slope.is_nan() || slope > FLAT * self.descent.abs()
     }
 
     /// Asks for the minimum of the smoothed dual along the step instead of its end.
@@ -311,7 +314,7 @@ impl<'a> Run<'a> {
         let q = self.problem.form().exponent().q();
         let value = q * self.here.evaluation.values[0];
         // The barrier is not known before the first step, and there the start is a minimum already.
-        if !(value > 0.0 && value.is_finite()) || self.iteration == 0 {
+        if !(value > 0.0 && value.is_finite()) || self.mu.is_infinite() && self.barriers > 0.0 {
             return;
         }
         let zero = vec![0.0; self.alpha.len()];
@@ -339,7 +342,6 @@ impl<'a> Run<'a> {
     /// The certificate of the iterate, which is remembered if it is the best.
     fn certify(&mut self) {
         let (problem, omegas) = (self.problem, &self.here.evaluation.omegas);
-        let before = self.certificate.gap;
         self.certificate = problem.certificate(&self.alpha, &self.here.evaluation);
         let b = problem.intercept(omegas);
         // Absent samples have no target.
@@ -360,10 +362,7 @@ impl<'a> Run<'a> {
             let (alpha, omega) = (self.alpha.clone(), omegas.clone());
             self.best = Some(Best { alpha, omega, intercept: b, certificate: self.certificate });
         }
-        // A whole step that gains less than a digit asks for more of the Hessian.
-        if self.asked == Asked::Step && self.certificate.gap > 0.1 * before && self.tail_share > 1e-3 {
-            self.keep = self.keep.saturating_mul(2);
-        }
+        self.model.learn(gap, self.asked == Asked::Step);
     }
 
     pub(super) fn progress(&self, problem: usize) -> Progress {
@@ -372,23 +371,35 @@ impl<'a> Run<'a> {
 
     /// Whether no step makes progress any more.
     pub(super) fn has_stalled(&self) -> bool {
-        self.idle > PATIENCE
+        self.idle > PATIENCE && !self.given
+    }
+
+    /// Asks for the ray, where a start that was given has led nowhere.
+    fn start_again(&mut self) {
+        (self.point, self.asked) = (self.ray(), Asked::Ray);
+        (self.given, self.idle, self.mu, self.shrink) = (false, 0, f64::INFINITY, SHRINK.len() - 1);
     }
 
     /// Finds the next step and asks for its end; `Stalled` if there is none.
     pub(super) fn step(&mut self, tolerance: f64) {
+        if self.idle > PATIENCE {
+            return self.start_again();
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let hessian = self.problem.form().hessian(&self.here, self.keep, &mut scratch);
+        let hessian = self.model.take(self.problem.form(), &self.here, tolerance, &mut scratch);
         self.scratch = scratch;
-        self.tail_share = hessian.tail_share;
         let d = self.direction(&hessian, tolerance);
         let length = self.length(&hessian, &d);
+        self.model.put_back(hessian);
         self.point.iter_mut().zip(&self.alpha).zip(&d).for_each(|((point, alpha), d)| *point = alpha + length * d);
         self.keep_inside();
         let d: Vec<f64> = self.point.iter().zip(&self.alpha).map(|(to, from)| to - from).collect();
         self.descent = dot(&self.here.evaluation.omegas, &d) + self.conjugate_slope(&self.alpha, &d, 0.0);
         self.asked = Asked::Step;
         if self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite()) {
+            if self.given {
+                return self.start_again();
+            }
             self.status = Some(Status::Stalled);
         }
     }
@@ -506,7 +517,7 @@ fn root(f: impl Fn(f64) -> f64, descent: f64) -> f64 {
         } else {
             (high, above, below) = (t, value, 0.5 * below);
         }
-        let steep = !(above <= -10.0 * below);
+        let steep = above.is_nan() || above > -10.0 * below;
         t = if steep { 0.5 * (low + high) } else { low + (high - low) * below / (below - above) };
     }
     t

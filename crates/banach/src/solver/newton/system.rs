@@ -12,7 +12,7 @@ use faer::{
     },
 };
 
-use crate::{Hessian, HessianPart};
+use crate::{Hessian, HessianPart, form::MOST_DENSE};
 
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
 pub(super) struct System {
@@ -35,8 +35,6 @@ enum Method {
 
 /// Added to a diagonal of ones, so that rounding leaves a matrix positive definite.
 const RIDGE: f64 = 1e-15;
-/// Columns beyond which a factor is not turned into a dense matrix.
-const MOST_DENSE: usize = 4096;
 /// Steps of conjugate gradients, and the relative residual that ends them.
 const FREE_STEPS: usize = 500;
 const FREE_RESIDUAL: f64 = 1e-10;

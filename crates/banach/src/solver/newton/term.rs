@@ -116,7 +116,7 @@ impl<'a> Term<'a> {
         let secant = gradient / (s - asked);
         // Too close to divide.
         let near = (s - asked).abs() * tangent <= 1e-6;
-        if near || !(secant > 0.0) { tangent } else { secant.max(tangent / FLATTEST) }
+        if near || secant.is_nan() || secant <= 0.0 { tangent } else { secant.max(tangent / FLATTEST) }
     }
 
     fn secant_of_barrier(&self, s: f64, t: f64, mu: f64) -> f64 {
@@ -177,9 +177,9 @@ impl<'a> Term<'a> {
             }
             let residual = value(x);
             if residual > 0.0 {
-                high = x
+                high = x;
             } else {
-                low = x
+                low = x;
             }
             let next = x - residual / slope(x);
             if (next - x).abs() <= 1e-13 * x || high - low <= 1e-15 * high {

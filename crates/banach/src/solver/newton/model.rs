@@ -1,0 +1,63 @@
+//! How much of the Hessian a run asks for, and when.
+
+use crate::{Expansion, Hessian, QForm, Scratch};
+
+/// The Hessian of the last step, and what steps have gained with it.
+///
+/// Where features are listed it keeps the heaviest of them. It keeps twice as many when a whole step gains less than a
+/// digit, and serves another step when it has gained much and a new one would not gain more.
+pub(super) struct Model {
+    hessian: Option<Hessian>,
+    keep: usize,
+    gap: f64,
+    /// The factors by which the last two steps, if they were whole, have shrunk the gap.
+    factors: [f64; 2],
+}
+
+/// A step that shrinks the gap less asks for more features.
+const ENOUGH: f64 = 0.1;
+/// A step that shrinks it more leaves its Hessian to the next.
+const MUCH: f64 = 0.03;
+/// The share of the trace below which what was left out does not matter.
+const NEGLIGIBLE: f64 = 1e-6;
+
+impl Model {
+    pub(super) fn new(keep: usize) -> Self {
+        Self { hessian: None, keep, gap: f64::INFINITY, factors: [1.0; 2] }
+    }
+
+    /// Learns the relative gap that a step has led to, and whether the step was whole.
+    pub(super) fn learn(&mut self, gap: f64, whole: bool) {
+        let factor = if whole { gap / self.gap } else { 1.0 };
+        self.factors = [self.factors[1], factor];
+        self.gap = gap;
+        let left_out = self.hessian.as_ref().map_or(0.0, |hessian| hessian.tail_share);
+        if whole && factor > ENOUGH && left_out > NEGLIGIBLE {
+            self.keep = self.keep.saturating_mul(2);
+        }
+    }
+
+    /// The Hessian for the next step, which may be the last one. It is to be put back.
+    pub(super) fn take(
+        &mut self,
+        form: &dyn QForm,
+        here: &Expansion,
+        tolerance: f64,
+        scratch: &mut Scratch,
+    ) -> Hessian {
+        match self.hessian.take() {
+            Some(hessian) if hessian.tail_share > 0.0 && self.serves_again(tolerance) => hessian,
+            _ => form.hessian(here, self.keep, scratch),
+        }
+    }
+
+    pub(super) fn put_back(&mut self, hessian: Hessian) {
+        self.hessian = Some(hessian);
+    }
+
+    /// Whether the same factor once more is enough, or a new Hessian has not made the factors smaller.
+    fn serves_again(&self, tolerance: f64) -> bool {
+        let [before, last] = self.factors;
+        last <= MUCH && (last * self.gap <= 0.3 * tolerance || last >= 0.3 * before)
+    }
+}
