@@ -6,8 +6,8 @@
 //! means.
 
 use banach::{
-    DualProblem, Exponent, FeatureMatrix, Features, Gradient, ProximalGradient, Solver, Squared, Status, Stopping,
-    Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Features, Gradient, Newton, ProximalGradient, Solver, Squared, Status,
+    Stopping, Unobserved,
 };
 use faer::{Mat, Side, prelude::Solve};
 use rand::{RngExt, SeedableRng};
@@ -57,12 +57,13 @@ fn one_number() {
     agrees(1, 1);
 }
 
-/// Both algorithms of the paper agree with the factorisation, on dense and on sparse storage, with equal
+/// Newton's method and both algorithms of the paper agree with the factorisation, on dense and on sparse storage, with equal
 /// and with unequal weights.
 fn agrees(samples: usize, features: usize) {
     let (x, y) = random_data(samples, features);
     let weights: Vec<f64> = (0..samples).map(|i| [1.0, 0.3, 2.0, 0.0][i % 4]).collect();
-    let solvers: [(&str, &dyn Solver); 2] = [
+    let solvers: [(&str, &dyn Solver); 3] = [
+        ("newton", &Newton { stopping: STOPPING }),
         ("gradient", &Gradient { stopping: STOPPING, ..Gradient::default() }),
         ("proximal gradient", &ProximalGradient { stopping: STOPPING, ..ProximalGradient::default() }),
     ];
@@ -100,7 +101,8 @@ fn with_intercept_agrees(x: &Mat<f64>, form: &Features<'_>, problem: &DualProble
     let problem = problem.clone().with_intercept().expect("valid");
     let stopping = STOPPING_WITH_INTERCEPT;
     for solver in [
-        &Gradient { stopping, ..Gradient::default() } as &dyn Solver,
+        &Newton { stopping } as &dyn Solver,
+        &Gradient { stopping, ..Gradient::default() },
         &ProximalGradient { stopping, ..Default::default() },
     ] {
         let case = format!("intercept, {} x {} {gammas:?}", x.nrows(), x.ncols());

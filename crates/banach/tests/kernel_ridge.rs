@@ -4,8 +4,8 @@
 //! predictions `K_new alpha`. The kernels are written out here once more, by their formulas.
 
 use banach::{
-    DualProblem, Exponent, FeatureMatrix, Gradient, Gram, Memory, ProximalGradient, QForm, Solver, Squared, Status,
-    Stopping, Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Gradient, Gram, Memory, Newton, ProximalGradient, QForm, Solver, Squared,
+    Status, Stopping, Unobserved,
     kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel},
 };
 use faer::{Mat, Side, prelude::Solve};
@@ -63,7 +63,7 @@ fn interactions() {
     });
 }
 
-/// Stored or streamed, both algorithms of the paper agree with the factorisation, with equal and with unequal weights.
+/// Stored or streamed, Newton's method and both algorithms of the paper agree with the factorisation, with equal and with unequal weights.
 fn agrees(kernel: impl TensorKernel + Clone + 'static, formula: Formula) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(17);
     let mut rows = |count: usize| -> Vec<f64> { (0..count * INPUTS).map(|_| rng.random_range(-1.0..1.0)).collect() };
@@ -73,7 +73,8 @@ fn agrees(kernel: impl TensorKernel + Clone + 'static, formula: Formula) {
     let matrix = || FeatureMatrix::from_rows(SAMPLES, INPUTS, &x).expect("valid");
     let points = FeatureMatrix::from_rows(NEW, INPUTS, &new).expect("valid");
     let weights: Vec<f64> = (0..SAMPLES).map(|i| [1.0, 0.3, 2.0, 0.0][i % 4]).collect();
-    let solvers: [&dyn Solver; 2] = [
+    let solvers: [&dyn Solver; 3] = [
+        &Newton { stopping: STOPPING },
         &Gradient { stopping: STOPPING, ..Gradient::default() },
         &ProximalGradient { stopping: STOPPING, ..ProximalGradient::default() },
     ];

@@ -412,6 +412,18 @@ mod tests {
         assert_eq!((single.what, run.p, run.loss, run.gamma, run.intercept), ("one", "1.02", "squared", 10.0, false));
     }
 
+    /// Every loss, route, exponent and gamma, with and without an intercept, within the limits that were set.
+    #[test]
+    fn the_quick_grid_is_within_its_limits() {
+        let grid = Grid::run(Request::quick(), &mut Count::default()).expect("it runs");
+        assert_eq!(grid.cells.len(), 100);
+        for run in &grid.runs {
+            assert!(run.converged && run.relative_gap.is_some_and(|gap| gap <= TOLERANCE), "{run:?}");
+            assert!(run.evaluations <= run.limit, "{run:?}");
+        }
+        assert!(grid.cells.iter().all(Cell::within));
+    }
+
     #[test]
     fn limits_are_those_that_were_set() {
         let huber = Huber::new(1.0).expect("rho > 0");
