@@ -101,7 +101,7 @@ fn with_intercept_agrees(x: &Mat<f64>, form: &Features<'_>, problem: &DualProble
     let problem = problem.clone().with_intercept().expect("valid");
     let stopping = STOPPING_WITH_INTERCEPT;
     for solver in [
-        &Newton { stopping } as &dyn Solver,
+        &Newton { stopping, ..Newton::default() } as &dyn Solver,
         &Gradient { stopping, ..Gradient::default() },
         &ProximalGradient { stopping, ..Default::default() },
     ] {
