@@ -8,11 +8,10 @@ use faer::{
         matmul,
         triangular::{self, BlockStructure},
     },
-    reborrow::ReborrowMut,
 };
 use rayon::prelude::*;
 
-use super::{scratch::Pool, sweep::Layout};
+use super::{scratch::Pool, stream, sweep::Layout};
 use crate::{
     Error,
     exponent::{binary_exponent, largest, scale_by_exp2},
@@ -238,8 +237,7 @@ impl<'a> FeatureMatrix<'a> {
     /// `Phi_n w`.
     pub(crate) fn times(&self, w: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.samples];
-        let w = MatRef::from_column_major_slice(w, self.features, 1);
-        self.apply(0..self.features, w, MatMut::from_column_major_slice_mut(&mut out, self.samples, 1));
+        self.apply(0..self.features, w, &mut out);
         out
     }
 
@@ -346,81 +344,74 @@ impl<'a> FeatureMatrix<'a> {
         self.layout
     }
 
-    /// `u = Phi_b' a` for the features of a block. `rows` is `a` transposed, and `turned` working memory of the
-    /// size of `u`.
-    pub(crate) fn adjoint(
-        &self,
-        block: Range<usize>,
-        a: MatRef<'_, f64>,
-        rows: MatRef<'_, f64>,
-        mut u: MatMut<'_, f64>,
-        turned: &mut [f64],
-    ) {
+    /// `u = Phi_b' a` for the features of a block and n-vectors `a`, one after another. `rows` is `a` transposed, and
+    /// `turned` working memory of the size of `u`.
+    pub(crate) fn adjoint(&self, block: Range<usize>, a: &[f64], rows: &[f64], u: &mut [f64], turned: &mut [f64]) {
+        let (n, width) = (self.samples, block.len());
         match &self.storage {
             Storage::Dense(values) => {
-                let columns = self.columns(values, block);
-                let count = a.ncols();
-                let single = if count <= FEW { count } else { 1 };
-                // The first product streams the block from memory and leaves it in cache for the others.
-                for problem in 0..single {
-                    let u = u.rb_mut().get_mut(.., problem..problem + 1);
-                    matmul(u, Accum::Replace, columns.transpose(), a.get(.., problem..problem + 1), 1.0, Par::Seq);
-                }
-                if single < count {
-                    let (rest, width) = (count - single, columns.ncols());
-                    let mut turned = MatMut::from_column_major_slice_mut(&mut turned[..rest * width], rest, width);
-                    matmul(turned.rb_mut(), Accum::Replace, rows.get(single.., ..), columns, 1.0, Par::Seq);
-                    u.get_mut(.., single..).copy_from(turned.transpose());
+                let columns = &values[block.start * n..block.end * n];
+                let count = a.len() / n;
+                // The first few stream the block from memory and leave it in cache for the others.
+                let lead = if count <= FEW { count } else { (count - 1) % MULTIPLE + 1 };
+                let (first, others) = u.split_at_mut(lead * width);
+                stream::adjoint(n, columns, &a[..lead * n], first);
+                if lead < count {
+                    let rest = count - lead;
+                    let turned = &mut turned[..rest * width];
+                    let product = MatMut::from_column_major_slice_mut(turned, rest, width);
+                    let rows = MatRef::from_column_major_slice(rows, count, n).subrows(lead, rest);
+                    let columns = MatRef::from_column_major_slice(columns, n, width);
+                    matmul(product, Accum::Replace, rows, columns, 1.0, Par::Seq);
+                    MatMut::from_column_major_slice_mut(others, width, rest)
+                        .copy_from(MatRef::from_row_major_slice(turned, width, rest));
                 }
             }
             Storage::Sparse { starts, rows, values } => {
-                for (problem, a) in a.col_iter().enumerate() {
-                    for (entry, feature) in block.clone().enumerate() {
+                for (a, u) in a.chunks(n).zip(u.chunks_mut(width)) {
+                    for (u, feature) in u.iter_mut().zip(block.clone()) {
                         let stored = starts[feature]..starts[feature + 1];
-                        let products =
-                            rows[stored.clone()].iter().zip(&values[stored]).map(|(&row, value)| value * a[row]);
-                        u[(entry, problem)] = products.sum();
+                        let products = rows[stored.clone()].iter().zip(&values[stored]);
+                        *u = products.map(|(&row, value)| value * a[row]).sum();
                     }
                 }
             }
         }
     }
 
-    /// `out += Phi_b w` for the features of a block.
-    pub(crate) fn apply(&self, block: Range<usize>, w: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+    /// `out += Phi_b w` for the features of a block, vectors `w` and n-vectors `out`, one after another.
+    pub(crate) fn apply(&self, block: Range<usize>, w: &[f64], out: &mut [f64]) {
+        let (n, width) = (self.samples, block.len());
         match &self.storage {
             Storage::Dense(values) => {
-                let columns = self.columns(values, block);
-                let together = if w.ncols() <= FEW { 1 } else { w.ncols() };
-                for first in (0..w.ncols()).step_by(together) {
-                    let problems = first..first + together;
-                    let out = out.rb_mut().get_mut(.., problems.clone());
-                    matmul(out, Accum::Add, columns, w.get(.., problems), 1.0, Par::Seq);
+                let columns = &values[block.start * n..block.end * n];
+                let count = out.len() / n;
+                if count <= FEW {
+                    return stream::apply(n, columns, w, out);
                 }
+                let out = MatMut::from_column_major_slice_mut(out, n, count);
+                let columns = MatRef::from_column_major_slice(columns, n, width);
+                let w = MatRef::from_column_major_slice(w, width, count);
+                matmul(out, Accum::Add, columns, w, 1.0, Par::Seq);
             }
             Storage::Sparse { starts, rows, values } => {
-                for (problem, w) in w.col_iter().enumerate() {
-                    for (entry, feature) in block.clone().enumerate() {
+                for (w, out) in w.chunks(width).zip(out.chunks_mut(n)) {
+                    for (w, feature) in w.iter().zip(block.clone()) {
                         let stored = starts[feature]..starts[feature + 1];
                         for (&row, value) in rows[stored.clone()].iter().zip(&values[stored]) {
-                            out[(row, problem)] += value * w[entry];
+                            out[row] += value * w;
                         }
                     }
                 }
             }
         }
     }
-
-    fn columns<'b>(&self, values: &'b [f64], block: Range<usize>) -> MatRef<'b, f64> {
-        let count = block.len();
-        let stored = block.start * self.samples..block.end * self.samples;
-        MatRef::from_column_major_slice(&values[stored], self.samples, count)
-    }
 }
 
-/// Up to this many right-hand sides, one product each is faster than a matrix-matrix product, which packs
-/// the block first.
-const FEW: usize = 4;
+/// Up to this many vectors are multiplied by the columns as they are, more by a general matrix product.
+const FEW: usize = 8;
+/// A general product is fastest for a multiple of so many vectors.
+const MULTIPLE: usize = 4;
 
 /// Columns in one product of a weighted square, and most pieces of its sum.
 const SQUARE_COLUMNS: usize = 512;

@@ -2,6 +2,7 @@
 
 mod feature_matrix;
 mod scratch;
+mod stream;
 mod sweep;
 
 pub use feature_matrix::{FeatureMatrix, MAX_ENTRY};

@@ -75,13 +75,13 @@ impl Sweep {
         let inputs = alphas.len() / n;
         debug_assert!(self.outputs <= inputs && alphas.len() == n * inputs);
         debug_assert_eq!(features.len(), matrix.features() * self.per_feature);
-        let alphas = MatRef::from_column_major_slice(alphas, n, inputs);
         let layout = matrix.layout();
         let sum_length = n * self.outputs;
         let area = self.area(n, layout, inputs);
         let (rows, areas) = pool.take(n * inputs + area * layout.stripes).split_at_mut(n * inputs);
-        MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(alphas.transpose());
-        let rows = MatRef::from_column_major_slice(rows, inputs, n);
+        let transposed = MatRef::from_row_major_slice(alphas, inputs, n);
+        MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(transposed);
+        let rows = &*rows;
 
         let run_stripe = |stripe: usize, area: &mut [f64], mut features: &mut [f64]| {
             let (sum, rest) = area.split_at_mut(sum_length);
@@ -94,12 +94,10 @@ impl Sweep {
                 let (own, left) = std::mem::take(&mut features).split_at_mut(width * self.per_feature);
                 features = left;
                 let u = &mut u[..width * inputs];
-                let product = MatMut::from_column_major_slice_mut(u, width, inputs);
-                matrix.adjoint(columns.clone(), alphas, rows, product, turned);
+                matrix.adjoint(columns.clone(), alphas, rows, u, turned);
                 visit(Block { columns: columns.clone(), features: own, u, state, sum });
                 if self.outputs > 0 {
-                    let w = MatRef::from_column_major_slice(&u[..width * self.outputs], width, self.outputs);
-                    matrix.apply(columns, w, MatMut::from_column_major_slice_mut(sum, n, self.outputs));
+                    matrix.apply(columns, &u[..width * self.outputs], sum);
                 }
             }
         };
