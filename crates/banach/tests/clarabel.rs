@@ -44,7 +44,7 @@ const LATE: Stopping = Stopping { tolerance: 1e-11, max_iterations: 20_000 };
 
 /// One of the solvers.
 type Method = fn(Stopping) -> Box<dyn Solver>;
-const NEWTON: Method = |stopping| Box::new(Newton { stopping });
+const NEWTON: Method = |stopping| Box::new(Newton { stopping, ..Newton::default() });
 const ALGORITHM_3_3: Method = |stopping| Box::new(ProximalGradient { stopping, ..ProximalGradient::default() });
 
 /// How close the values come to Clarabel's, relative to their size. For the weights its square root counts.

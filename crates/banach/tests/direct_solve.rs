@@ -63,7 +63,7 @@ fn agrees(samples: usize, features: usize) {
     let (x, y) = random_data(samples, features);
     let weights: Vec<f64> = (0..samples).map(|i| [1.0, 0.3, 2.0, 0.0][i % 4]).collect();
     let solvers: [(&str, &dyn Solver); 3] = [
-        ("newton", &Newton { stopping: STOPPING }),
+        ("newton", &Newton { stopping: STOPPING, ..Newton::default() }),
         ("gradient", &Gradient { stopping: STOPPING, ..Gradient::default() }),
         ("proximal gradient", &ProximalGradient { stopping: STOPPING, ..ProximalGradient::default() }),
     ];
@@ -101,7 +101,7 @@ fn with_intercept_agrees(x: &Mat<f64>, form: &Features<'_>, problem: &DualProble
     let problem = problem.clone().with_intercept().expect("valid");
     let stopping = STOPPING_WITH_INTERCEPT;
     for solver in [
-        &Newton { stopping } as &dyn Solver,
+        &Newton { stopping, ..Newton::default() } as &dyn Solver,
         &Gradient { stopping, ..Gradient::default() },
         &ProximalGradient { stopping, ..Default::default() },
     ] {

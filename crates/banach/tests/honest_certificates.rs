@@ -28,7 +28,8 @@ fn a_gap_from_the_tensor_is_never_below_the_true_one() {
                     let problem = DualProblem::new(&gram, loss, y, gamma).expect("valid");
                     let stopping = Stopping { tolerance: 1e-6, max_iterations: 200 };
                     let first = ProximalGradient { stopping, ..ProximalGradient::default() };
-                    let second = Newton { stopping: Stopping { tolerance: 1e-10, max_iterations: 25 } };
+                    let second =
+                        Newton { stopping: Stopping { tolerance: 1e-10, max_iterations: 25 }, ..Newton::default() };
                     for solver in [&first as &dyn Solver, &second] {
                         let solution = solver.solve(&problem, &mut Unobserved).expect("valid");
                         let mut evaluation = Evaluation::default();

@@ -74,7 +74,7 @@ fn agrees(kernel: impl TensorKernel + Clone + 'static, formula: Formula) {
     let points = FeatureMatrix::from_rows(NEW, INPUTS, &new).expect("valid");
     let weights: Vec<f64> = (0..SAMPLES).map(|i| [1.0, 0.3, 2.0, 0.0][i % 4]).collect();
     let solvers: [&dyn Solver; 3] = [
-        &Newton { stopping: STOPPING },
+        &Newton { stopping: STOPPING, ..Newton::default() },
         &Gradient { stopping: STOPPING, ..Gradient::default() },
         &ProximalGradient { stopping: STOPPING, ..ProximalGradient::default() },
     ];
