@@ -271,6 +271,15 @@ impl<'a> Run<'a> {
         rooms.fold(f64::INFINITY, f64::min)
     }
 
+    /// As [`room`](Self::room) from the iterate, for kinks under a barrier too.
+    fn room_under(&self, mu: f64, d: &[f64]) -> f64 {
+        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| {
+            let (s, ds) = (self.alpha[*i] / gamma, d[*i] / gamma);
+            term.room(s, ds).min(term.kink_room(s, ds, mu / gamma))
+        });
+        rooms.fold(f64::INFINITY, f64::min)
+    }
+
     /// The slope along d of the smoothed conjugates at `alpha + t d`.
     fn conjugate_slope(&self, alpha: &[f64], d: &[f64], t: f64) -> f64 {
         let terms = self.samples.iter().map(|Sample { i, gamma, term }| {
@@ -440,7 +449,7 @@ impl<'a> Run<'a> {
         let least = 1e-3 * tolerance.max(1e-14) * primal.abs().min(dual.abs()) / self.barriers;
         let mu = |place: usize| (SHRINK[place] * self.mu).max(least.min(self.mu));
         let fits = |found: &Direction, place: usize| {
-            self.room(&self.alpha, &found.d) >= 0.9 && found.decrease <= CENTRED * self.barriers * mu(place)
+            self.room_under(mu(place), &found.d) >= 0.9 && found.decrease <= CENTRED * self.barriers * mu(place)
         };
         let mut place = self.shrink;
         let mut found = self.newton_direction(hessian, mu(place));
