@@ -416,7 +416,8 @@ impl<'a> Run<'a> {
     /// How much of the Newton step to try: what stays off the border, and what the features that the Hessian has kept allow.
     fn length(&mut self, hessian: &Hessian, d: &[f64]) -> f64 {
         let most = MOST.max(1.0 - self.certificate.relative_gap());
-        let length = (most * self.room(&self.alpha, d)).min(1.0);
+        let mu = if self.barriers == 0.0 { 0.0 } else { self.mu };
+        let length = (most * self.room_under(mu, d)).min(1.0);
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut share = 1.0;
         if let Some(line) = self.problem.form().preview(&self.here, hessian, d, &mut scratch) {
