@@ -257,9 +257,22 @@ impl<'a> FeatureMatrix<'a> {
         f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)))
     }
 
-    /// The square of the norm of a feature, for entries divided by `2^exponent`.
-    pub(crate) fn column_square(&self, column: usize, exponent: f64) -> f64 {
-        self.stored_entries(column).iter().map(|x| scale_by_exp2(*x, -exponent).powi(2)).sum()
+    /// The squares of the norms of all features, for entries divided by a power of two, to at most 1, which is returned
+    /// too.
+    pub(crate) fn column_squares(&self) -> (Vec<f64>, f64) {
+        let sizes = self.storage.values().par_chunks(1 << 16).map(largest);
+        // Powers beyond these are not numbers.
+        let exponent = f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)).clamp(-1000, 1000));
+        let factor = scale_by_exp2(1.0, -exponent);
+        let square = |column: usize| {
+            // Several sums at a time, which a processor can add at once.
+            let mut sums = [0.0; 8];
+            for part in self.stored_entries(column).chunks(8) {
+                sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += (x * factor) * (x * factor));
+            }
+            sums.iter().sum()
+        };
+        ((0..self.features).into_par_iter().with_min_len(64).map(square).collect(), exponent)
     }
 
     /// The products of some features with a vector.

@@ -34,7 +34,7 @@ impl DualProblem<'_> {
     }
 
     /// The intercept for targets from their [`centre`](Self::centre).
-    pub(super) fn centred_intercept(&self, omega: &[f64]) -> f64 {
+    pub(crate) fn centred_intercept(&self, omega: &[f64]) -> f64 {
         match (self.has_intercept(), self.loss.curvature()) {
             (false, _) => 0.0,
             (true, Some(curvature)) => self.newton_step(omega, curvature),

@@ -43,12 +43,17 @@ pub trait Solver {
         self.solve_from(problem, &Start::Auto, observer)
     }
 
+    /// Whether problems that are solved together cost less than one after another.
+    fn shares_passes(&self) -> bool {
+        false
+    }
+
     /// Solves several problems over one form, each from its own start. [`Progress::problem`] tells the observer which of
     /// them it sees; when it stops one, all that are still running end.
     ///
     /// # Panics
     ///
-    /// If there are not as many starts as problems.
+    /// If there are not as many starts as problems, or if the problems are not over one form.
     fn solve_all(
         &self,
         problems: &[DualProblem<'_>],

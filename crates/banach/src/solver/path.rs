@@ -1,6 +1,6 @@
 //! Solutions along increasing gamma, for one problem or for several at once.
 
-use std::ops::ControlFlow;
+use std::{collections::VecDeque, ops::ControlFlow};
 
 use super::{GammaGrid, Observer, Progress, Solution, Solver, warm_start::History};
 use crate::{DualProblem, Error};
@@ -16,7 +16,8 @@ pub struct Path {
 
 /// The solutions of a problem for every gamma of a grid; of the problem its own gamma does not count.
 ///
-/// Each fit starts from the solution for the gamma before it. The observer sees the index of the gamma as
+/// Each fit starts from the solution for the gamma before it; a solver that [shares its passes](Solver::shares_passes)
+/// follows a few chains of gammas abreast, each from its own first. The observer sees the index of the gamma as
 /// [`Progress::problem`]; when it stops, the gammas that are left get a start with its certificate and the status
 /// [`Interrupted`](super::Status::Interrupted).
 ///
@@ -52,52 +53,69 @@ pub fn path_all(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Path>, Error> {
     let gammas = grid.values();
-    let mut paths: Vec<Path> = problems
-        .iter()
-        .map(|_| Path { gammas: gammas.to_vec(), solutions: Vec::with_capacity(gammas.len()) })
-        .collect();
-    let mut keep = |_, problem: usize, solution: &Solution| paths[problem].solutions.push(solution.clone());
-    follow(problems, gammas, 1, solver, observer, &mut keep)?;
-    Ok(paths)
+    let mut solutions: Vec<Vec<Option<Solution>>> = vec![vec![None; gammas.len()]; problems.len()];
+    let mut keep = |gamma: usize, problem: usize, solution: &Solution| {
+        solutions[problem][gamma] = Some(solution.clone());
+    };
+    follow(problems, gammas, chains(solver, gammas.len()), solver, observer, &mut keep)?;
+    // Every gamma is solved.
+    let path = |solutions: Vec<Option<Solution>>| Path {
+        gammas: gammas.to_vec(),
+        solutions: solutions.into_iter().flatten().collect(),
+    };
+    Ok(solutions.into_iter().map(path).collect())
 }
 
-/// Solves several problems over one form, the *lanes*, for every gamma: `gammas_per_batch` values at a time, all lanes
-/// together, so that a solver that works on a batch shares its passes among them. Every batch starts from the last
-/// solution of its lane. Few gammas per batch give near starts, many give large batches.
+/// Gammas of a chain: enough that few of them start far from their solution.
+const CHAIN: usize = 5;
+
+/// How many chains of warm starts a grid is divided into: one, unless the solver shares its passes among them.
+pub(super) fn chains(solver: &dyn Solver, gammas: usize) -> usize {
+    if solver.shares_passes() { (gammas / CHAIN).max(1) } else { 1 }
+}
+
+/// Solves several problems over one form, the *lanes*, for every gamma. The gammas are divided into *chains* of neighbours. All
+/// lanes of all chains are one batch, so that a solver that works on a batch shares its passes among them, and every
+/// fit but the first of a chain starts from the last solution of its lane and chain. What a fit starts from does not
+/// depend on which others are in its batch.
 ///
 /// `keep` is given every solution with its gamma and its lane. The observer sees problem `gamma * lanes + lane`.
 pub(super) fn follow(
     lanes: &[DualProblem<'_>],
     gammas: &[f64],
-    gammas_per_batch: usize,
+    chains: usize,
     solver: &dyn Solver,
     observer: &mut dyn Observer,
     keep: &mut dyn FnMut(usize, usize, &Solution),
 ) -> Result<(), Error> {
+    let length = gammas.len().div_ceil(chains.max(1));
     let mut stopped = ControlFlow::Continue(());
-    let mut histories: Vec<History> = lanes.iter().map(|_| History::default()).collect();
-    let mut first = 0;
-    while first < gammas.len() {
-        // What is left after a stop is one batch, which ends at its start.
-        let end = if stopped.is_break() { gammas.len() } else { gammas.len().min(first + gammas_per_batch) };
-        let batch = gammas[first..end].iter().flat_map(|&gamma| lanes.iter().map(move |lane| lane.with_gamma(gamma)));
-        let problems = batch.collect::<Result<Vec<_>, _>>()?;
-        let of_lanes = problems.iter().zip(histories.iter().cycle());
-        let starts: Vec<_> = of_lanes.map(|(problem, history)| history.start(problem)).collect();
+    let mut histories: Vec<History> = (0..lanes.len() * chains.max(1)).map(|_| History::default()).collect();
+    let mut rounds: VecDeque<Vec<usize>> = (0..length).map(|at| (at..gammas.len()).step_by(length).collect()).collect();
+    while let Some(mut round) = rounds.pop_front() {
+        if stopped.is_break() {
+            // What is left after a stop is one batch, which ends at its start.
+            round.extend(rounds.drain(..).flatten());
+        }
+        let fits: Vec<(usize, usize)> =
+            round.iter().flat_map(|&gamma| (0..lanes.len()).map(move |lane| (gamma, lane))).collect();
+        let history = |&(gamma, lane): &(usize, usize)| gamma / length * lanes.len() + lane;
+        let problems = fits.iter().map(|&(gamma, lane)| lanes[lane].with_gamma(gammas[gamma]));
+        let problems = problems.collect::<Result<Vec<_>, _>>()?;
+        let starts: Vec<_> =
+            problems.iter().zip(&fits).map(|(problem, fit)| histories[history(fit)].start(problem)).collect();
         let mut observe_batch = |progress: &Progress| {
             if stopped.is_continue() {
-                let problem = first * lanes.len() + progress.problem;
-                stopped = observer.observe(&Progress { problem, ..*progress });
+                let (gamma, lane) = fits[progress.problem];
+                stopped = observer.observe(&Progress { problem: gamma * lanes.len() + lane, ..*progress });
             }
             stopped
         };
         let solutions = solver.solve_all(&problems, &starts, &mut observe_batch)?;
-        for (at, (problem, solution)) in problems.iter().zip(solutions).enumerate() {
-            let lane = at % lanes.len();
-            keep(first + at / lanes.len(), lane, &solution);
-            histories[lane].push(problem.gamma(), solution);
+        for ((fit, problem), solution) in fits.iter().zip(&problems).zip(solutions) {
+            keep(fit.0, fit.1, &solution);
+            histories[history(fit)].push(problem.gamma(), solution);
         }
-        first = end;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Cross-validation with all folds abreast against the same paths one fold after another.
+//! Cross-validation with all folds abreast against the same fits one after another.
 
 use banach::{
-    CrossValidation, DualProblem, Exponent, FeatureMatrix, Features, Folds, GammaGrid, Solver, Squared, Unobserved,
-    cross_validate,
+    CrossValidation, DualProblem, Exponent, FeatureMatrix, Features, Folds, GammaGrid, Observer, Solution, Solver,
+    Squared, Start, Unobserved, cross_validate,
 };
 use serde::Serialize;
 
@@ -117,21 +117,40 @@ fn pace(request: &Request, p: &'static str, problem: &DualProblem<'_>, watch: &m
     let single = single.collect::<Result<Vec<_>, _>>()?;
     let solver = ours(*tolerance);
     let solver: &dyn Solver = &solver;
-    let validate = |folds: &Folds| cross_validate(problem, &grid, folds, solver, &mut Unobserved);
-    let one_by_one = || single.iter().map(validate).collect::<Result<Vec<_>, _>>();
+    let validate = |folds: &Folds, solver: &dyn Solver| cross_validate(problem, &grid, folds, solver, &mut Unobserved);
+    let alone = OneByOne(solver);
+    let one_by_one = || single.iter().map(|fold| validate(fold, &alone)).collect::<Result<Vec<_>, _>>();
     let (mut abreast, mut after) = (Best::new(), Best::new());
     let (mut together, mut apart) = (None, None);
     rounds(&format!("cross-validation, p = {p}"), request.rounds, watch, || {
-        abreast.time(|| together = Some(validate(&all)));
+        abreast.time(|| together = Some(validate(&all, solver)));
         after.time(|| apart = Some(one_by_one()));
     })?;
     let (Some(together), Some(apart)) = (together, apart) else { return Err(Error::Stopped) };
     let (together, apart) = (together?, apart?);
     let failures = together.unconverged().count() + apart.iter().map(|fold| fold.unconverged().count()).sum::<usize>();
     let title = format!("p = {p}, n = {}, d = {}, {folds} folds, {gammas} gammas", data.samples, data.features);
-    let (ours, other) = (Side::new("all folds abreast", &abreast), Side::new("one fold after another", &after));
+    let (ours, other) = (Side::new("all folds abreast", &abreast), Side::new("one fit after another", &after));
     let figure = Figure::new(title, ours, other, Target::AtLeast(*wanted));
     Ok(Pace { p, figure, difference: difference(&together, &apart), failures })
+}
+
+/// A solver that is given one problem at a time; every fit starts where it does in a batch.
+struct OneByOne<'a>(&'a dyn Solver);
+
+impl Solver for OneByOne<'_> {
+    fn solve_from(
+        &self,
+        problem: &DualProblem<'_>,
+        start: &Start,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, banach::Error> {
+        self.0.solve_from(problem, start, observer)
+    }
+
+    fn shares_passes(&self) -> bool {
+        self.0.shares_passes()
+    }
 }
 
 /// The largest relative difference of two held-out losses.

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{Features, NEGLIGIBLE};
 use crate::{
     Scratch,
-    exponent::{WidePower, largest},
+    exponent::{WidePower, largest, scale_by_exp2},
     form::{Evaluation, Expansion, Hessian, HessianPart, MOST_DENSE, QForm},
 };
 
@@ -45,13 +45,21 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     if q == 2.0 {
-        return Hessian::exact(HessianPart::Dense(form.square.get_or_init(|| square(form, scratch)).clone()));
+        // It is found outside the lock: a thread that waits for parts of it may be given another problem that asks for it.
+        let square = if let Some(square) = form.square.get() {
+            square
+        } else {
+            let found = square(form, scratch);
+            form.square.get_or_init(|| found)
+        };
+        return Hessian::exact(HessianPart::Dense(square.clone()));
     }
     let size = largest(&at.kept);
     if size < NEGLIGIBLE {
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
-    let Selection { columns, weights, tail } = Selection::heaviest(form, at, size, keep);
+    let norms = norms(form);
+    let Selection { columns, weights, tail } = Selection::heaviest(form, norms, at, size, keep);
     let entries = matrix.scale_of(&columns);
     let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
     let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
@@ -67,7 +75,7 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
         multiply(&mut square, power, q - 1.0);
         (HessianPart::Dense(square), trace)
     };
-    let tail = tail.trace(form, entries);
+    let tail = scale_by_exp2(tail, 2.0 * (norms.exponent - entries));
     let tail_share = if tail > 0.0 { tail / (tail + trace) } else { 0.0 };
     Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share, columns }
 }
@@ -92,66 +100,76 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
     }
 }
 
-/// The features with the largest `|u|`, and what is known of the others.
+/// The norms of the features.
+#[derive(Debug, Clone)]
+pub(super) struct Norms {
+    /// The square of the largest norm, for entries divided by `2^exponent`.
+    largest: f64,
+    exponent: f64,
+    /// `rho_k = (||phi_k||/max ||phi||)^(2/(q-2))`, so that `|rho_k u_k|^(q-2)` is the share of a feature in the trace of M.
+    relative: Vec<f64>,
+}
+
+/// The norms of the features, found once.
+fn norms<'a>(form: &'a Features<'_>) -> &'a Norms {
+    if let Some(norms) = form.norms.get() {
+        return norms;
+    }
+    let (mut squares, exponent) = form.matrix.column_squares();
+    let most = largest(&squares);
+    let power = 1.0 / (form.exponent.q() - 2.0);
+    squares.par_iter_mut().for_each(|square| *square = if most > 0.0 { (*square / most).powf(power) } else { 1.0 });
+    form.norms.get_or_init(|| Norms { largest: most, exponent, relative: squares })
+}
+
+/// The features that carry the trace of M, and the trace of the others.
 struct Selection {
     columns: Vec<usize>,
     /// `|u/size|^(q-2)` of those.
     weights: Vec<f64>,
-    tail: Tail,
+    tail: f64,
 }
 
-/// The features that are not kept.
-struct Tail {
-    /// The sum of their weights.
-    weight: f64,
-    /// Some of them, drawn in proportion to their weights.
-    drawn: Vec<usize>,
-}
-
-/// Buckets for the sizes of u: this many for every factor of 2, down to `2^-64` of the largest, and one for the rest.
+/// Buckets for the sizes of features: this many for every factor of 2, down to `2^-64` of the largest, and one for the rest.
 const PER_OCTAVE: usize = 16;
 const BUCKETS: usize = 64 * PER_OCTAVE + 1;
 /// Features by which the sizes of all are judged.
 const JUDGED: usize = 16_384;
-/// Features of the tail whose norms stand for all.
-const DRAWN: f64 = 256.0;
 
 impl Selection {
-    fn heaviest(form: &Features<'_>, at: &Expansion, size: f64, keep: usize) -> Self {
-        let weight = |u: f64| (u / size).powf(form.exponent.q() - 2.0);
-        let every = (at.kept.len() / JUDGED).max(1);
-        let place = |u: f64| ((size.to_bits() >> 48) - (u.abs().to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
+    fn heaviest(form: &Features<'_>, norms: &Norms, at: &Expansion, size: f64, keep: usize) -> Self {
+        let power = form.exponent.q() - 2.0;
+        let v: Vec<f64> = at.kept.iter().zip(&norms.relative).map(|(u, rho)| (u * rho).abs()).collect();
+        let most = largest(&v);
+        let every = (v.len() / JUDGED).max(1);
+        let place = |v: f64| ((most.to_bits() >> 48) - (v.to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
         let mut buckets = vec![Bucket::default(); BUCKETS];
-        at.kept.iter().step_by(every).for_each(|&u| buckets[place(u)].add(u));
+        v.iter().step_by(every).for_each(|&v| buckets[place(v)].add(v));
         // As many buckets as fit, and at least one.
         let (mut end, mut room) = (0, keep / every);
         while end < BUCKETS && buckets[end].count <= room {
             room -= buckets[end].count;
             end += 1;
         }
-        let (end, threshold) = if keep >= at.kept.len() {
-            (BUCKETS, 0.0)
+        let threshold = if keep >= v.len() {
+            0.0
         } else {
-            let end = end.max(1);
-            (end, f64::from_bits(((size.to_bits() >> 48) + 1 - end as u64) << 48))
+            f64::from_bits(((most.to_bits() >> 48) + 1).saturating_sub(end.max(1) as u64) << 48)
         };
-        let columns = columns_above(&at.kept, threshold, keep);
-        let weights: Vec<f64> = columns.iter().map(|&column| weight(at.kept[column].abs())).collect();
-        // A feature of the tail weighs what the mean of its bucket does.
-        let means: Vec<f64> = buckets.iter().map(|bucket| weight(bucket.sum / bucket.count.max(1) as f64)).collect();
-        let tails = buckets.iter().zip(&means).skip(end).map(|(bucket, mean)| bucket.count as f64 * mean);
-        let total = tails.sum::<f64>();
-        let step = total / DRAWN;
-        let (mut drawn, mut sum) = (Vec::new(), 0.5 * step);
-        for (column, &u) in at.kept.iter().enumerate().step_by(every) {
-            let place = place(u);
-            sum += if place < end { 0.0 } else { means[place] };
-            while sum > step {
-                drawn.push(column);
-                sum -= step;
+        let columns = columns_above(&v, threshold, keep);
+        let weights: Vec<f64> = columns.iter().map(|&column| (at.kept[column].abs() / size).powf(power)).collect();
+        // A feature counts for about what the mean of its bucket does; those that are judged stand for all.
+        let share = |v: f64| norms.largest * (v / size).powf(power);
+        let means: Vec<f64> = buckets.iter().map(|bucket| share(bucket.sum / bucket.count.max(1) as f64)).collect();
+        let mut kept = columns.iter().peekable();
+        let mut tail = 0.0;
+        for (column, &v) in v.iter().enumerate().step_by(every) {
+            while kept.next_if(|kept| **kept < column).is_some() {}
+            if kept.peek() != Some(&&column) && v != 0.0 {
+                tail += every as f64 * means[place(v)];
             }
         }
-        Self { columns, weights, tail: Tail { weight: every as f64 * total, drawn } }
+        Self { columns, weights, tail }
     }
 }
 
@@ -173,7 +191,7 @@ fn columns_above(u: &[f64], threshold: f64, most: usize) -> Vec<usize> {
     columns
 }
 
-/// How many features have a `|u|` of about the same size, and the sum of those.
+/// How many features are of about the same size, and the sum of their sizes.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
     count: usize,
@@ -181,16 +199,8 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn add(&mut self, u: f64) {
+    fn add(&mut self, v: f64) {
         self.count += 1;
-        self.sum += u.abs();
-    }
-}
-
-impl Tail {
-    /// The sum of weights times squares of norms, for entries divided by `2^exponent`.
-    fn trace(&self, form: &Features<'_>, exponent: f64) -> f64 {
-        let squares = self.drawn.iter().map(|&column| form.matrix.column_square(column, exponent));
-        if self.drawn.is_empty() { 0.0 } else { self.weight * squares.sum::<f64>() / self.drawn.len() as f64 }
+        self.sum += v;
     }
 }

@@ -24,12 +24,14 @@ pub struct Features<'a> {
     exponent: Exponent,
     /// `Phi_n Phi_n*`, the Hessian for q = 2, found when it is first asked for.
     square: OnceLock<Vec<f64>>,
+    /// The norms of the features, found when the Hessian for another q is first asked for.
+    norms: OnceLock<hessian::Norms>,
 }
 
 impl<'a> Features<'a> {
     /// The form of a feature matrix.
     pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
-        Self { matrix, exponent, square: OnceLock::new() }
+        Self { matrix, exponent, square: OnceLock::new(), norms: OnceLock::new() }
     }
 
     /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;

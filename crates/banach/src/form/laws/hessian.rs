@@ -86,9 +86,11 @@ fn some_features_keep_the_trace() {
                 let kept = expected(&x, p, &found.columns, i, j);
                 assert!(close(entry(&found, i, j), kept, 1e-12 * exact), "{what}: {kept:e}");
             }
-            let least = found.columns.iter().map(|&k| u[k].abs()).fold(f64::INFINITY, f64::min);
-            let left_out = (0..x.d).filter(|k| !found.columns.contains(k)).map(|k| u[k].abs()).fold(0.0, f64::max);
-            assert!(left_out <= least * 1.07, "{what}: {left_out} {least}");
+            let (q, norm) = (p / (p - 1.0), |k: usize| dot(&x.columns[k * N..][..N], &x.columns[k * N..][..N]));
+            let share = |k: usize| u[k].abs().powf(q - 2.0) * norm(k);
+            let least = found.columns.iter().map(|&k| share(k)).fold(f64::INFINITY, f64::min);
+            let left_out = (0..x.d).filter(|k| !found.columns.contains(k)).map(share).fold(0.0, f64::max);
+            assert!(left_out <= least * 1.07_f64.powf(q - 2.0), "{what}: {left_out} {least}");
         }
     }
 }

@@ -53,8 +53,8 @@ fn problem<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], intercept:
     if intercept { problem.with_intercept().expect("valid") } else { problem }
 }
 
-fn run(problem: &DualProblem<'_>, grid: &GammaGrid, folds: &Folds, gammas_per_batch: usize) -> CrossValidation {
-    run_by(&solver(), problem, grid, folds, gammas_per_batch)
+fn run(problem: &DualProblem<'_>, grid: &GammaGrid, folds: &Folds, chains: usize) -> CrossValidation {
+    run_by(&solver(), problem, grid, folds, chains)
 }
 
 fn run_by(
@@ -62,10 +62,10 @@ fn run_by(
     problem: &DualProblem<'_>,
     grid: &GammaGrid,
     folds: &Folds,
-    gammas_per_batch: usize,
+    chains: usize,
 ) -> CrossValidation {
     let problems = std::slice::from_ref(problem);
-    let validated = in_batches(problems, grid, folds, gammas_per_batch, solver, &mut Unobserved);
+    let validated = in_chains(problems, grid, folds, chains, solver, &mut Unobserved);
     let validated = validated.expect("valid").remove(0);
     assert_eq!(validated.unconverged().next(), None, "{:?}", problem.loss());
     validated
@@ -155,8 +155,8 @@ fn batches_do_not_change_the_answer() {
         let whole = problem(&form, loss, &y, true);
         let grid = GammaGrid::from_data(&whole, 5).expect("in range");
         let one = run(&whole, &grid, &folds(), 1);
-        for gammas_per_batch in [2, 5, 100] {
-            assert_same(&run(&whole, &grid, &folds(), gammas_per_batch), &one, &(loss, gammas_per_batch));
+        for chains in [2, 5, 100] {
+            assert_same(&run(&whole, &grid, &folds(), chains), &one, &(loss, chains));
         }
         // Several problems at once are what each is alone.
         let without = problem(&form, loss, &y, false);
@@ -288,17 +288,17 @@ impl Solver for Recorder {
 }
 
 #[test]
-fn all_work_reaches_the_solver_in_batches() {
+fn all_work_reaches_the_solver_in_chains() {
     let y = targets(&Squared);
     let form = form(1.5);
     let whole = problem(&form, &Squared, &y, true);
     let grid = GammaGrid::from_data(&whole, 5).expect("in range");
-    for (gammas_per_batch, batches) in
+    for (chains, batches) in
         [(1, vec![(3, 0), (3, 3), (3, 3), (3, 3), (3, 3)]), (2, vec![(6, 0), (6, 6), (3, 3)]), (9, vec![(15, 0)])]
     {
         let recorder = Recorder(RefCell::default());
         let problems = std::slice::from_ref(&whole);
-        in_batches(problems, &grid, &folds(), gammas_per_batch, &recorder, &mut Unobserved).expect("valid");
+        in_chains(problems, &grid, &folds(), chains, &recorder, &mut Unobserved).expect("valid");
         assert_eq!(recorder.0.into_inner(), batches);
     }
 }

@@ -8,18 +8,18 @@ mod summary;
 pub use folds::Folds;
 pub use summary::{CrossValidation, FoldFit, Mean, Metric};
 
-use super::{GammaGrid, Observer, Solution, Solver, path::follow};
+use super::{
+    GammaGrid, Observer, Solution, Solver,
+    path::{chains, follow},
+};
 use crate::{DualProblem, Error, loss::Targets};
-
-/// Values of gamma that are solved together. One keeps the starts near, and the folds already make a batch.
-const GAMMAS_PER_BATCH: usize = 1;
 
 /// Cross-validates a problem: for every gamma of the grid and every fold the model of the other samples, and how well
 /// it predicts the fold. Of the problem its own gamma does not count; its sample weights and its intercept do.
 ///
 /// A held-out sample has weight 0, so that its `omega_i + b` is its prediction: there is no separate prediction, all
-/// folds are problems over the one form, and each gamma is one batch for the solver that starts from the solutions for
-/// the gamma before it. The gamma of a fold is that of the whole, as in scikit-learn's `C`.
+/// folds are problems over the one form, and a gamma is one batch for the solver that starts from the solutions for
+/// the gamma before it, or a few gammas are ([`Solver::shares_passes`]). The gamma of a fold is that of the whole, as in scikit-learn's `C`.
 ///
 /// The observer sees the problem `gamma * folds + fold`. When it stops, the fits that are left get a start with its
 /// certificate and the status [`Interrupted`](super::Status::Interrupted); no gamma with such a fit is ever the best.
@@ -64,16 +64,16 @@ pub fn cross_validate_all(
     solver: &dyn Solver,
     observer: &mut dyn Observer,
 ) -> Result<Vec<CrossValidation>, Error> {
-    in_batches(problems, grid, folds, GAMMAS_PER_BATCH, solver, observer)
+    in_chains(problems, grid, folds, chains(solver, grid.values().len()), solver, observer)
 }
 
-/// As [`cross_validate_all`], with so many gammas per batch: 1 follows the path with all folds abreast, the whole grid
-/// solves everything at once from the solver's own starts.
-fn in_batches(
+/// As [`cross_validate_all`], with so many chains of gammas: 1 follows the path with all folds abreast, as many as there
+/// are gammas solve everything at once from the solver's own starts.
+fn in_chains(
     problems: &[DualProblem<'_>],
     grid: &GammaGrid,
     folds: &Folds,
-    gammas_per_batch: usize,
+    chains: usize,
     solver: &dyn Solver,
     observer: &mut dyn Observer,
 ) -> Result<Vec<CrossValidation>, Error> {
@@ -85,7 +85,7 @@ fn in_batches(
         let fit = FoldFit::new(&problems[problem], &folds.held_out()[fold], solution);
         validated[problem].fits[gamma].push(fit);
     };
-    follow(&lanes, gammas, gammas_per_batch, solver, observer, &mut keep)?;
+    follow(&lanes, gammas, chains, solver, observer, &mut keep)?;
     Ok(validated)
 }
 

@@ -27,10 +27,11 @@ pub struct Newton {
     pub memory: Memory,
 }
 
-/// A Hessian may cost as much as this many passes over the data, in terms of the number of features that it keeps.
-const FEATURES_PER_PASS: usize = 1;
-
 impl Solver for Newton {
+    fn shares_passes(&self) -> bool {
+        true
+    }
+
     fn solve_from(
         &self,
         problem: &DualProblem<'_>,
@@ -51,12 +52,14 @@ impl Solver for Newton {
         self.stopping.check()?;
         let Some(first) = problems.first() else { return Ok(Vec::new()) };
         let form = first.form();
-        let (together, keep) = (self.together(form, problems.len())?, kept_features(form));
+        let one_form = problems.iter().all(|problem| std::ptr::addr_eq(problem.form(), form));
+        assert!(one_form, "problems that are solved together share one form");
+        let (together, keep) = (self.together(form, problems.len())?, kept_features(form)..=most_features(form));
         let mut solutions = Vec::new();
         let mut stopped = false;
         for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
             let runs: Result<Vec<Run<'_>>, Error> =
-                problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, start, keep)).collect();
+                problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, start, keep.clone())).collect();
             let mut runs = runs?;
             self.run_together(form, &mut runs, group * together, &mut stopped, observer);
             solutions.extend(runs.into_iter().map(|run| {
@@ -69,12 +72,17 @@ impl Solver for Newton {
 }
 
 impl Newton {
-    /// The bytes that one problem keeps: two expansions and the copy of a pass, the Hessian with its factors and parts.
+    /// The bytes that one problem keeps.
     fn bytes(form: &dyn QForm) -> Option<u64> {
         let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
-        // A Hessian is dense, or as many columns as it keeps features.
-        let hessian = n.min(MOST_DENSE as u64).max(kept_features(form) as u64 / 4).checked_mul(n)?.checked_mul(8)?;
-        kept.checked_mul(6)?.checked_add(hessian)?.checked_mul(8)
+        // Both ends of a step, their copies in a pass, and the products of a line.
+        let expansions = kept.checked_mul(6)?;
+        // The Hessian is dense, but for very many samples, where it is the features that it keeps.
+        let width =
+            if form.samples() > MOST_DENSE && form.exponent().q() > 2.0 { most_features(form) as u64 } else { n };
+        // With its copy, its factor, and the parts that it is summed from.
+        let hessian = n.checked_mul(width)?.checked_mul(8)?;
+        expansions.checked_add(hessian)?.checked_mul(8)
     }
 
     /// How many problems may run together, so that what they keep fits in memory.
@@ -142,9 +150,15 @@ fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut
     form.expand(&points, &mut expansions, scratch);
 }
 
-/// How many features a Hessian keeps at first, so that it costs less than a pass. It does not depend on how many problems run
-/// together, so that each of them goes the way it would go alone.
+/// How many features a Hessian keeps at first: as many as make it cost a fraction of a pass (measured with `banach bench grid`),
+/// but enough for a matrix of full rank. It does not depend on how many problems run together, so that each of them goes the
+/// way it would go alone.
 fn kept_features(form: &dyn QForm) -> usize {
     let (n, features) = (form.samples(), form.expansion_length());
-    (FEATURES_PER_PASS * features / n).max(4 * n)
+    (features / n).max(4 * n)
+}
+
+/// The most features that a Hessian keeps: all of them, but for very many samples, where their columns take memory.
+fn most_features(form: &dyn QForm) -> usize {
+    if form.samples() > MOST_DENSE { 4 * kept_features(form) } else { usize::MAX }
 }

@@ -1,5 +1,7 @@
 //! How much of the Hessian a run asks for, and when.
 
+use std::ops::RangeInclusive;
+
 use crate::{Expansion, Hessian, QForm, Scratch};
 
 /// The Hessian of the last step, and what steps have gained with it.
@@ -9,6 +11,7 @@ use crate::{Expansion, Hessian, QForm, Scratch};
 pub(super) struct Model {
     hessian: Option<Hessian>,
     keep: usize,
+    most: usize,
     gap: f64,
     /// The factors by which the last two steps, if they were whole, have shrunk the gap.
     factors: [f64; 2],
@@ -22,8 +25,10 @@ const MUCH: f64 = 0.03;
 const NEGLIGIBLE: f64 = 1e-6;
 
 impl Model {
-    pub(super) fn new(keep: usize) -> Self {
-        Self { hessian: None, keep, gap: f64::INFINITY, factors: [1.0; 2] }
+    /// A model that keeps between these numbers of features.
+    pub(super) fn new(keep: RangeInclusive<usize>) -> Self {
+        let (keep, most) = keep.into_inner();
+        Self { hessian: None, keep, most, gap: f64::INFINITY, factors: [1.0; 2] }
     }
 
     /// Learns the relative gap that a step has led to, and whether the step was whole.
@@ -33,7 +38,7 @@ impl Model {
         self.gap = gap;
         let left_out = self.hessian.as_ref().map_or(0.0, |hessian| hessian.tail_share);
         if whole && factor > ENOUGH && left_out > NEGLIGIBLE {
-            self.keep = self.keep.saturating_mul(2);
+            self.keep = self.keep.saturating_mul(2).min(self.most);
         }
     }
 

@@ -1,5 +1,7 @@
 //! One problem on its way: points that it asks to have expanded, and what it makes of them.
 
+use std::ops::RangeInclusive;
+
 use super::{
     System,
     model::Model,
@@ -94,7 +96,7 @@ const LN_RANGE: f64 = 600.0;
 const LEAST_LN_RAY: f64 = -699.0;
 
 impl<'a> Run<'a> {
-    pub(super) fn new(problem: &'a DualProblem<'a>, start: &Start, keep: usize) -> Result<Self, Error> {
+    pub(super) fn new(problem: &'a DualProblem<'a>, start: &Start, keep: RangeInclusive<usize>) -> Result<Self, Error> {
         let (n, loss) = (problem.samples(), problem.loss());
         let samples: Vec<Sample<'_>> = (0..n)
             .filter(|&i| problem.gammas()[i] > 0.0)
@@ -133,7 +135,7 @@ impl<'a> Run<'a> {
         if let Start::At(alpha) = start {
             problem.check_start(alpha)?;
             run.start_at(alpha);
-            run.given = true;
+            run.given = run.asked == Asked::Given;
         }
         Ok(run)
     }
@@ -206,7 +208,7 @@ impl<'a> Run<'a> {
     pub(super) fn absorb(&mut self) -> bool {
         self.passes += 1;
         if self.asked == Asked::Given && self.is_worse_than_zero() {
-            (self.point, self.asked) = (self.ray(), Asked::Ray);
+            self.start_again();
             return false;
         }
         if self.asked == Asked::Ray && !self.settle_on_ray() {
@@ -352,13 +354,8 @@ impl<'a> Run<'a> {
     fn certify(&mut self) {
         let (problem, omegas) = (self.problem, &self.here.evaluation.omegas);
         self.certificate = problem.certificate(&self.alpha, &self.here.evaluation);
-        let b = problem.intercept(omegas);
-        // Absent samples have no target.
-        let shift = problem.centred(b);
-        self.t
-            .iter_mut()
-            .zip(omegas)
-            .for_each(|(t, omega)| *t = omega + if problem.has_intercept() { shift } else { 0.0 });
+        let b = problem.centred_intercept(omegas);
+        self.t.iter_mut().zip(omegas).for_each(|(t, omega)| *t = omega + b);
         let gap = self.certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
         let dual = self.certificate.dual;
@@ -369,7 +366,8 @@ impl<'a> Run<'a> {
         }
         if gap < best || self.best.is_none() {
             let (alpha, omega) = (self.alpha.clone(), omegas.clone());
-            self.best = Some(Best { alpha, omega, intercept: b, certificate: self.certificate });
+            let intercept = problem.intercept(&omega);
+            self.best = Some(Best { alpha, omega, intercept, certificate: self.certificate });
         }
         self.model.learn(gap, self.asked == Asked::Step);
     }
@@ -387,6 +385,7 @@ impl<'a> Run<'a> {
     fn start_again(&mut self) {
         (self.point, self.asked) = (self.ray(), Asked::Ray);
         (self.given, self.idle, self.mu, self.shrink) = (false, 0, f64::INFINITY, SHRINK.len() - 1);
+        self.milestone = f64::INFINITY;
     }
 
     /// Finds the next step and asks for its end; `Stalled` if there is none.

@@ -122,6 +122,10 @@ impl<'a> Term<'a> {
 
     fn secant_of_smooth(&self, s: f64, t: f64, gradient: f64) -> f64 {
         let tangent = self.loss.conjugate_curvature(self.y, s).unwrap_or(f64::INFINITY);
+        if self.loss.curvature().is_some() {
+            // A parabola is its own secant.
+            return tangent;
+        }
         let asked = self.loss.slope(self.y, t).map_or(s, |slope| -slope);
         let secant = gradient / (s - asked);
         // Too close to divide.
@@ -138,7 +142,13 @@ impl<'a> Term<'a> {
             0.0
         } else {
             let (here, there) = (Kink::at(s, mu / self.kink), Kink::at(asked.s, mu / self.kink));
-            let secant = 0.5 * mu * (1.0 + (s + asked.s) / (here.root + there.root)) / here.positive / there.positive;
+            // From the side on which nothing cancels.
+            let slope = (s + asked.s) / (here.root + there.root);
+            let secant = if slope >= 0.0 {
+                0.5 * mu * (1.0 + slope) / here.positive / there.positive
+            } else {
+                0.5 * mu * (1.0 - slope) / here.negative / there.negative
+            };
             secant.max(here.curvature(mu) / FLATTEST)
         };
         self.curvature + log(s - self.lower, asked.above) + log(self.upper - s, asked.below) + kink
