@@ -88,6 +88,8 @@ const CENTRED: f64 = 5.0;
 const CENTRE: f64 = 0.1;
 /// Iterations without progress after which a run has stalled.
 const PATIENCE: usize = 30;
+/// Iterations without progress after which a step may not cross a kink.
+const HASTE: usize = 3;
 /// A fall of the dual value by this share is progress, even if the gap does not show it.
 const FALL: f64 = 0.02;
 /// Beyond this, powers of e leave the range of f64.
@@ -415,8 +417,10 @@ impl<'a> Run<'a> {
     /// How much of the Newton step to try: what stays off the border, and what the features that the Hessian has kept allow.
     fn length(&mut self, hessian: &Hessian, d: &[f64]) -> f64 {
         let most = MOST.max(1.0 - self.certificate.relative_gap());
-        let mu = if self.barriers == 0.0 { 0.0 } else { self.mu };
-        let length = (most * self.room_under(mu, d)).min(1.0);
+        // Steps across kinks are often good; if they have led nowhere, the next ones stop there.
+        let careful = self.idle > HASTE && self.barriers > 0.0;
+        let room = if careful { self.room_under(self.mu, d) } else { self.room(&self.alpha, d) };
+        let length = (most * room).min(1.0);
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut share = 1.0;
         if let Some(line) = self.problem.form().preview(&self.here, hessian, d, &mut scratch) {
