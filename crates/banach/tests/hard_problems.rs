@@ -247,7 +247,7 @@ fn parameters_at_the_ends_of_their_range() {
     for p in EXPONENTS {
         let form = features(n, &columns, p);
         for (loss, wanted) in &losses {
-            for (gamma, intercept) in [1e-4, 1.0, 1e3].iter().flat_map(|&gamma| [(gamma, false), (gamma, true)]) {
+            for (gamma, intercept) in [1e-4, 1.0, 1e2, 1e3].iter().flat_map(|&gamma| [(gamma, false), (gamma, true)]) {
                 let what = format!("{loss:?} p = {p}, gamma = {gamma:e}, b: {intercept}");
                 let problem = DualProblem::new(&form, &**loss, &y, gamma);
                 let problem = problem.and_then(|problem| with_intercept(problem, intercept));

@@ -88,6 +88,8 @@ const CENTRED: f64 = 5.0;
 const CENTRE: f64 = 0.1;
 /// Iterations without progress after which a run has stalled.
 const PATIENCE: usize = 30;
+/// Iterations without progress after which a step may not cross a kink.
+const HASTE: usize = 3;
 /// A fall of the dual value by this share is progress, even if the gap does not show it.
 const FALL: f64 = 0.02;
 /// Beyond this, powers of e leave the range of f64.
@@ -273,6 +275,15 @@ impl<'a> Run<'a> {
         rooms.fold(f64::INFINITY, f64::min)
     }
 
+    /// As [`room`](Self::room) from the iterate, for kinks under a barrier too.
+    fn room_under(&self, mu: f64, d: &[f64]) -> f64 {
+        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| {
+            let (s, ds) = (self.alpha[*i] / gamma, d[*i] / gamma);
+            term.room(s, ds).min(term.kink_room(s, ds, mu / gamma))
+        });
+        rooms.fold(f64::INFINITY, f64::min)
+    }
+
     /// The slope along d of the smoothed conjugates at `alpha + t d`.
     fn conjugate_slope(&self, alpha: &[f64], d: &[f64], t: f64) -> f64 {
         let terms = self.samples.iter().map(|Sample { i, gamma, term }| {
@@ -406,7 +417,10 @@ impl<'a> Run<'a> {
     /// How much of the Newton step to try: what stays off the border, and what the features that the Hessian has kept allow.
     fn length(&mut self, hessian: &Hessian, d: &[f64]) -> f64 {
         let most = MOST.max(1.0 - self.certificate.relative_gap());
-        let length = (most * self.room(&self.alpha, d)).min(1.0);
+        // Steps across kinks are often good; if they have led nowhere, the next ones stop there.
+        let careful = self.idle > HASTE && self.barriers > 0.0;
+        let room = if careful { self.room_under(self.mu, d) } else { self.room(&self.alpha, d) };
+        let length = (most * room).min(1.0);
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut share = 1.0;
         if let Some(line) = self.problem.form().preview(&self.here, hessian, d, &mut scratch) {
@@ -439,7 +453,7 @@ impl<'a> Run<'a> {
         let least = 1e-3 * tolerance.max(1e-14) * primal.abs().min(dual.abs()) / self.barriers;
         let mu = |place: usize| (SHRINK[place] * self.mu).max(least.min(self.mu));
         let fits = |found: &Direction, place: usize| {
-            self.room(&self.alpha, &found.d) >= 0.9 && found.decrease <= CENTRED * self.barriers * mu(place)
+            self.room_under(mu(place), &found.d) >= 0.9 && found.decrease <= CENTRED * self.barriers * mu(place)
         };
         let mut place = self.shrink;
         let mut found = self.newton_direction(hessian, mu(place));

@@ -68,6 +68,16 @@ impl<'a> Term<'a> {
         }
     }
 
+    /// As [`room`](Self::room), for the halves `v` and `v'` of a kink, which stay positive, to first order.
+    pub(super) fn kink_room(&self, s: f64, ds: f64, mu: f64) -> f64 {
+        if self.kink == 0.0 || ds == 0.0 {
+            return f64::INFINITY;
+        }
+        let Kink { positive, negative, .. } = Kink::at(s, mu / self.kink);
+        let falling = if ds < 0.0 { positive } else { negative };
+        (positive / falling * positive + negative / falling * negative) / ds.abs()
+    }
+
     /// The nearest point strictly inside the domain.
     pub(super) fn inside(&self, s: f64) -> f64 {
         let (mut low, mut high) = (self.lower, self.upper);
