@@ -60,6 +60,7 @@ mod form;
 pub mod kernel;
 pub mod loss;
 mod memory;
+pub mod model;
 mod problem;
 pub mod solver;
 
@@ -74,6 +75,7 @@ pub use form::{
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::Memory;
+pub use model::DualModel;
 pub use problem::DualProblem;
 pub use solver::{
     CrossValidation, Folds, GammaGrid, Gradient, Linesearch, Newton, Observer, Path, Progress, ProximalGradient, Rule,
