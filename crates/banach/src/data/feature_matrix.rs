@@ -255,21 +255,28 @@ impl<'a> FeatureMatrix<'a> {
         f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)))
     }
 
+    /// The squares of the norms of the features of a block.
+    pub(crate) fn squares(&self, block: Range<usize>, out: &mut [f64]) {
+        match &self.storage {
+            Storage::Dense(values) => {
+                stream::squares(self.samples, &values[block.start * self.samples..block.end * self.samples], out);
+            }
+            Storage::Sparse { starts, values, .. } => {
+                for (column, out) in block.zip(out) {
+                    *out = values[starts[column]..starts[column + 1]].iter().map(|value| value * value).sum();
+                }
+            }
+        }
+    }
+
     /// The squares of the norms of all features, for entries divided by a power of two, to at most 1, which is returned
-    /// too.
-    pub(crate) fn column_squares(&self) -> (Vec<f64>, f64) {
+    /// too: also where [`squares`](Self::squares) leaves the range of numbers.
+    pub(crate) fn scaled_squares(&self) -> (Vec<f64>, f64) {
         let sizes = self.storage.values().par_chunks(1 << 16).map(largest);
         // Powers beyond these are not numbers.
         let exponent = f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)).clamp(-1000, 1000));
         let factor = scale_by_exp2(1.0, -exponent);
-        let square = |column: usize| {
-            // Several sums at a time, which a processor can add at once.
-            let mut sums = [0.0; 8];
-            for part in self.stored_entries(column).chunks(8) {
-                sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += (x * factor) * (x * factor));
-            }
-            sums.iter().sum()
-        };
+        let square = |column: usize| self.stored_entries(column).iter().map(|x| (x * factor) * (x * factor)).sum();
         ((0..self.features).into_par_iter().with_min_len(64).map(square).collect(), exponent)
     }
 

@@ -12,6 +12,8 @@ use pulp::{Arch, Simd, WithSimd};
 const COLUMNS: usize = 4;
 /// Vectors handled together.
 const VECTORS: usize = 3;
+/// Additions that wait for one another take turns.
+const TURNS: usize = 4;
 /// Most numbers of the vectors that go with the stream from memory.
 const LEAD: usize = 2048;
 
@@ -23,6 +25,11 @@ pub(super) fn adjoint(n: usize, block: &[f64], a: &[f64], u: &mut [f64]) {
 /// `out += B w` for the columns of B, n numbers each, and vectors w and out, one after another.
 pub(super) fn apply(n: usize, block: &[f64], w: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(Apply { n, block, w, out });
+}
+
+/// The sums of the squares of the columns, n numbers each.
+pub(super) fn squares(n: usize, block: &[f64], out: &mut [f64]) {
+    Arch::new().dispatch(Squares { n, block, out });
 }
 
 struct Adjoint<'a> {
@@ -75,8 +82,6 @@ struct Place {
 /// All columns, one after another, with V vectors.
 #[inline(always)]
 fn stream<S: Simd, const V: usize>(simd: S, n: usize, block: &[f64], a: &[f64], u: &mut [f64]) {
-    // Additions that wait for one another take turns.
-    const TURNS: usize = 4;
     let width = block.len() / n;
     let a: [_; V] = from_fn(|v| S::as_simd_f64s(&a[v * n..(v + 1) * n]));
     let a = a.map(|(a, rest)| (a.as_chunks::<TURNS>(), rest));
@@ -101,10 +106,15 @@ fn stream<S: Simd, const V: usize>(simd: S, n: usize, block: &[f64], a: &[f64], 
                 let (x, y) = (simd.partial_load_f64s(x_rest), simd.partial_load_f64s(y_rest));
                 sums[TURNS - 1] = simd.mul_add_f64s(x, y, sums[TURNS - 1]);
             }
-            let pairs = [simd.add_f64s(sums[0], sums[1]), simd.add_f64s(sums[2], sums[3])];
-            u[v * width + c] = simd.reduce_sum_f64s(simd.add_f64s(pairs[0], pairs[1]));
+            u[v * width + c] = total(simd, *sums);
         }
     }
+}
+
+#[inline(always)]
+fn total<S: Simd>(simd: S, sums: [S::f64s; TURNS]) -> f64 {
+    let pairs = [simd.add_f64s(sums[0], sums[1]), simd.add_f64s(sums[2], sums[3])];
+    simd.reduce_sum_f64s(simd.add_f64s(pairs[0], pairs[1]))
 }
 
 #[inline(always)]
@@ -239,6 +249,36 @@ fn add<S: Simd, const C: usize, const V: usize>(
     }
 }
 
+struct Squares<'a> {
+    n: usize,
+    block: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Squares<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for (column, out) in self.block.chunks_exact(self.n).zip(self.out) {
+            let (x, rest) = S::as_simd_f64s(column);
+            let (x, last) = x.as_chunks::<TURNS>();
+            let mut sums = [simd.splat_f64s(0.0); TURNS];
+            for x in x {
+                for turn in 0..TURNS {
+                    sums[turn] = simd.mul_add_f64s(x[turn], x[turn], sums[turn]);
+                }
+            }
+            for (x, sum) in last.iter().zip(&mut sums) {
+                *sum = simd.mul_add_f64s(*x, *x, *sum);
+            }
+            let rest = simd.partial_load_f64s(rest);
+            sums[TURNS - 1] = simd.mul_add_f64s(rest, rest, sums[TURNS - 1]);
+            *out = total(simd, sums);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,6 +298,12 @@ mod tests {
                         let (column, vector) = (place % width, place / width);
                         let sum: f64 = (0..n).map(|i| block[column * n + i] * a[vector * n + i]).sum();
                         assert!((u - sum).abs() < 1e-13 * n as f64, "{n} {width} {count}: {u} {sum}");
+                    }
+                    let mut found = vec![f64::NAN; width];
+                    squares(n, &block, &mut found);
+                    for (column, found) in block.chunks(n).zip(found) {
+                        let sum: f64 = column.iter().map(|x| x * x).sum();
+                        assert!((found - sum).abs() < 1e-13 * n as f64, "{n} {width}: {found} {sum}");
                     }
                     let before: Vec<f64> = (0..n * count).map(|i| number(i + 5)).collect();
                     let mut out = before.clone();

@@ -19,7 +19,7 @@ use crate::Error;
 pub(crate) use bregman::LineSums;
 pub(crate) use exp::{exp_in_place, exp_slice};
 use power::Power;
-pub(crate) use power::{integer_power, largest, largest_on_line};
+pub(crate) use power::{integer_power, largest, largest_on_line, raise};
 pub(crate) use scale::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2, scaled_copy};
 
 /// Elements handled at a time by the loops over slices: three such buffers fit in the first-level cache.

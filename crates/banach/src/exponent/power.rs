@@ -162,6 +162,11 @@ pub(super) fn signed_powers(power: Power, u: &mut [f64], inverse_scale: f64) -> 
     Arch::new().dispatch(SignedPowers { power, u, inverse_scale })
 }
 
+/// `t^r` in place for `t >= 0` and `r > 0`.
+pub(crate) fn raise(t: &mut [f64], r: f64) {
+    signed_powers(Power::new(r), t, 1.0);
+}
+
 struct SignedPowers<'a> {
     power: Power,
     u: &'a mut [f64],

@@ -3,29 +3,32 @@
 //! For p near 1 nearly all of the trace sits on few features: a model that keeps those and puts the others in as a
 //! multiple of the identity is as good for a Newton step, and `card(K)/keep` times as cheap.
 
+use std::sync::Mutex;
+
 use rayon::prelude::*;
 
 use super::{Features, NEGLIGIBLE};
 use crate::{
     Scratch,
-    exponent::{WidePower, largest, scale_by_exp2},
+    exponent::{WidePower, binary_exponent, largest, raise, scale_by_exp2},
     form::{Evaluation, Expansion, Hessian, HessianPart, MOST_DENSE, QForm},
 };
 
-/// Evaluates a batch and keeps u.
+/// Evaluates a batch and keeps u. The first pass also finds the norms of the features, which the Hessian needs.
 pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
-    let (n, features) = (form.samples(), form.matrix.features());
+    let (n, q, features) = (form.samples(), form.exponent.q(), form.matrix.features());
+    let squares = (q > 2.0 && form.norms.get().is_none()).then(|| Mutex::new(vec![0.0; features]));
     for at in &mut *out {
         at.kept.resize(features, 0.0);
         at.degree = 1.0;
     }
     if let [at] = out {
-        form.pass(alphas, &mut at.kept, &mut at.evaluation, scratch);
+        form.pass(alphas, &mut at.kept, squares.as_ref(), &mut at.evaluation, scratch);
     } else {
         let mut together = Evaluation::default();
         let mut kept = std::mem::take(&mut scratch.features);
         let products = kept.take(features * out.len());
-        form.pass(alphas, products, &mut together, scratch);
+        form.pass(alphas, products, squares.as_ref(), &mut together, scratch);
         let (block, count) = (form.matrix.layout().block, out.len());
         out.par_iter_mut().enumerate().for_each(|(problem, at)| {
             for (kept, products) in at.kept.chunks_mut(block).zip(products.chunks(block * count)) {
@@ -34,6 +37,10 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
             at.evaluation.copy_from(&together, problem, n);
         });
         scratch.features = kept;
+    }
+    let squares = squares.map(|squares| squares.into_inner().expect("no pass panics"));
+    if let Some(squares) = squares.filter(|squares| (LEAST_SQUARE..=f64::MAX).contains(&largest(squares))) {
+        form.norms.get_or_init(|| Norms::new(squares, 0.0, q));
     }
     let copy = scratch.duals.take(n);
     for (alpha, at) in alphas.chunks(n).zip(out) {
@@ -59,8 +66,8 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
     let norms = norms(form);
-    let Selection { columns, weights, tail } = Selection::heaviest(form, norms, at, size, keep);
-    let entries = matrix.scale_of(&columns);
+    let Selection { columns, weights, tail } = Selection::heaviest(form, norms, at, size, keep, scratch);
+    let entries = norms.scale_of(&columns, q);
     let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
     let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
         let mut factor = vec![0.0; n * columns.len()];
@@ -100,6 +107,9 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
     }
 }
 
+/// Where the largest of the squares is below this, the digits of others are lost.
+const LEAST_SQUARE: f64 = 1e-200;
+
 /// The norms of the features.
 #[derive(Debug, Clone)]
 pub(super) struct Norms {
@@ -110,16 +120,32 @@ pub(super) struct Norms {
     relative: Vec<f64>,
 }
 
+impl Norms {
+    /// From the squares of the norms, for entries divided by `2^exponent`.
+    fn new(mut squares: Vec<f64>, exponent: f64, q: f64) -> Self {
+        let largest = largest(&squares);
+        squares.par_chunks_mut(1 << 12).for_each(|squares| {
+            squares.iter_mut().for_each(|square| *square = if largest > 0.0 { *square / largest } else { 1.0 });
+            raise(squares, 1.0 / (q - 2.0));
+        });
+        Self { largest, exponent, relative: squares }
+    }
+
+    /// A power of two that brings the entries of some features to at most 1.
+    fn scale_of(&self, columns: &[usize], q: f64) -> f64 {
+        let most = columns.iter().fold(0.0_f64, |most, &column| most.max(self.relative[column]));
+        let norm = self.largest.sqrt() * most.powf(0.5 * (q - 2.0));
+        self.exponent + f64::from(binary_exponent(norm))
+    }
+}
+
 /// The norms of the features, found once.
 fn norms<'a>(form: &'a Features<'_>) -> &'a Norms {
     if let Some(norms) = form.norms.get() {
         return norms;
     }
-    let (mut squares, exponent) = form.matrix.column_squares();
-    let most = largest(&squares);
-    let power = 1.0 / (form.exponent.q() - 2.0);
-    squares.par_iter_mut().for_each(|square| *square = if most > 0.0 { (*square / most).powf(power) } else { 1.0 });
-    form.norms.get_or_init(|| Norms { largest: most, exponent, relative: squares })
+    let (squares, exponent) = form.matrix.scaled_squares();
+    form.norms.get_or_init(|| Norms::new(squares, exponent, form.exponent.q()))
 }
 
 /// The features that carry the trace of M, and the trace of the others.
@@ -137,10 +163,19 @@ const BUCKETS: usize = 64 * PER_OCTAVE + 1;
 const JUDGED: usize = 16_384;
 
 impl Selection {
-    fn heaviest(form: &Features<'_>, norms: &Norms, at: &Expansion, size: f64, keep: usize) -> Self {
+    fn heaviest(
+        form: &Features<'_>,
+        norms: &Norms,
+        at: &Expansion,
+        size: f64,
+        keep: usize,
+        scratch: &mut Scratch,
+    ) -> Self {
         let power = form.exponent.q() - 2.0;
-        let v: Vec<f64> = at.kept.iter().zip(&norms.relative).map(|(u, rho)| (u * rho).abs()).collect();
-        let most = largest(&v);
+        let v = scratch.features.take(at.kept.len());
+        v.iter_mut().zip(&at.kept).zip(&norms.relative).for_each(|((v, u), rho)| *v = (u * rho).abs());
+        let v = &*v;
+        let most = largest(v);
         let every = (v.len() / JUDGED).max(1);
         let place = |v: f64| ((most.to_bits() >> 48) - (v.to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
         let mut buckets = vec![Bucket::default(); BUCKETS];
@@ -156,7 +191,7 @@ impl Selection {
         } else {
             f64::from_bits(((most.to_bits() >> 48) + 1).saturating_sub(end.max(1) as u64) << 48)
         };
-        let columns = columns_above(&v, threshold, keep);
+        let columns = columns_above(v, threshold, keep);
         let weights: Vec<f64> = columns.iter().map(|&column| (at.kept[column].abs() / size).powf(power)).collect();
         // A feature counts for about what the mean of its bucket does; those that are judged stand for all.
         let share = |v: f64| norms.largest * (v / size).powf(power);

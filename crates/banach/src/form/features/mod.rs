@@ -4,14 +4,14 @@ mod hessian;
 mod lines;
 mod weights;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use self::lines::FeatureLines;
 pub(super) use self::weights::Weights;
 use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
     Exponent, FeatureMatrix, Scratch,
-    data::{Block, Sweep},
+    data::{Block, MAX_BLOCK, Sweep},
     exponent::{WidePower, largest, scaled_copy},
 };
 
@@ -75,8 +75,16 @@ impl<'a> Features<'a> {
     }
 
     /// Evaluates a batch. `kept`, unless it is empty, receives u for every dual vector, block of features by block,
-    /// each divided by the power of two that [`scaled`] gives.
-    fn pass(&self, alphas: &[f64], kept: &mut [f64], out: &mut Evaluation, scratch: &mut Scratch) {
+    /// each divided by the power of two that [`scaled`] gives; `squares`, if asked for, the squares of the norms of the
+    /// features.
+    fn pass(
+        &self,
+        alphas: &[f64],
+        kept: &mut [f64],
+        squares: Option<&Mutex<Vec<f64>>>,
+        out: &mut Evaluation,
+        scratch: &mut Scratch,
+    ) {
         let (n, q) = (self.samples(), self.exponent.q());
         let batch = alphas.len() / n;
         out.resize(n, batch);
@@ -93,6 +101,11 @@ impl<'a> Features<'a> {
             let width = block.columns.len();
             if keep {
                 block.features.copy_from_slice(block.u);
+            }
+            if let Some(squares) = squares {
+                let mut own = [0.0; MAX_BLOCK];
+                self.matrix.squares(block.columns.clone(), &mut own[..width]);
+                squares.lock().expect("no pass panics")[block.columns].copy_from_slice(&own[..width]);
             }
             let columns = block.u.chunks_mut(width).zip(block.sum.chunks_mut(n));
             for ((u, omega), state) in columns.zip(block.state.chunks_mut(Running::LENGTH)) {
@@ -164,7 +177,7 @@ impl QForm for Features<'_> {
     }
 
     fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
-        self.pass(alphas, &mut [], out, scratch);
+        self.pass(alphas, &mut [], None, out, scratch);
     }
 
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
