@@ -266,16 +266,19 @@ impl<'a> FeatureRuns<'a> {
         let centred = self.scale == MonomialScale::Standardized;
         let mean = if centred { values().sum::<f64>() / n } else { 0.0 };
         let variance = values().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
-        if is_constant(variance, mean, n) {
+        if is_constant(variance, mean) {
             return 0.0;
         }
         values().zip(&self.dual).map(|(x, dual)| (x - mean) * dual).sum::<f64>() / variance.sqrt()
     }
 }
 
-/// Whether a variance is nothing but rounding; the rule of scikit-learn's `StandardScaler`.
-pub(crate) fn is_constant(variance: f64, mean: f64, n: f64) -> bool {
-    variance <= n * f64::EPSILON * variance + (n * mean * f64::EPSILON).powi(2)
+/// A monomial whose variance is at most this share of its mean square counts as constant, on every route.
+const CONSTANT: f64 = 1e-9;
+
+/// Whether a monomial with this variance and mean has nothing to standardise.
+fn is_constant(variance: f64, mean: f64) -> bool {
+    variance <= CONSTANT * (variance + mean * mean)
 }
 
 /// `columns' vectors`.

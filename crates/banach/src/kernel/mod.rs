@@ -23,7 +23,7 @@ use std::fmt;
 pub use anova::Anova;
 pub use exponential::Exponential;
 pub use feature_map::{FeatureMap, cardinality};
-pub(crate) use feature_runs::{FeatureRuns, Run, is_constant};
+pub(crate) use feature_runs::FeatureRuns;
 pub use linear::Linear;
 pub use monomial::Monomial;
 pub use monomial_scale::MonomialScale;

@@ -5,10 +5,13 @@
 
 mod bars;
 mod energy;
+mod explicit;
+mod largest;
 mod relevance;
 
 use std::sync::Arc;
 
+pub use explicit::{Compiled, ExplicitModel, Kept, monomial_matrix};
 pub use relevance::{PairShares, Relevance};
 
 use crate::{

@@ -44,7 +44,7 @@ const PREFERENCE: f64 = 20.0;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relevance {
-    ln_power_sum: f64,
+    pub(super) ln_power_sum: f64,
     p: f64,
     variables: Vec<f64>,
     degrees: Vec<(usize, f64)>,
@@ -255,7 +255,7 @@ impl DualModel<'_> {
     }
 
     /// The samples that are part of the function, and their dual vector. Scales of features are those of all samples.
-    fn present(&self) -> Result<(Cow<'_, FeatureMatrix<'_>>, Vec<f64>), Error> {
+    pub(super) fn present(&self) -> Result<(Cow<'_, FeatureMatrix<'_>>, Vec<f64>), Error> {
         let present: Vec<usize> = (0..self.alpha.len()).filter(|&i| self.alpha[i] != 0.0).collect();
         if self.scale != MonomialScale::Raw || present.is_empty() || present.len() == self.alpha.len() {
             return Ok((Cow::Borrowed(&self.samples), self.alpha.clone()));
@@ -265,7 +265,7 @@ impl DualModel<'_> {
     }
 
     /// Whether to go through the features rather than the tensor.
-    fn lists_features(&self, samples: usize) -> Result<bool, Error> {
+    pub(super) fn lists_features(&self, samples: usize) -> Result<bool, Error> {
         let (kernel, inputs) = (&*self.kernel, self.samples.features());
         let order = self.exponent.order();
         let Some(features) = cardinality(kernel, inputs) else {
