@@ -182,6 +182,23 @@ impl<'a> FeatureMatrix<'a> {
         }
     }
 
+    /// The values of one sample, one per feature.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such sample.
+    pub fn row(&self, sample: usize) -> Vec<f64> {
+        assert!(sample < self.samples, "samples are numbered from 0");
+        let value = |column: usize| match &self.storage {
+            Storage::Dense(values) => values[column * self.samples + sample],
+            Storage::Sparse { starts, rows, values } => {
+                let stored = starts[column]..starts[column + 1];
+                rows[stored.clone()].binary_search(&sample).map_or(0.0, |at| values[stored][at])
+            }
+        };
+        (0..self.features).map(value).collect()
+    }
+
     /// The matrix of the given samples, in any order.
     pub(crate) fn select_samples(&self, samples: &[usize]) -> Result<FeatureMatrix<'static>, Error> {
         let n = self.samples;

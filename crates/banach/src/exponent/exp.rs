@@ -31,6 +31,54 @@ pub(crate) fn exp_slice(t: &mut [f64]) {
     }
 }
 
+/// `e^t - 1` in place, as accurate near 0 as elsewhere.
+pub(crate) fn exp_m1_in_place(t: &mut [f64]) {
+    Arch::new().dispatch(ExpM1InPlace(t));
+}
+
+struct ExpM1InPlace<'a>(&'a mut [f64]);
+
+impl WithSimd for ExpM1InPlace<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        if has_fma() {
+            self.0.iter_mut().for_each(|t| *t = exp_m1(*t));
+        } else {
+            self.0.iter_mut().for_each(|t| *t = t.exp_m1());
+        }
+    }
+}
+
+/// The Taylor polynomial where subtracting would cancel.
+#[inline(always)]
+fn exp_m1(t: f64) -> f64 {
+    const NEAR: f64 = 0.35;
+    const EXP_M1: [f64; 16] = [
+        1.0,
+        1.0 / 2.0,
+        1.0 / 6.0,
+        1.0 / 24.0,
+        1.0 / 120.0,
+        1.0 / 720.0,
+        1.0 / 5040.0,
+        1.0 / 40_320.0,
+        1.0 / 362_880.0,
+        1.0 / 3_628_800.0,
+        1.0 / 39_916_800.0,
+        1.0 / 479_001_600.0,
+        1.0 / 6_227_020_800.0,
+        1.0 / 87_178_291_200.0,
+        0.0,
+        0.0,
+    ];
+    let near = if t.abs() <= NEAR { t } else { 0.0 };
+    let small = near * polynomial(EXP_M1, near);
+    let large = exp(t) - 1.0;
+    if t.abs() <= NEAR { small } else { large }
+}
+
 /// Without fused multiply-add the vector formulas would call a library function per step.
 pub(super) fn has_fma() -> bool {
     !matches!(Arch::new(), Arch::Scalar)
@@ -118,6 +166,18 @@ mod tests {
         // Gradual underflow: the smallest numbers are reached, to half their spacing.
         for t in [-708.5, -720.0, -740.0, -744.4] {
             assert!((exp_one(t) - t.exp()).abs() <= 5e-324, "{t}");
+        }
+    }
+
+    #[test]
+    fn subtracting_one_loses_nothing() {
+        let sizes = [0.0, 1e-320, 1e-20, 1e-9, 0.1, 0.34, 0.35, 0.36, 0.7, 3.0, 40.0, 700.0, 1e5];
+        for t in sizes.into_iter().flat_map(|t| [t, -t]) {
+            let mut slice = [t];
+            exp_m1_in_place(&mut slice);
+            let expected = t.exp_m1();
+            let near = (slice[0] - expected).abs() <= 4.0 * f64::EPSILON * expected.abs();
+            assert!(near || slice[0] == expected, "{t:e} {} {expected}", slice[0]);
         }
     }
 

@@ -17,7 +17,7 @@ use std::{fmt, str::FromStr};
 
 use crate::Error;
 pub(crate) use bregman::LineSums;
-pub(crate) use exp::{exp_in_place, exp_slice};
+pub(crate) use exp::{exp_in_place, exp_m1_in_place, exp_slice};
 use power::Power;
 pub(crate) use power::{integer_power, largest, largest_on_line, raise};
 pub(crate) use scale::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2, scaled_copy};

@@ -15,6 +15,7 @@ pub(crate) use expansion::MOST_DENSE;
 pub use expansion::{Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;
+pub(crate) use gram::GramShares;
 pub use kernel_features::KernelFeatures;
 pub use planner::{Cost, Plan, Planner, Rates, Route, RoutePlan, Shape};
 

@@ -3,7 +3,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::{MAX_VALUE, TensorKernel, checked_scale, inside};
 use crate::{
     Error,
-    exponent::{exp_in_place, exp_slice},
+    exponent::{exp_in_place, exp_m1_in_place, exp_slice},
 };
 
 /// `K = exp(scale p_1)` (paper, after (17)): the features are all monomials, `c_k = scale^s / k!` at degree s.
@@ -36,6 +36,13 @@ impl TensorKernel for Exponential {
 
     fn apply_shifted(&self, sums: &mut [f64], shifts: &[f64]) {
         Arch::new().dispatch(ApplyShifted { scale: self.scale, t: &mut sums[..shifts.len()], shifts });
+    }
+
+    fn apply_involving(&self, _: &[f64], values: &[f64], z: &[f64], _: Option<&[f64]>, out: &mut [f64]) {
+        // e^t - e^(t - z) = -e^t (e^(-z) - 1), whatever the shift.
+        out.iter_mut().zip(z).for_each(|(out, z)| *out = -self.scale * z);
+        exp_m1_in_place(out);
+        out.iter_mut().zip(values).for_each(|(out, value)| *out *= -value);
     }
 
     fn limit(&self) -> f64 {

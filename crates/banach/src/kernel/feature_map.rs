@@ -37,20 +37,20 @@ const INSTEAD: &str =
 /// ```
 #[derive(Debug, Clone)]
 pub struct FeatureMap<'k> {
-    kernel: &'k dyn TensorKernel,
-    inputs: usize,
-    exponent: Exponent,
-    blocks: Vec<Block>,
+    pub(super) kernel: &'k dyn TensorKernel,
+    pub(super) inputs: usize,
+    pub(super) exponent: Exponent,
+    pub(super) blocks: Vec<Block>,
     /// Whether these are all features of the kernel.
     complete: bool,
 }
 
 /// The features of one degree.
 #[derive(Debug, Clone, Copy)]
-struct Block {
-    degree: usize,
+pub(super) struct Block {
+    pub degree: usize,
     /// Products of distinct variables only.
-    distinct: bool,
+    pub distinct: bool,
 }
 
 impl Block {
@@ -217,8 +217,7 @@ impl<'k> FeatureMap<'k> {
     /// Fills the columns of one degree. Neighbours share all variables but the last few, and their products.
     fn fill<'b>(&self, block: Block, x: &[f64], samples: usize, columns: impl Iterator<Item = &'b mut [f64]>) {
         let Some(mut selections) = Selections::new(self.inputs, block.degree, block.distinct) else { return };
-        let root = 1.0 / self.exponent.q();
-        let scale = self.kernel.scale().unwrap_or(1.0).powf(root).powi(block.degree as i32);
+        let scale = self.root_of_scale(block.degree);
         // Products of the first 0, 1, 2, ... variables.
         let mut products = vec![1.0; (block.degree + 1) * samples];
         let mut changed = 0;
@@ -231,14 +230,23 @@ impl<'k> FeatureMap<'k> {
                     *after = before * x;
                 }
             }
-            // c_k itself may be out of range.
-            let c = self.unscaled_coefficient(variables).powf(root) * scale;
+            let c = self.root_of_coefficient(variables, scale);
             phi.iter_mut().zip(&products[block.degree * samples..]).for_each(|(phi, product)| *phi = c * product);
             match selections.advance() {
                 Some(place) => changed = place,
                 None => return,
             }
         }
+    }
+
+    /// `scale^(s/q)`.
+    pub(super) fn root_of_scale(&self, degree: usize) -> f64 {
+        self.kernel.scale().unwrap_or(1.0).powf(1.0 / self.exponent.q()).powi(degree as i32)
+    }
+
+    /// `c_k^(1/q)` from the root of the scale: `c_k` itself may be out of range.
+    pub(super) fn root_of_coefficient(&self, variables: &[usize], root_of_scale: f64) -> f64 {
+        self.unscaled_coefficient(variables).powf(1.0 / self.exponent.q()) * root_of_scale
     }
 
     /// `||Phi(x_i)||_q` of every sample from the columns of all features, without overflow for any q.

@@ -5,6 +5,7 @@
 mod anova;
 mod exponential;
 mod feature_map;
+mod feature_runs;
 #[cfg(test)]
 pub(crate) mod laws;
 mod linear;
@@ -22,6 +23,7 @@ use std::fmt;
 pub use anova::Anova;
 pub use exponential::Exponential;
 pub use feature_map::{FeatureMap, cardinality};
+pub(crate) use feature_runs::FeatureRuns;
 pub use linear::Linear;
 pub use monomial::Monomial;
 pub use monomial_scale::MonomialScale;
@@ -91,6 +93,28 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
             let (sign, ln) = self.ln_value(&own);
             sums[argument] = sign * (ln - shift).exp();
         }
+    }
+
+    /// The part of K on the monomials that involve one variable: `K exp(-shift)`, which is given as `values`, less the
+    /// same without that variable, whose products are `z`. Shifts, where there are none, are 0; the arguments are those of
+    /// [`apply`](Self::apply).
+    fn apply_involving(&self, sums: &[f64], values: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
+        self.apply_without(sums, z, shifts, out);
+        out.iter_mut().zip(values).for_each(|(out, value)| *out = value - *out);
+    }
+
+    /// `K exp(-shift)` without the variable whose products are `z`.
+    fn apply_without(&self, sums: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
+        let count = z.len();
+        let mut rest = sums[..count * self.power_sums()].to_vec();
+        for (m, rest) in (1..).zip(rest.chunks_mut(count)) {
+            rest.iter_mut().zip(z).for_each(|(rest, z)| *rest -= z.powi(m));
+        }
+        match shifts {
+            None => self.apply(&mut rest, count),
+            Some(shifts) => self.apply_shifted(&mut rest, shifts),
+        }
+        out.copy_from_slice(&rest[..count]);
     }
 
     /// The end of the domain: the series converges for `|p_1|` below it.

@@ -7,8 +7,16 @@ pub struct Monomial {
 }
 
 impl Monomial {
+    /// The product of these variables with their exponents, in any order; exponents of the same variable add up.
+    pub fn new(factors: &[(usize, usize)]) -> Self {
+        let mut sorted: Vec<(usize, usize)> = factors.iter().copied().filter(|(_, exponent)| *exponent > 0).collect();
+        sorted.sort_unstable();
+        let total = |run: &[(usize, usize)]| (run[0].0, run.iter().map(|(_, exponent)| exponent).sum());
+        Self { factors: sorted.chunk_by(|a, b| a.0 == b.0).map(total).collect() }
+    }
+
     /// The product of variables, each as often as it is listed, in increasing order.
-    pub(super) fn of_sorted(variables: &[usize]) -> Self {
+    pub(crate) fn of_sorted(variables: &[usize]) -> Self {
         let factors = variables.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
         Self { factors }
     }

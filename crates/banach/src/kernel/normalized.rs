@@ -34,6 +34,10 @@ macro_rules! forward {
             $inner(self).apply_shifted(sums, shifts);
         }
 
+        fn apply_involving(&self, sums: &[f64], values: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
+            $inner(self).apply_involving(sums, values, z, shifts, out);
+        }
+
         fn radius(&self) -> f64 {
             $inner(self).radius()
         }

@@ -49,6 +49,24 @@ impl TensorKernel for Polynomial {
         (if self.degree.is_multiple_of(2) { sign.abs() } else { sign }, self.degree as f64 * ln)
     }
 
+    fn apply_involving(&self, sums: &[f64], values: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
+        if shifts.is_some() {
+            self.apply_without(sums, z, shifts, out);
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = value - *out);
+            return;
+        }
+        // a^s - b^s = (a - b) (a^(s-1) + a^(s-2) b + ... + b^(s-1)).
+        for ((out, z), p_1) in out.iter_mut().zip(z).zip(sums) {
+            let (a, b) = (self.coef0 + self.scale * p_1, self.coef0 + self.scale * (p_1 - z));
+            let (mut sum, mut power) = (0.0, 1.0);
+            for _ in 0..self.degree {
+                sum = sum * a + power;
+                power *= b;
+            }
+            *out = self.scale * z * sum;
+        }
+    }
+
     fn limit(&self) -> f64 {
         inside((MAX_VALUE.powf(1.0 / self.degree as f64) - self.coef0) / self.scale)
     }

@@ -101,6 +101,12 @@ fn limit(a: &[f64]) -> f64 {
     low.exp()
 }
 
+/// `(f(t) - f(r))/(t - r)` of a polynomial, by two Horner schemes in one.
+fn divided_difference(a: &[f64], t: f64, r: f64) -> f64 {
+    let step = |(difference, value): (f64, f64), a: &f64| (difference * r + value, value * t + a);
+    a.iter().rev().fold((0.0, 0.0), step).0
+}
+
 /// The sign of a polynomial at `t` and the logarithm of its modulus, given `ln |t|`.
 fn ln_polynomial(a: &[f64], t: f64, ln_t: f64) -> (f64, f64) {
     let (value, ln) = if t.abs() <= 1.0 {
@@ -141,6 +147,23 @@ impl TensorKernel for PowerSeries {
         match &self.terms {
             Terms::Named(series) => series.ln_value(t),
             Terms::Finite { a, .. } => ln_polynomial(a, t, self.scale.ln() + sums[0].abs().ln()),
+        }
+    }
+
+    fn apply_involving(&self, sums: &[f64], values: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
+        if shifts.is_some() {
+            self.apply_without(sums, z, shifts, out);
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = value - *out);
+            return;
+        }
+        let ends = sums.iter().zip(z).map(|(p_1, z)| (self.scale * p_1, self.scale * (p_1 - z), self.scale * z));
+        match &self.terms {
+            Terms::Named(series) => {
+                out.iter_mut().zip(ends).for_each(|(out, (t, rest, z))| *out = series.difference(t, rest, z));
+            }
+            Terms::Finite { a, .. } => {
+                out.iter_mut().zip(ends).for_each(|(out, (t, rest, z))| *out = z * divided_difference(a, t, rest));
+            }
         }
     }
 

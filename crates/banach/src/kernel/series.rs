@@ -101,6 +101,18 @@ impl Series {
         }
     }
 
+    /// `f(t) - f(r)`, given `z = t - r`, without cancellation where a formula is at hand.
+    pub(super) fn difference(self, t: f64, r: f64, z: f64) -> f64 {
+        match self {
+            Self::Geometric => z * self.value(t) * self.value(r),
+            Self::Logarithm => (z / (1.0 - t)).ln_1p(),
+            Self::Cosh => 2.0 * (t - 0.5 * z).sinh() * (0.5 * z).sinh(),
+            Self::Sinh => 2.0 * (t - 0.5 * z).cosh() * (0.5 * z).sinh(),
+            Self::BesselI0 if t.abs().max(r.abs()) <= BESSEL_SWITCH => bessel_i0_difference(t, r, z),
+            Self::BesselI0 => self.value(t) - self.value(r),
+        }
+    }
+
     /// The sign of `f(t)` and `ln |f(t)|`.
     pub(super) fn ln_value(self, t: f64) -> (f64, f64) {
         let size = t.abs();
@@ -127,6 +139,19 @@ fn bessel_i0_near(t: f64) -> f64 {
         term *= square / (m * m);
         sum += term;
         m += 1.0;
+    }
+    sum
+}
+
+/// `I_0(t) - I_0(r)`: the differences of the powers `(t^2/4)^m - (r^2/4)^m` all have one sign.
+fn bessel_i0_difference(t: f64, r: f64, z: f64) -> f64 {
+    let (first, second, step) = (0.25 * t * t, 0.25 * r * r, 0.25 * z * (t + r));
+    let (mut difference, mut power, mut sum, mut m) = (step, second, step, 1.0);
+    while difference.abs() > 1e-17 * sum.abs() {
+        m += 1.0;
+        difference = (difference * first + power * step) / (m * m);
+        power *= second / (m * m);
+        sum += difference;
     }
     sum
 }

@@ -3,7 +3,16 @@
 //! Everything here needs the samples, the kernel and the dual vector alone, so it serves every route and knows nothing
 //! of solvers.
 
+mod bars;
+mod energy;
+mod explicit;
+mod largest;
+mod relevance;
+
 use std::sync::Arc;
+
+pub use explicit::{Compiled, ExplicitModel, Kept, monomial_matrix};
+pub use relevance::{PairShares, Relevance};
 
 use crate::{
     Error, Exponent, FeatureMatrix,

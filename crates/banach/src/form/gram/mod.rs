@@ -18,12 +18,14 @@ mod multisets;
 mod pass;
 mod predictor;
 mod products;
+mod shares;
 mod subset;
 
 use std::{fmt, sync::Arc};
 
 use rayon::prelude::*;
 
+pub(crate) use self::shares::GramShares;
 use self::{
     diagonal::Diagonal,
     layout::Layout,

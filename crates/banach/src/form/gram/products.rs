@@ -29,13 +29,13 @@ pub(super) struct Products<'a> {
 /// Working memory of one thread.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    rows: Vec<f64>,
-    columns: Vec<f64>,
+    pub rows: Vec<f64>,
+    pub columns: Vec<f64>,
     input: Vec<f64>,
     point_input: Vec<f64>,
     edge: Vec<f64>,
     sums: Vec<f64>,
-    shifts: Vec<f64>,
+    pub shifts: Vec<f64>,
     head_shifts: Vec<f64>,
     /// Room for the entries of a tile that is not stored.
     pub tile: Vec<f64>,
@@ -72,7 +72,7 @@ impl Products<'_> {
     }
 
     /// `p_m = sum_j z_j^m` of every entry.
-    fn power_sum(&self, power: i32, tile: &Tile, out: &mut [f64], work: &mut Work) {
+    pub(super) fn power_sum(&self, power: i32, tile: &Tile, out: &mut [f64], work: &mut Work) {
         for (rows, tails) in self.layout.products(tile) {
             let (height, width) = (rows.len(), tails.len() * self.layout.points);
             // A product that is not the whole tile may have as many entries as the tile.
@@ -115,7 +115,7 @@ impl Products<'_> {
     }
 
     /// `prod_(i in H) x_ij^m`, heads by inputs.
-    fn form_rows(&self, power: i32, rows: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+    pub(super) fn form_rows(&self, power: i32, rows: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
         let input = room(&mut work.input, self.x.samples());
         let out = room(&mut work.rows, rows.len() * inputs.len());
         for (j, out) in inputs.clone().zip(out.chunks_mut(rows.len())) {
@@ -126,7 +126,7 @@ impl Products<'_> {
     }
 
     /// `prod_(i in T) x_ij^m`, times the points if there are any: columns by inputs.
-    fn form_columns(&self, power: i32, tails: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+    pub(super) fn form_columns(&self, power: i32, tails: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
         let points = self.layout.points;
         let input = room(&mut work.input, self.x.samples());
         let out = room(&mut work.columns, tails.len() * points * inputs.len());
@@ -154,6 +154,13 @@ impl Products<'_> {
             self.kernel.apply(sums, length);
             return;
         }
+        self.form_shifts(tile, work);
+        self.kernel.apply_shifted(sums, &work.shifts[..length]);
+    }
+
+    /// `ln K(x_i, ..., x_i)/q` summed over the samples of every entry, for a normalised kernel.
+    pub(super) fn form_shifts(&self, tile: &Tile, work: &mut Work) {
+        let length = tile.entries.len();
         let shifts = room(&mut work.shifts, length);
         let heads = room(&mut work.head_shifts, tile.rows.len());
         let own = tile.rows.clone().map(|head| self.layout.heads.sum(head, self.shifts));
@@ -167,10 +174,9 @@ impl Products<'_> {
                 column.iter_mut().zip(&*heads).for_each(|(shift, head)| *shift = own + head);
             }
         }
-        self.kernel.apply_shifted(sums, shifts);
     }
 
-    fn divide_ties(&self, tile: &Tile, out: &mut [f64]) {
+    pub(super) fn divide_ties(&self, tile: &Tile, out: &mut [f64]) {
         let Layout { heads, tails, points, .. } = self.layout;
         for block in self.layout.tile_blocks(tile) {
             let height = block.rows.len();

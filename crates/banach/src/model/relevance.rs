@@ -1,0 +1,400 @@
+//! How much each variable, each pair of variables and each degree matters to a fitted function.
+
+#[cfg(test)]
+mod laws;
+
+use std::{borrow::Cow, fmt};
+
+use super::{
+    DualModel,
+    bars::{name, share_text, write_bars},
+    energy::Energy,
+};
+use crate::{
+    Error, FeatureMatrix, Gram, Memory,
+    form::GramShares,
+    kernel::{BigUint, FeatureMap, FeatureRuns, MonomialScale, cardinality},
+};
+
+/// Lines of a table, unless told otherwise.
+const ROWS: usize = 20;
+
+/// Nanoseconds of a feature, per sample and by itself, and of an entry of the tensor, per variable (measured).
+const FEATURE: (f64, f64) = (0.1, 5.0);
+const ENTRY: f64 = 3.0;
+/// Sums over features keep more digits than those over a tensor: they are worth this factor.
+const PREFERENCE: f64 = 20.0;
+
+/// Shares of `||w||_p^p`, exact up to rounding for every kernel, also with infinitely many features.
+///
+/// The share of a variable is the part on the monomials that involve it, `1 - Q(alpha; x_j = 0)/Q(alpha)`. A monomial
+/// of several variables counts for each of them, so these shares add up to more than 1 where there are interactions; those
+/// of the degrees add up to 1. Everything is 0 for the zero function.
+///
+/// ```
+/// use banach::{DualModel, Exponent, FeatureMatrix, Memory, kernel::Exponential};
+///
+/// let x = FeatureMatrix::from_rows(3, 2, &[0.5, -1.0, 1.0, 0.3, -0.7, 0.9])?;
+/// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::new(4.0 / 3.0)?, &[0.4, -0.9, 0.5])?;
+/// let relevance = model.relevance(Memory::default())?;
+/// println!("{}", relevance.table(&["age", "dose"], 10));
+/// let degrees: f64 = relevance.degrees().iter().map(|(_, share)| share).sum();
+/// assert!((degrees + relevance.rest() - 1.0).abs() < 1e-12);
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relevance {
+    pub(super) ln_power_sum: f64,
+    p: f64,
+    variables: Vec<f64>,
+    degrees: Vec<(usize, f64)>,
+    rest: f64,
+    error: f64,
+}
+
+impl Relevance {
+    /// The share of every variable.
+    pub fn variables(&self) -> &[f64] {
+        &self.variables
+    }
+
+    /// The share of every degree that has features, lowest first; of an infinite kernel as far as it matters.
+    pub fn degrees(&self) -> &[(usize, f64)] {
+        &self.degrees
+    }
+
+    /// The share of the higher degrees that are not listed.
+    pub fn rest(&self) -> f64 {
+        self.rest
+    }
+
+    /// How far rounding may have moved a share: at most about this much, and usually far less.
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// `||w||_p`, the norm of the function.
+    pub fn norm(&self) -> f64 {
+        (self.ln_power_sum / self.p).exp()
+    }
+
+    /// The variables by decreasing share; those with equal shares in their order.
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.variables.len()).collect();
+        order.sort_by(|&a, &b| self.variables[b].total_cmp(&self.variables[a]));
+        order
+    }
+
+    /// A table of the largest shares, and of the degrees, with these names for the variables.
+    pub fn table<S: AsRef<str>>(&self, names: &[S], rows: usize) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut text, names, rows);
+        text
+    }
+
+    fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S], rows: usize) -> fmt::Result {
+        writeln!(f, "share of ||w||_p^p on the monomials that involve a variable")?;
+        let order = self.ranking();
+        let (shown, others) = order.split_at(rows.min(order.len()));
+        let entries: Vec<_> = shown.iter().map(|&j| (name(names, j), self.variables[j])).collect();
+        write_bars(f, &entries)?;
+        if let Some(&next) = others.first() {
+            writeln!(f, "  {} others, each at most {}", others.len(), share_text(self.variables[next]).trim_start())?;
+        }
+        writeln!(f, "by degree")?;
+        let mut entries: Vec<_> = self.degrees.iter().map(|(degree, share)| (degree.to_string(), *share)).collect();
+        // High degrees that round to nothing need no line each.
+        let last = entries.iter().rposition(|(_, share)| *share >= 5e-5).map_or(entries.len().min(1), |last| last + 1);
+        let left: f64 = entries.drain(last..).map(|(_, share)| share).sum::<f64>() + self.rest;
+        write_bars(f, &entries)?;
+        if left > 0.0 {
+            writeln!(f, "  higher  {}", share_text(left).trim_start())?;
+        }
+        if self.error > 5e-5 {
+            writeln!(f, "rounding may have moved these shares by {:.1e}", self.error)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Relevance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write::<&str>(f, &[], ROWS)
+    }
+}
+
+/// Shares of `||w||_p^p` on the monomials that involve both of two variables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairShares {
+    variables: Vec<usize>,
+    shares: Vec<f64>,
+    error: f64,
+}
+
+impl PairShares {
+    /// The variables, in increasing order.
+    pub fn variables(&self) -> &[usize] {
+        &self.variables
+    }
+
+    /// The share of the monomials that involve both variables; of one and the same, those that involve it. `None` for a
+    /// variable that was not asked for.
+    pub fn share(&self, i: usize, j: usize) -> Option<f64> {
+        let place = |variable| self.variables.binary_search(&variable).ok();
+        Some(self.shares[place(i)? * self.variables.len() + place(j)?])
+    }
+
+    /// The pairs of different variables by decreasing share.
+    pub fn ranking(&self) -> Vec<(usize, usize, f64)> {
+        let count = self.variables.len();
+        let mut pairs: Vec<_> = (0..count)
+            .flat_map(|a| (a + 1..count).map(move |b| (a, b)))
+            .map(|(a, b)| (self.variables[a], self.variables[b], self.shares[a * count + b]))
+            .collect();
+        pairs.sort_by(|a, b| b.2.total_cmp(&a.2));
+        pairs
+    }
+
+    /// How far rounding may have moved a share.
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// A table of the largest shares, with these names for the variables.
+    pub fn table<S: AsRef<str>>(&self, names: &[S], rows: usize) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut text, names, rows);
+        text
+    }
+
+    fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S], rows: usize) -> fmt::Result {
+        writeln!(f, "share of ||w||_p^p on the monomials that involve both variables")?;
+        let ranking = self.ranking();
+        let entry = |&(i, j, share): &(usize, usize, f64)| (format!("{} {}", name(names, i), name(names, j)), share);
+        let entries: Vec<_> = ranking.iter().take(rows).map(entry).collect();
+        write_bars(f, &entries)?;
+        if let Some(next) = ranking.get(rows) {
+            writeln!(f, "  {} others, each at most {}", ranking.len() - rows, share_text(next.2).trim_start())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for PairShares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write::<&str>(f, &[], ROWS)
+    }
+}
+
+impl DualModel<'_> {
+    /// How much every variable and every degree matters.
+    ///
+    /// Finitely many features are gone through without being stored, for any q; the others, for q = 2, 4, 6 and 8, are
+    /// summed in closed form over the Gram tensor, which is not stored either. Features of every degree with another q are
+    /// refused. Samples with `alpha_i = 0` cost nothing where features are raw.
+    pub fn relevance(&self, memory: Memory) -> Result<Relevance, Error> {
+        let found = self.shares(None, memory)?;
+        let rest = if found.infinite {
+            (1.0 - found.degrees.iter().map(|(_, share)| share).sum::<f64>()).max(0.0)
+        } else {
+            0.0
+        };
+        Ok(Relevance {
+            ln_power_sum: found.ln_power_sum,
+            p: self.exponent.p(),
+            rest: if found.ln_power_sum == f64::NEG_INFINITY { 0.0 } else { rest },
+            variables: found.variables,
+            degrees: found.degrees,
+            error: found.error,
+        })
+    }
+
+    /// How much of the function is on monomials that involve both of two variables, for all pairs of some.
+    pub fn pair_shares(&self, variables: &[usize], memory: Memory) -> Result<PairShares, Error> {
+        let mut variables = variables.to_vec();
+        variables.sort_unstable();
+        variables.dedup();
+        if let Some(&beyond) = variables.last().filter(|&&variable| variable >= self.samples.features()) {
+            let (row, allowed) = (variables.len() - 1, "numbers of variables, from 0");
+            return Err(Error::BadValue { what: "variables", row, value: beyond as f64, allowed });
+        }
+        if variables.is_empty() {
+            return Ok(PairShares { variables, shares: Vec::new(), error: 0.0 });
+        }
+        let found = self.shares(Some(&variables), memory)?;
+        Ok(PairShares { variables, shares: found.pairs, error: found.error })
+    }
+
+    fn shares(&self, pairs: Option<&[usize]>, memory: Memory) -> Result<Found, Error> {
+        let (samples, alpha) = self.present()?;
+        if alpha.iter().all(|&alpha| alpha == 0.0) {
+            return Ok(Found::nothing(self.samples.features(), pairs.map_or(0, <[usize]>::len)));
+        }
+        if self.lists_features(alpha.len())? {
+            return self.listed_shares(&samples, &alpha, pairs, memory);
+        }
+        self.tensor_shares(&samples, &alpha, pairs, memory)
+    }
+
+    fn tensor_shares(
+        &self,
+        samples: &FeatureMatrix<'_>,
+        alpha: &[f64],
+        pairs: Option<&[usize]>,
+        memory: Memory,
+    ) -> Result<Found, Error> {
+        let gram = Gram::streamed(samples.view(), self.kernel.clone(), self.exponent, memory)?;
+        let GramShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
+            None => gram.variable_shares(alpha)?,
+            Some(pairs) => gram.pair_shares(alpha, pairs)?,
+        };
+        let infinite = self.kernel.degrees().1.is_none();
+        Ok(Found { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
+    }
+
+    /// The samples that are part of the function, and their dual vector. Scales of features are those of all samples.
+    pub(super) fn present(&self) -> Result<(Cow<'_, FeatureMatrix<'_>>, Vec<f64>), Error> {
+        let present: Vec<usize> = (0..self.alpha.len()).filter(|&i| self.alpha[i] != 0.0).collect();
+        if self.scale != MonomialScale::Raw || present.is_empty() || present.len() == self.alpha.len() {
+            return Ok((Cow::Borrowed(&self.samples), self.alpha.clone()));
+        }
+        let alpha = present.iter().map(|&i| self.alpha[i]).collect();
+        Ok((Cow::Owned(self.samples.select_samples(&present)?), alpha))
+    }
+
+    /// Whether to go through the features rather than the tensor.
+    pub(super) fn lists_features(&self, samples: usize) -> Result<bool, Error> {
+        let (kernel, inputs) = (&*self.kernel, self.samples.features());
+        let order = self.exponent.order();
+        let Some(features) = cardinality(kernel, inputs) else {
+            if self.scale != MonomialScale::Raw {
+                let allowed = "raw for a kernel with infinitely many features";
+                return Err(Error::Parameter { name: "monomials", got: self.scale.to_string(), allowed });
+            }
+            return match order {
+                Ok(_) => Ok(false),
+                Err(_) => Err(Error::InfinitelyManyFeatures { kernel: kernel.name() }),
+            };
+        };
+        let Ok(order) = order else { return Ok(true) };
+        if self.scale != MonomialScale::Raw {
+            return Ok(true);
+        }
+        // Too many to list is found out by the map.
+        let features = number(&features);
+        let listing = features * (FEATURE.0 * samples as f64 + FEATURE.1);
+        let entries: f64 = (0..order).map(|m| (samples + m) as f64 / (m + 1) as f64).product();
+        let reading = entries * ENTRY * inputs as f64;
+        Ok(FeatureMap::new(kernel, inputs, self.exponent, None).is_ok() && listing <= PREFERENCE * reading)
+    }
+
+    fn listed_shares(
+        &self,
+        samples: &FeatureMatrix<'_>,
+        alpha: &[f64],
+        pairs: Option<&[usize]>,
+        memory: Memory,
+    ) -> Result<Found, Error> {
+        let (inputs, chosen) = (samples.features(), pairs.unwrap_or(&[]));
+        let map = FeatureMap::new(&*self.kernel, inputs, self.exponent, None)?;
+        let (lowest, highest) = self.kernel.degrees();
+        let highest = highest.unwrap_or(lowest);
+        let runs = FeatureRuns::new(&map, samples, alpha, self.scale, memory)?;
+        let bytes = (runs.readers() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
+        memory.check("the sums of a pass over all features", Some(bytes), "ask for fewer pairs")?;
+        let new = || Energy::new(self.exponent, inputs, highest, chosen);
+        let parts = runs.read(new, |energy, run| energy.add(run.prefix, run.first, run.u));
+        let mut energy = new();
+        parts.iter().for_each(|part| energy.merge(part));
+        let ln_power_sum = energy.ln_power_sum(runs.exponent());
+        let shares = energy.degree_shares().into_iter().enumerate();
+        let of_degree =
+            |degree: usize| self.kernel.unscaled_coefficient(&vec![1; degree]) > 0.0 || has_powers(self, degree);
+        Ok(Found {
+            ln_power_sum,
+            variables: energy.variable_shares(),
+            pairs: energy.pair_shares(),
+            degrees: shares.skip(lowest).filter(|(degree, _)| of_degree(*degree)).collect(),
+            error: self.listed_error(samples, alpha, ln_power_sum, map.len()),
+            infinite: false,
+        })
+    }
+
+    /// Rounding moves `u` by at most a few units of `sum_i |alpha_i| |phi_k(x_i)|`, in the norm of `l^q` at most
+    /// `sum_i |alpha_i| ||Phi(x_i)||_q` (Minkowski), and then `||u||_q^q` by at most q times as much (Hoelder).
+    fn listed_error(&self, samples: &FeatureMatrix<'_>, alpha: &[f64], ln_power_sum: f64, features: usize) -> f64 {
+        let (n, q) = (samples.samples(), self.exponent.q());
+        if ln_power_sum == f64::NEG_INFINITY {
+            return 0.0;
+        }
+        let units = (8 + n.ilog2()) as f64 * f64::EPSILON;
+        let ln_terms = if self.scale == MonomialScale::Raw {
+            let norms = self.ln_norms(samples);
+            let largest = norms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            alpha.iter().zip(&norms).map(|(alpha, ln)| alpha.abs() * (ln - largest).exp()).sum::<f64>().ln() + largest
+        } else {
+            // Every feature has the norm sqrt n, and ||.||_q <= card(K)^(1/q) max.
+            let norm = alpha.iter().map(|alpha| alpha * alpha).sum::<f64>().sqrt();
+            (norm * (n as f64).sqrt()).ln() + (features as f64).ln() / q
+        };
+        bounded(2.0 * q * units * (ln_terms - ln_power_sum / q).exp())
+    }
+
+    /// `ln ||Phi(x_i)||_q`.
+    fn ln_norms(&self, samples: &FeatureMatrix<'_>) -> Vec<f64> {
+        let (n, q) = (samples.samples(), self.exponent.q());
+        if self.kernel.normalized() {
+            return vec![0.0; n];
+        }
+        let mut sums = vec![0.0; n * self.kernel.power_sums()];
+        let mut column = vec![0.0; n];
+        for j in 0..samples.features() {
+            samples.column_into(j, &mut column);
+            for (m, sums) in (1..).zip(sums.chunks_mut(n)) {
+                sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.abs().powf(q).powi(m));
+            }
+        }
+        let own = |i: usize| sums.iter().skip(i).step_by(n).copied().collect::<Vec<_>>();
+        (0..n).map(|i| self.kernel.ln_value(&own(i)).1 / q).collect()
+    }
+}
+
+/// Whether a kernel has features of a degree with a power in them.
+fn has_powers(model: &DualModel<'_>, degree: usize) -> bool {
+    degree >= 2 && model.kernel.unscaled_coefficient(&[&[2], &vec![1; degree - 2][..]].concat()) > 0.0
+}
+
+fn number(big: &BigUint) -> f64 {
+    big.to_string().parse().unwrap_or(f64::INFINITY)
+}
+
+/// A share is never off by more than 1.
+fn bounded(error: f64) -> f64 {
+    if error < 1.0 { error } else { 1.0 }
+}
+
+/// What either way finds.
+#[derive(Debug)]
+struct Found {
+    ln_power_sum: f64,
+    variables: Vec<f64>,
+    pairs: Vec<f64>,
+    degrees: Vec<(usize, f64)>,
+    error: f64,
+    infinite: bool,
+}
+
+impl Found {
+    fn nothing(inputs: usize, chosen: usize) -> Self {
+        Self {
+            ln_power_sum: f64::NEG_INFINITY,
+            variables: vec![0.0; inputs],
+            pairs: vec![0.0; chosen * chosen],
+            degrees: Vec::new(),
+            error: 0.0,
+            infinite: false,
+        }
+    }
+}
