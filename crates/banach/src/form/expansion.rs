@@ -50,6 +50,34 @@ impl Hessian {
     pub(crate) fn exact(main: HessianPart) -> Self {
         Self { main, tail: 0.0, tail_share: 0.0, columns: Vec::new() }
     }
+
+    /// The update of Broyden, Fletcher, Goldfarb and Shanno: becomes a model that maps s to y and stays positive. A model that
+    /// is not known entry by entry, or is not positive along s, stays as it is.
+    pub(crate) fn correct(&mut self, s: &[f64], y: &[f64]) {
+        let HessianPart::Dense(main) = &mut self.main else { return };
+        let n = s.len();
+        let mut image: Vec<f64> = s.iter().map(|s| self.tail * s).collect();
+        for j in 0..n {
+            for i in j..n {
+                let a = main[j * n + i];
+                image[i] += a * s[j];
+                if i > j {
+                    image[j] += a * s[i];
+                }
+            }
+        }
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (expected, found) = (dot(s, y), dot(s, &image));
+        if !(expected.is_normal() && expected > 0.0 && found.is_normal() && found > 0.0) {
+            return;
+        }
+        for j in 0..n {
+            let (a, b) = (y[j] / expected, image[j] / found);
+            for i in j..n {
+                main[j * n + i] += a * y[i] - b * image[i];
+            }
+        }
+    }
 }
 
 /// Beyond this many rows a matrix is not formed: it would take longer to factorise than many passes.
@@ -62,4 +90,34 @@ pub enum HessianPart {
     Dense(Vec<f64>),
     /// `C C'` for an n x k matrix C, column by column.
     Factor(Vec<f64>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corrected_model_maps_the_step_to_its_image_and_stays_positive() {
+        let n = 3;
+        // A positive matrix below its diagonal; the rest is never read.
+        let main = vec![2.0, 0.5, -0.3, f64::NAN, 1.0, 0.2, f64::NAN, f64::NAN, 0.7];
+        let mut model = Hessian { tail: 0.4, tail_share: 0.5, ..Hessian::exact(HessianPart::Dense(main)) };
+        let (s, y) = ([1.0, -0.5, 2.0], [0.3, 0.1, 1.5]);
+        model.correct(&s, &y);
+        let HessianPart::Dense(main) = &model.main else { unreachable!() };
+        let entry = |i: usize, j: usize| main[i.min(j) * n + i.max(j)] + if i == j { model.tail } else { 0.0 };
+        for i in 0..n {
+            let image: f64 = (0..n).map(|j| entry(i, j) * s[j]).sum();
+            assert!((image - y[i]).abs() < 1e-14, "{image} {}", y[i]);
+        }
+        let minor = entry(0, 0) * entry(1, 1) - entry(0, 1) * entry(0, 1);
+        let determinant = entry(2, 2) * minor - entry(1, 2) * (entry(0, 0) * entry(1, 2) - entry(0, 1) * entry(0, 2))
+            + entry(0, 2) * (entry(0, 1) * entry(1, 2) - entry(1, 1) * entry(0, 2));
+        assert!(entry(0, 0) > 0.0 && minor > 0.0 && determinant > 0.0);
+        let before = main.iter().map(|entry| entry.to_bits()).collect::<Vec<_>>();
+        model.correct(&s, &[-1.0, 0.0, 0.0]);
+        model.correct(&[0.0; 3], &[0.0; 3]);
+        let HessianPart::Dense(main) = &model.main else { unreachable!() };
+        assert_eq!(before, main.iter().map(|entry| entry.to_bits()).collect::<Vec<_>>());
+    }
 }

@@ -7,7 +7,8 @@ use crate::{Expansion, Hessian, QForm, Scratch};
 /// The Hessian of the last step, and what steps have gained with it.
 ///
 /// Where features are listed it keeps the heaviest of them. It keeps twice as many when a whole step gains less than a
-/// digit, and serves another step when it has gained much and a new one would not gain more.
+/// digit, serves another step when it has gained much and a new one would not gain more, and is corrected by what steps
+/// tell of the features that it leaves out.
 pub(super) struct Model {
     hessian: Option<Hessian>,
     keep: usize,
@@ -15,6 +16,8 @@ pub(super) struct Model {
     gap: f64,
     /// The factors by which the last two steps, if they were whole, have shrunk the gap.
     factors: [f64; 2],
+    /// The last iterate, and the gradient of Q there.
+    last: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 /// A step that shrinks the gap less asks for more features.
@@ -24,11 +27,15 @@ const MUCH: f64 = 0.03;
 /// The share of the trace below which what was left out does not matter.
 const NEGLIGIBLE: f64 = 1e-6;
 
+/// Where what was left out has more than this share of the trace, a good last step tells more of it than a multiple of the
+/// identity does; elsewhere the features that are kept have changed too much since (both measured, p = 4/3 to 1.05).
+const MOST: f64 = 0.5;
+
 impl Model {
     /// A model that keeps between these numbers of features.
     pub(super) fn new(keep: RangeInclusive<usize>) -> Self {
         let (keep, most) = keep.into_inner();
-        Self { hessian: None, keep, most, gap: f64::INFINITY, factors: [1.0; 2] }
+        Self { hessian: None, keep, most, gap: f64::INFINITY, factors: [1.0; 2], last: None }
     }
 
     /// Learns the relative gap that a step has led to, and whether the step was whole.
@@ -46,14 +53,32 @@ impl Model {
     pub(super) fn take(
         &mut self,
         form: &dyn QForm,
-        here: &Expansion,
+        (alpha, here): (&[f64], &Expansion),
         tolerance: f64,
         scratch: &mut Scratch,
     ) -> Hessian {
-        match self.hessian.take() {
+        let mut hessian = match self.hessian.take() {
             Some(hessian) if hessian.tail_share > 0.0 && self.serves_again(tolerance) => hessian,
             _ => form.hessian(here, self.keep, scratch),
+        };
+        if hessian.tail_share > 0.0 {
+            self.correct(&mut hessian, alpha, &here.evaluation.omegas, form.exponent().q());
         }
+        hessian
+    }
+
+    /// Corrects a model that leaves features out by what is known without them: what the last step did to the gradient of
+    /// Q, and `H alpha = (q-1) omega`, as `omega` is homogeneous of degree q-1.
+    fn correct(&mut self, hessian: &mut Hessian, alpha: &[f64], omega: &[f64], q: f64) {
+        let last = self.last.replace((alpha.to_vec(), omega.to_vec()));
+        if let Some((last_alpha, last_omega)) = last
+            && hessian.tail_share > MOST
+            && self.factors[1] < ENOUGH
+        {
+            let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
+            hessian.correct(&difference(alpha, &last_alpha), &difference(omega, &last_omega));
+        }
+        hessian.correct(alpha, &omega.iter().map(|omega| (q - 1.0) * omega).collect::<Vec<f64>>());
     }
 
     pub(super) fn put_back(&mut self, hessian: Hessian) {

@@ -396,7 +396,7 @@ impl<'a> Run<'a> {
             return self.start_again();
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let hessian = self.model.take(self.problem.form(), &self.here, tolerance, &mut scratch);
+        let hessian = self.model.take(self.problem.form(), (&self.alpha, &self.here), tolerance, &mut scratch);
         self.scratch = scratch;
         let d = self.direction(&hessian, tolerance);
         let length = self.length(&hessian, &d);
