@@ -62,6 +62,7 @@ pub mod loss;
 mod memory;
 pub mod model;
 mod problem;
+mod search;
 pub mod solver;
 
 pub use certificate::Certificate;

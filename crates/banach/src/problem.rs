@@ -2,7 +2,6 @@
 
 mod balance;
 mod intercept;
-mod search;
 
 use crate::{
     Certificate, Error, Evaluation, Loss, QForm,

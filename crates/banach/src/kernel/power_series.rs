@@ -1,7 +1,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{MAX_DEGREE, MAX_VALUE, Series, TensorKernel, checked_scale, inside, linear::sign, multinomial};
-use crate::Error;
+use crate::{Error, search::bisect};
 
 /// `K = sum_s a_s (scale p_1)^s` with `a_s >= 0`: every monomial of a degree s with `a_s > 0` is a feature, and
 /// `c_k = a_s scale^s s!/k!`.
@@ -89,16 +89,10 @@ impl PowerSeries {
 
 /// Largest `t >= 1` with `sum_s a_s t^s <= MAX_VALUE`, by bisection of `ln t`.
 fn limit(a: &[f64]) -> f64 {
-    let (mut low, mut high) = (0.0, f64::MAX.ln());
     if a.len() == 1 {
         return f64::INFINITY;
     }
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        let (_, ln) = ln_polynomial(a, middle.exp(), middle);
-        if ln <= MAX_VALUE.ln() { low = middle } else { high = middle }
-    }
-    low.exp()
+    bisect(0.0, f64::MAX.ln(), 60, |ln_t| ln_polynomial(a, ln_t.exp(), ln_t).1 <= MAX_VALUE.ln()).exp()
 }
 
 /// `(f(t) - f(r))/(t - r)` of a polynomial, by two Horner schemes in one.

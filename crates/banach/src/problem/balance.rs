@@ -1,6 +1,7 @@
 //! Dual vectors with `sum_i alpha_i = 0`, which is what the intercept asks of them.
 
-use super::{DualProblem, search};
+use super::DualProblem;
+use crate::search;
 
 impl DualProblem<'_> {
     /// Whether `sum_i alpha_i` vanishes, up to the rounding of n numbers, or need not.

@@ -1,6 +1,6 @@
 //! Where the dual iteration starts.
 
-use crate::{DualProblem, Error, Evaluation, Scratch, loss::Targets};
+use crate::{DualProblem, Error, Evaluation, Scratch, loss::Targets, search::bisect};
 
 /// The choice of `alpha_0`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -68,16 +68,8 @@ pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, sh
     });
     let end = share * ends.fold(f64::INFINITY, f64::min);
     let past = moving.iter().map(|&(_, s, y)| (y / s).abs()).fold(0.0, f64::max);
-    let (mut lower, mut upper) = (-700.0, if end.is_finite() { end.ln() } else { past.ln().max(-700.0) });
-    for _ in 0..60 {
-        let middle = 0.5 * (lower + upper);
-        if slope(middle) < 0.0 {
-            lower = middle;
-        } else {
-            upper = middle;
-        }
-    }
-    f64::exp(lower)
+    let upper = if end.is_finite() { end.ln() } else { past.ln().max(-700.0) };
+    bisect(-700.0, upper, 60, |ln_t| slope(ln_t) < 0.0).exp()
 }
 
 /// The direction of the ray.

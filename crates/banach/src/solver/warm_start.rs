@@ -1,7 +1,7 @@
 //! A start for the next gamma from the solutions for smaller ones, without a pass over the data.
 
 use super::{Solution, Start};
-use crate::DualProblem;
+use crate::{DualProblem, search::bisect};
 
 /// `ln Q` at which a start is still far from the end of the range.
 const LARGEST_LN_VALUE: f64 = 600.0;
@@ -67,16 +67,7 @@ fn on_ray(problem: &DualProblem<'_>, last: &Solved) -> Vec<f64> {
     };
     // The ratio itself might round out of the domain.
     let ratio = problem.gamma() / last.gamma * (1.0 - 1e-14);
-    let (mut lower, mut upper) = (0.0, ratio.ln());
-    for _ in 0..40 {
-        let middle = 0.5 * (lower + upper);
-        if slope(f64::exp(middle)) < 0.0 {
-            lower = middle;
-        } else {
-            upper = middle;
-        }
-    }
-    let t = f64::exp(lower);
+    let t = bisect(0.0, ratio.ln(), 40, |ln_t| slope(ln_t.exp()) < 0.0).exp();
     last.alpha.iter().map(|alpha| t * alpha).collect()
 }
 

@@ -1,7 +1,11 @@
 //! Newton's method for every loss, many problems at a time.
 
+mod barrier;
+mod length;
 mod model;
+mod record;
 mod run;
+mod start;
 mod system;
 mod term;
 

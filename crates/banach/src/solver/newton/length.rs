@@ -1,0 +1,155 @@
+//! How far to go: along a step, and along the ray through an iterate.
+
+use super::{
+    run::{Asked, Run, Sample, dot},
+    start::RAY_SHARE,
+};
+use crate::{Hessian, search::zero_between};
+
+/// The share of the way to the border that a step may go; more as the gap closes, so that convergence is not only linear.
+const MOST: f64 = 0.99;
+/// A step is taken whole if the slope at its end is at most this share of the one at its start: half a parabola's worth of
+/// overshoot, which costs less than the pass of a line search.
+const FLAT: f64 = 0.5;
+/// Iterations without progress after which a step may not cross a kink. Most steps across kinks are good, and in
+/// `banach bench grid --quick` two of 1000 runs come back from more than this without progress.
+const HASTE: usize = 3;
+/// The farthest that an iterate moves out on its ray: beyond this it was not near a minimum, and a step tells more.
+const LONGEST_STRETCH: f64 = 2.0;
+/// The farthest that it moves in.
+const SHORTEST_STRETCH: f64 = 1e-3;
+/// A minimum along a step is good enough where the slope is this share of the one at the start.
+const SLOPE_SHARE: f64 = 0.1;
+
+impl Run<'_> {
+    /// The largest t with `from + t d` in the domain.
+    pub(super) fn room(&self, from: &[f64], d: &[f64]) -> f64 {
+        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| term.room(from[*i] / gamma, d[*i] / gamma));
+        rooms.fold(f64::INFINITY, f64::min)
+    }
+
+    /// As [`room`](Self::room) from the iterate, for kinks under a barrier too.
+    pub(super) fn room_under(&self, mu: f64, d: &[f64]) -> f64 {
+        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| {
+            let (s, ds) = (self.alpha[*i] / gamma, d[*i] / gamma);
+            term.room(s, ds).min(term.kink_room(s, ds, mu / gamma))
+        });
+        rooms.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The slope along d of the smoothed conjugates at `alpha + t d`.
+    pub(super) fn conjugate_slope(&self, alpha: &[f64], d: &[f64], t: f64) -> f64 {
+        let terms = self.samples.iter().map(|Sample { i, gamma, term }| {
+            let s = term.inside((alpha[*i] + t * d[*i]) / gamma);
+            if d[*i] == 0.0 { 0.0 } else { d[*i] * term.slope(s, self.barrier.of_sample(*gamma)) }
+        });
+        terms.sum()
+    }
+
+    /// The slope of the smoothed dual along d at the iterate.
+    pub(super) fn slope_along(&self, d: &[f64]) -> f64 {
+        dot(&self.here.evaluation.omegas, d) + self.conjugate_slope(&self.alpha, d, 0.0)
+    }
+
+    /// How much of the Newton step to try: what stays off the border, and what the features that the Hessian has kept allow.
+    pub(super) fn length(&mut self, hessian: &Hessian, d: &[f64]) -> f64 {
+        let most = MOST.max(1.0 - self.certificate.relative_gap());
+        // Steps across kinks are often good; if they have led nowhere, the next ones stop there.
+        let careful = self.record.idle() > HASTE && self.barrier.is_there();
+        let room = if careful { self.room_under(self.barrier.mu(), d) } else { self.room(&self.alpha, d) };
+        let length = (most * room).min(1.0);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut share = 1.0;
+        if let Some(line) = self.problem.form().preview(&self.here, hessian, d, &mut scratch) {
+            // What is kept of the features tells how the slope changes; the others add their share of the curvature.
+            let descent = self.slope_along(d);
+            let (start, tail) = (line.at(0, 0.0).slope, hessian.tail * dot(d, d));
+            let conjugate =
+                |t: f64| self.conjugate_slope(&self.alpha, d, t) - self.conjugate_slope(&self.alpha, d, 0.0);
+            let slope = |t: f64| descent + line.at(0, t).slope - start + t * tail + conjugate(t);
+            if descent < 0.0 && slope(length) > FLAT * descent.abs() {
+                let enough = SLOPE_SHARE * descent.abs();
+                share = zero_between((0.0, descent), (1.0, f64::INFINITY), enough, |share| slope(share * length));
+            }
+        }
+        self.scratch = scratch;
+        share * length
+    }
+
+    /// The step from the iterate to the point that is asked for.
+    pub(super) fn step_to_point(&self) -> Vec<f64> {
+        self.point.iter().zip(&self.alpha).map(|(to, from)| to - from).collect()
+    }
+
+    /// Whether the smoothed dual climbs at the end of the step.
+    pub(super) fn is_too_long(&self) -> bool {
+        let d = self.step_to_point();
+        let slope = dot(&self.there.evaluation.omegas, &d) + self.conjugate_slope(&self.alpha, &d, 1.0);
+        // An infinite end has no slope.
+        slope.is_nan() || slope > FLAT * self.descent.abs()
+    }
+
+    /// Asks for the minimum of the smoothed dual along the step instead of its end.
+    pub(super) fn shorten(&mut self) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let d = self.step_to_point();
+        let form = self.problem.form();
+        let (line, passes) = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
+        let slope = |t: f64| line.at(0, t).slope + self.conjugate_slope(&self.alpha, &d, t);
+        let descent = self.descent.abs();
+        let t = zero_between((0.0, -descent), (1.0, f64::INFINITY), SLOPE_SHARE * descent, slope);
+        drop(line);
+        self.passes += passes;
+        self.scratch = scratch;
+        self.go(t, &d);
+        self.asked = Asked::Shorter;
+    }
+
+    /// Asks for the point at the share t of a step, kept inside the domain.
+    pub(super) fn go(&mut self, t: f64, d: &[f64]) {
+        self.point.iter_mut().zip(&self.alpha).zip(d).for_each(|((point, alpha), d)| *point = alpha + t * d);
+        self.keep_inside();
+    }
+
+    /// Keeps the point that is asked for inside the domain, and in balance.
+    pub(super) fn keep_inside(&mut self) {
+        for sample in &self.samples {
+            let s = &mut self.point[sample.i];
+            *s = sample.gamma * sample.term.inside(*s / sample.gamma);
+        }
+        self.problem.balance(&mut self.point);
+    }
+
+    /// Minimises the smoothed dual on the ray through the iterate, which costs no pass: `Q(t alpha) = t^q Q(alpha)`.
+    pub(super) fn stretch(&mut self) {
+        let q = self.problem.form().exponent().q();
+        let value = q * self.here.evaluation.values[0];
+        // The barrier is not known before the first step, and there the start is a minimum already.
+        if !(value > 0.0 && value.is_finite()) || !self.barrier.is_known() {
+            return;
+        }
+        let zero = vec![0.0; self.alpha.len()];
+        let room = self.room(&zero, &self.alpha);
+        let longest = (1.0 + RAY_SHARE * (room - 1.0)).min(LONGEST_STRETCH);
+        let slope = |t: f64| value * t.powf(q - 1.0) + self.conjugate_slope(&zero, &self.alpha, t);
+        let between = |low: f64, high: f64| {
+            let share = zero_between((0.0, 0.0), (1.0, f64::INFINITY), 0.0, |share| slope(low + (high - low) * share));
+            low + (high - low) * share
+        };
+        let t = if slope(1.0) > 0.0 {
+            let mut low = 0.5;
+            while slope(low) > 0.0 && low > SHORTEST_STRETCH {
+                low *= 0.5;
+            }
+            between(low, 1.0)
+        } else if longest > 1.0 && slope(longest) > 0.0 {
+            between(1.0, longest)
+        } else {
+            longest.max(1.0)
+        };
+        if t.is_finite() && t != 1.0 {
+            self.alpha.iter_mut().for_each(|alpha| *alpha *= t);
+            self.here.stretch(t, q);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The best iterate of a run, and whether it still makes progress.
+
+use crate::Certificate;
+
+/// What a run remembers of its iterates.
+pub(super) struct Record {
+    best: Option<Best>,
+    /// Iterations without progress, and the dual value at the last one that made some.
+    idle: usize,
+    milestone: f64,
+}
+
+/// The iterate with the smallest relative gap.
+pub(super) struct Best {
+    pub alpha: Vec<f64>,
+    pub omega: Vec<f64>,
+    pub intercept: f64,
+    pub certificate: Certificate,
+}
+
+/// Iterations without progress after which a run has stalled. In `tests/hard_problems.rs` runs come back from rows of every
+/// length up to this, one in twenty of them from more than 18.
+const PATIENCE: usize = 30;
+/// A best gap that shrinks to less than this share is progress.
+const SHRINKS: f64 = 0.9;
+/// A fall of the dual value by this share is progress, even if the gap does not show it: far from the solution the gap does
+/// not fall for many steps.
+const FALL: f64 = 0.02;
+
+impl Record {
+    pub(super) fn new() -> Self {
+        Self { best: None, idle: 0, milestone: f64::INFINITY }
+    }
+
+    /// Starts to count again; the best iterate stays.
+    pub(super) fn reset(&mut self) {
+        (self.idle, self.milestone) = (0, f64::INFINITY);
+    }
+
+    /// Learns of an iterate. It is asked for if it is the best.
+    pub(super) fn learn(&mut self, certificate: Certificate, iterate: impl FnOnce() -> Best) {
+        let gap = certificate.relative_gap();
+        let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
+        let falls = certificate.dual < self.milestone - FALL * self.milestone.abs();
+        self.idle = if gap < SHRINKS * best || falls { 0 } else { self.idle + 1 };
+        if falls || self.best.is_none() {
+            self.milestone = certificate.dual;
+        }
+        if gap < best || self.best.is_none() {
+            self.best = Some(iterate());
+        }
+    }
+
+    /// Iterations without progress.
+    pub(super) fn idle(&self) -> usize {
+        self.idle
+    }
+
+    /// Whether no step makes progress any more.
+    pub(super) fn has_stalled(&self) -> bool {
+        self.idle > PATIENCE
+    }
+
+    pub(super) fn into_best(self) -> Best {
+        self.best.expect("a run ends at an iterate")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learn(record: &mut Record, dual: f64, gap: f64) {
+        let certificate = Certificate { primal: 1.0, dual, gap, distance: 0.0 };
+        record.learn(certificate, || Best { alpha: vec![gap], omega: Vec::new(), intercept: 0.0, certificate });
+    }
+
+    #[test]
+    fn keeps_the_smallest_gap_and_counts_what_leads_nowhere() {
+        let mut record = Record::new();
+        for (dual, gap, idle) in
+            [(-1.0, 0.5, 0), (-1.0, 0.6, 1), (-1.0, 0.49, 2), (-1.0, 0.4, 0), (-1.1, 0.7, 0), (-1.1, 0.7, 1)]
+        {
+            learn(&mut record, dual, gap);
+            assert_eq!(record.idle(), idle, "{dual} {gap}");
+        }
+        (0..PATIENCE).for_each(|_| learn(&mut record, -1.1, 0.7));
+        assert!(record.has_stalled());
+        record.reset();
+        assert!(!record.has_stalled());
+        assert_eq!(record.into_best().alpha, [0.4]);
+    }
+
+    /// A first iterate without a finite gap is kept all the same.
+    #[test]
+    fn keeps_something() {
+        let mut record = Record::new();
+        learn(&mut record, f64::INFINITY, f64::INFINITY);
+        assert_eq!(record.into_best().alpha, [f64::INFINITY]);
+    }
+}

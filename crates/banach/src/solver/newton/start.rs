@@ -1,0 +1,122 @@
+//! Where a run starts: on the ray, or at a point that was given.
+
+use super::run::{Asked, Run, Sample};
+use crate::solver::start::{self, Start};
+
+/// The share of the way to the border that the start may have gone, so that the barrier is finite there.
+pub(super) const RAY_SHARE: f64 = 0.9;
+/// The share of the way to the ray by which a given start moves, off the border where it may have been: large enough for
+/// the first barrier, small enough to keep three digits of the start.
+const TOWARDS_RAY: f64 = 1e-3;
+/// Residuals of less than this share of the largest do not set the usual size: half of the samples may be fitted exactly.
+const LEAST_USUAL: f64 = 1e-3;
+/// Beyond this, powers of e leave the range of f64 (e^709).
+const LN_RANGE: f64 = 600.0;
+/// The search on the ray ends at e^-700: a length below this means that it has found no minimum.
+const LEAST_LN_RAY: f64 = -699.0;
+
+impl<'a> Run<'a> {
+    /// Asks for the point from which the start is found.
+    pub(super) fn ask_for_start(&mut self, start: &Start) {
+        (self.point, self.asked) = (self.ray(), Asked::Ray);
+        if let Start::At(alpha) = start {
+            self.ask_for_given(alpha);
+            self.given = self.asked == Asked::Given;
+        }
+    }
+
+    /// Asks for the ray, where a start that was given has led nowhere.
+    pub(super) fn start_again(&mut self) {
+        self.ask_for_start(&Start::Ray);
+        self.given = false;
+        self.barrier.reset();
+        self.record.reset();
+    }
+
+    /// A direction inside the domain along which the start is found.
+    fn ray(&self) -> Vec<f64> {
+        let problem = self.problem;
+        if !super::term::is_bounded_regression(problem.loss()) {
+            return start::direction(problem);
+        }
+        // Residuals from the middle beyond the usual size count as one: their samples end at the border.
+        let mut sizes: Vec<f64> = self.residuals().map(|(_, residual)| residual.abs()).collect();
+        sizes.sort_unstable_by(f64::total_cmp);
+        let usual = sizes[sizes.len() / 2].max(sizes[sizes.len() - 1] * LEAST_USUAL);
+        let mut a = vec![0.0; problem.samples()];
+        if usual == 0.0 {
+            return a;
+        }
+        for (sample, residual) in self.residuals() {
+            a[sample.i] = sample.gamma * (residual / usual).tanh();
+        }
+        if problem.has_intercept() {
+            // Both sides of the middle weigh the same.
+            let side = |sign: f64| a.iter().map(|a| (sign * a).max(0.0)).sum::<f64>();
+            let (plus, minus) = (side(1.0), side(-1.0));
+            let least = plus.min(minus);
+            if least == 0.0 {
+                // The best constant is an end of the targets.
+                return start::direction(problem);
+            }
+            a.iter_mut().for_each(|a| *a *= least / if *a > 0.0 { plus } else { minus });
+            problem.balance(&mut a);
+        }
+        a
+    }
+
+    /// The residuals of the best constant, or of 0.
+    fn residuals(&self) -> impl Iterator<Item = (&Sample<'a>, f64)> {
+        self.samples.iter().map(|sample| (sample, self.problem.centred(self.problem.targets()[sample.i])))
+    }
+
+    /// Asks for a given start, moved a little towards the ray if it is not inside the domain.
+    fn ask_for_given(&mut self, alpha: &[f64]) {
+        let ray = std::mem::replace(&mut self.point, alpha.to_vec());
+        self.asked = Asked::Given;
+        if !self.barrier.is_there() {
+            return;
+        }
+        let size = |v: &[f64]| v.iter().map(|v| v.abs()).sum::<f64>();
+        let room = self.room(&vec![0.0; alpha.len()], &ray);
+        let inner = if room.is_finite() { 0.5 * room } else { size(alpha) / size(&ray) };
+        if inner > 0.0 && inner.is_finite() {
+            let mix = alpha.iter().zip(&ray);
+            self.point = mix.map(|(alpha, ray)| (1.0 - TOWARDS_RAY) * alpha + TOWARDS_RAY * inner * ray).collect();
+        } else if inner == 0.0 {
+            (self.point, self.asked) = (ray, Asked::Ray);
+            return;
+        }
+        self.keep_inside();
+    }
+
+    /// Whether a given start is worse than zero, which no start on the ray is.
+    pub(super) fn is_worse_than_zero(&self) -> bool {
+        let dual = self.problem.certificate(&self.point, &self.there.evaluation).dual;
+        dual.is_nan() || dual > 0.0
+    }
+
+    /// Moves the expansion of the ray to the minimum on it; `false` if that must be expanded again, because the powers of
+    /// the move are out of range.
+    pub(super) fn settle_on_ray(&mut self) -> bool {
+        let q = self.problem.form().exponent().q();
+        let ln_value = self.there.evaluation.ln_values[0];
+        self.asked = Asked::Start;
+        if self.point.iter().all(|&a| a == 0.0) {
+            return true;
+        }
+        let share = if self.barrier.is_there() { RAY_SHARE } else { 1.0 };
+        let t = start::ray_length(self.problem, &self.point, ln_value, share);
+        if t.ln() < LEAST_LN_RAY && self.samples.iter().all(|sample| sample.term.has_zero_inside()) {
+            // Nothing on the ray is better than zero.
+            self.point.fill(0.0);
+            return false;
+        }
+        let in_range = ln_value < LN_RANGE && ln_value + q * t.ln() < LN_RANGE && (q * t.ln()).abs() < LN_RANGE;
+        self.point.iter_mut().for_each(|a| *a *= t);
+        if in_range {
+            self.there.stretch(t, q);
+        }
+        in_range
+    }
+}
