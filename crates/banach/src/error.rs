@@ -138,6 +138,19 @@ pub enum Error {
         /// The column where it shows.
         column: usize,
     },
+    /// Weights that leave no sample.
+    #[error(
+        "no sample counts: the largest of the {samples} weights is {largest:e}, and its product with gamma = {gamma:e} is \
+         0; give at least one sample a larger weight"
+    )]
+    NoWeight {
+        /// The number of samples.
+        samples: usize,
+        /// The largest weight.
+        largest: f64,
+        /// The gamma of the problem.
+        gamma: f64,
+    },
     /// The objective is not a finite number even for the zero model.
     #[error(
         "the objective at w = 0 is {value:e}, which overflows: rescale y (or reduce gamma); the model \
@@ -217,12 +230,26 @@ pub enum Error {
         samples: usize,
     },
     /// A fold whose fit would see one class only.
-    #[error("fold {fold} leaves only samples of the class {label} to fit to: use stratified folds, or fewer")]
+    #[error(
+        "fold {fold} leaves {samples} samples to fit to, all with the label {label}, from which no class can be told from \
+         another: use stratified folds, or fewer"
+    )]
     FoldClass {
         /// The fold.
         fold: usize,
         /// The label that is left.
         label: f64,
+        /// The number of samples that are left, of positive weight.
+        samples: usize,
+    },
+    /// Folds without a sample whose prediction counts.
+    #[error(
+        "all {samples} samples that the folds hold out have weight 0, so that nothing would be scored: hold out samples of \
+         positive weight"
+    )]
+    HeldOutWeight {
+        /// The number of samples that are held out.
+        samples: usize,
     },
     /// A fold whose fit would see no sample.
     #[error("fold {fold} leaves only samples of weight 0 to fit to: use fewer folds, or other weights")]

@@ -70,8 +70,8 @@ impl<'a> DualProblem<'a> {
     fn weighted(mut self) -> Result<Self, Error> {
         self.gammas.iter_mut().zip(&self.weights).for_each(|(gamma, weight)| *gamma = self.gamma * weight);
         if self.gammas.iter().all(|&gamma| gamma == 0.0) {
-            let allowed = "at least one weight whose product with gamma is > 0";
-            return Err(Error::BadValue { what: "sample_weight", row: 0, value: self.weights[0], allowed });
+            let largest = self.weights.iter().copied().fold(0.0, f64::max);
+            return Err(Error::NoWeight { samples: self.samples(), largest, gamma: self.gamma });
         }
         self.settled()
     }

@@ -1,25 +1,15 @@
 //! Data and parameters at the edge of what is allowed, and past it, through the public interface.
 
+mod every_loss;
+
 use banach::{
     Absolute, Certificate, DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features,
-    Gradient, Hinge, Huber, Linesearch, Logistic, Loss, ProximalGradient, Quantile, Rule, Scratch, Solution, Solver,
-    Squared, SquaredHinge, Start, Status, Stopping, Unobserved,
+    Gradient, Huber, Linesearch, Logistic, Loss, ProximalGradient, Quantile, Rule, Scratch, Solution, Solver, Squared,
+    Start, Status, Stopping, Unobserved,
     loss::Targets,
     solver::primal::{Fista, GradientDescent, PrimalProblem},
 };
-
-fn losses() -> Vec<Box<dyn Loss>> {
-    vec![
-        Box::new(Squared),
-        Box::new(Absolute),
-        Box::new(EpsilonInsensitive::new(0.1).expect("valid")),
-        Box::new(Huber::new(1.35).expect("valid")),
-        Box::new(Quantile::new(0.25).expect("valid")),
-        Box::new(Logistic),
-        Box::new(Hinge),
-        Box::new(SquaredHinge),
-    ]
-}
+use every_loss::{losses, targets};
 
 /// Three samples of four features, column by column.
 const X: [f64; 12] = [0.9, -0.4, 0.3, 0.7, -1.1, 0.2, 0.5, 0.8, -0.6, 1.0, -0.3, 0.1];
@@ -33,14 +23,6 @@ fn times(c: f64, v: &[f64]) -> Vec<f64> {
 fn features(columns: &[f64], n: usize, p: f64) -> Features<'_> {
     let matrix = FeatureMatrix::from_columns(n, columns.len() / n, columns).expect("valid");
     Features::new(matrix, Exponent::new(p).expect("inside"))
-}
-
-/// Targets for this loss; a label is the sign.
-fn targets(loss: &dyn Loss, y: &[f64]) -> Vec<f64> {
-    match loss.targets() {
-        Targets::Real => y.to_vec(),
-        Targets::Signs => y.iter().map(|y| 1.0_f64.copysign(*y)).collect(),
-    }
 }
 
 fn solver(max_iterations: usize) -> ProximalGradient {
@@ -333,7 +315,11 @@ fn bad_targets_and_weights_are_refused() {
         for bad in [-1e-9, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_value(weighted(&[1.0, bad, 1.0]), "sample_weight", 1, bad);
         }
-        assert_value(weighted(&[0.0; 3]), "sample_weight", 0, 0.0);
+        let nothing = weighted(&[0.0; 3]).expect_err("no weight").to_string();
+        assert!(
+            nothing.contains("the largest of the 3 weights is 0e0") && nothing.contains("give at least"),
+            "{nothing}"
+        );
         assert!(weighted(&[0.0, 0.0, 1.0]).is_ok());
     }
     let y = [1.0, 1e160, 1.0];
@@ -347,7 +333,7 @@ fn weights_that_underflow_are_refused() {
     let form = features(&X, 3, 1.5);
     let problem = DualProblem::new(&form, &Squared, &Y, 1e-200).expect("valid");
     let error = refused(problem.with_sample_weights(&[1e-200; 3]));
-    assert!(matches!(error, Error::BadValue { what: "sample_weight", .. }), "{error:?}");
+    assert!(matches!(error, Error::NoWeight { samples: 3, largest: 1e-200, gamma: 1e-200 }), "{error:?}");
 }
 
 #[test]

@@ -5,11 +5,14 @@
 //! [`must_converge`] says so the gap is below 1e-8; beyond, f64 or the steepness of `|u|^q` may stop a run early, which its status
 //! has to say.
 
+mod every_loss;
+
 use banach::{
-    Absolute, DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features, Gram, Hinge,
-    Huber, Logistic, Loss, Memory, Newton, QForm, Quantile, Scratch, Solution, Solver, Squared, SquaredHinge, Start,
-    Status, Stopping, Unobserved, kernel::Linear, loss::Targets,
+    DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features, Gram, Huber, Loss, Memory,
+    Newton, QForm, Quantile, Scratch, Solution, Solver, Start, Status, Stopping, Unobserved, kernel::Linear,
+    loss::Targets,
 };
+use every_loss::{losses, targets};
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,26 +21,6 @@ const EXPONENTS: [f64; 5] = [2.0, 4.0 / 3.0, 1.1, 1.05, 1.01];
 const GAMMAS: [f64; 6] = [1e-6, 1e-2, 1.0, 1e2, 1e4, 1e6];
 const TOLERANCE: f64 = 1e-8;
 const MOST_ITERATIONS: usize = 150;
-
-fn losses() -> Vec<Box<dyn Loss>> {
-    vec![
-        Box::new(Squared),
-        Box::new(Absolute),
-        Box::new(EpsilonInsensitive::new(0.1).expect("valid")),
-        Box::new(Huber::new(1.35).expect("valid")),
-        Box::new(Quantile::new(0.25).expect("valid")),
-        Box::new(Logistic),
-        Box::new(Hinge),
-        Box::new(SquaredHinge),
-    ]
-}
-
-fn targets(loss: &dyn Loss, y: &[f64]) -> Vec<f64> {
-    match loss.targets() {
-        Targets::Real => y.to_vec(),
-        Targets::Signs => y.iter().map(|y| 1.0_f64.copysign(*y)).collect(),
-    }
-}
 
 fn normal(count: usize, seed: u64) -> Vec<f64> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

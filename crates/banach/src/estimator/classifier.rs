@@ -9,9 +9,7 @@ use super::{
 };
 use crate::{
     Certificate, Error, FeatureMatrix, Logistic, Loss, Memory, Observer, Plan, Rates, Route, Solution, Status,
-    Unobserved,
-    kernel::TensorKernel,
-    loss::{Targets, sigmoid},
+    Unobserved, kernel::TensorKernel, loss::Targets,
 };
 
 /// Fits classes, each known by an integer.
@@ -82,8 +80,7 @@ impl Classifier {
         let signs: Vec<Vec<f64>> = positive(&classes).iter().map(against_others).collect();
         let outputs: Vec<&[f64]> = signs.iter().map(|signs| &signs[..]).collect();
         let fitted = checked.fit(x, &outputs, sample_weight, observer)?;
-        let logistic = self.parameters.loss.name() == Logistic.name();
-        Ok(Classification { fitted, classes, probabilities: logistic, loss: self.parameters.loss.name() })
+        Ok(Classification { fitted, classes, loss: self.parameters.loss.clone() })
     }
 }
 
@@ -113,8 +110,7 @@ fn positive(classes: &[i64]) -> &[i64] {
 pub struct Classification {
     fitted: Fitted,
     classes: Vec<i64>,
-    probabilities: bool,
-    loss: &'static str,
+    loss: Arc<dyn Loss>,
 }
 
 impl Classification {
@@ -155,19 +151,20 @@ impl Classification {
     /// The probability of every class at every point, all points of the first class, then all of the second, and so on.
     /// For more than two classes the probabilities of each against the others are divided by their sum.
     ///
-    /// Only the logistic loss has a decision function that is a logarithm of odds; others are refused.
+    /// Losses whose decision function tells no probability ([`Loss::probability`]) are refused.
     pub fn predict_proba(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        if !self.probabilities {
-            let allowed = "the logistic loss, for probabilities";
-            return Err(Error::Parameter { name: "loss", got: self.loss.to_owned(), allowed });
-        }
         let decisions = self.decision_function(x)?;
+        let probabilities = |label: f64| -> Result<Vec<f64>, Error> {
+            let of = |&decision: &f64| self.loss.probability(label, decision);
+            let (name, got, allowed) = ("loss", self.loss.name(), "the logistic loss, for probabilities");
+            let refused = || Error::Parameter { name, got: got.to_owned(), allowed };
+            decisions.iter().map(of).collect::<Option<_>>().ok_or_else(refused)
+        };
         if self.classes.len() == 2 {
-            let probabilities = |sign: f64| decisions.iter().map(move |decision| sigmoid(sign * decision));
-            return Ok(probabilities(-1.0).chain(probabilities(1.0)).collect());
+            return Ok([probabilities(-1.0)?, probabilities(1.0)?].concat());
         }
         let (points, classes) = (x.samples(), self.classes.len());
-        let mut probabilities: Vec<f64> = decisions.iter().map(|&decision| sigmoid(decision)).collect();
+        let mut probabilities = probabilities(1.0)?;
         for point in 0..points {
             let sum: f64 = probabilities[point..].iter().step_by(points).sum();
             let shares = probabilities[point..].iter_mut().step_by(points);

@@ -77,7 +77,7 @@ impl fmt::Display for Fitted {
         let end = match self.status() {
             Status::Converged => "converged",
             Status::IterationLimit => "not converged: the limit on iterations was reached",
-            Status::Stalled => "stopped at the limit of floating-point accuracy",
+            Status::Stalled => "not converged: no step makes further progress",
             Status::Interrupted => "interrupted",
         };
         let kernel = plan.kernel().name();
@@ -90,7 +90,12 @@ impl fmt::Display for Fitted {
             total(|solution| solution.iterations),
             total(|solution| solution.passes),
         )?;
-        write!(f, "  {end}, relative duality gap {:.1e}", self.certificate().relative_gap())
+        write!(f, "  {end}, relative duality gap {:.1e}", self.certificate().relative_gap())?;
+        if self.status() == Status::Stalled {
+            let advice = "a tolerance above this gap, a smaller gamma, standardised variables or p farther from 1";
+            write!(f, "\n  to converge: {advice}")?;
+        }
+        Ok(())
     }
 }
 

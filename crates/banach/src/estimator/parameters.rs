@@ -152,16 +152,10 @@ macro_rules! parameters {
             self
         }
 
-        /// The loss.
+        /// The loss; an `Arc<dyn Loss>` where its type is known only when the program runs.
         #[must_use]
-        pub fn loss(self, loss: impl Loss + 'static) -> Self {
-            self.shared_loss(Arc::new(loss))
-        }
-
-        /// The loss, where its type is known only when the program runs.
-        #[must_use]
-        pub fn shared_loss(mut self, loss: Arc<dyn Loss>) -> Self {
-            self.parameters.loss = loss;
+        pub fn loss(mut self, loss: impl Loss + 'static) -> Self {
+            self.parameters.loss = Arc::new(loss);
             self
         }
 

@@ -201,6 +201,17 @@ fn weights_of_samples_count_as_repetitions() {
     assert!(close(&a, &b, 1e-4), "{a:?} {b:?}");
 }
 
+/// A run that ends short of its tolerance says so, with the gap and what to do, and does not blame rounding.
+#[test]
+fn a_stalled_fit_says_what_to_do() {
+    let (x, y) = data();
+    let model = Regressor::new().tolerance(0.0).p(1.1).gamma(1e3).fit(&x, &y).expect("valid");
+    assert_eq!(model.status(), Status::Stalled, "{model}");
+    let text = model.to_string();
+    assert!(text.contains("no step makes further progress, relative duality gap"), "{text}");
+    assert!(text.contains("to converge: a tolerance above this gap") && !text.contains("floating"), "{text}");
+}
+
 #[test]
 fn every_loss_is_accepted_where_its_targets_are() {
     let (x, y) = data();
@@ -214,8 +225,8 @@ fn every_loss_is_accepted_where_its_targets_are() {
         std::sync::Arc::new(Quantile::new(0.5).expect("valid")),
     ];
     for loss in real {
-        assert!(regressor.clone().shared_loss(loss.clone()).fit(&x, &y).is_ok(), "{loss:?}");
-        assert!(refused(Classifier::new().shared_loss(loss).fit(&x, &labels(2)).expect_err("numbers")));
+        assert!(regressor.clone().loss(loss.clone()).fit(&x, &y).is_ok(), "{loss:?}");
+        assert!(refused(Classifier::new().loss(loss).fit(&x, &labels(2)).expect_err("numbers")));
     }
     let classifier = Classifier::new().tolerance(1e-3);
     for loss in [&classifier.clone().loss(Logistic), &classifier.clone().loss(Hinge), &classifier.loss(SquaredHinge)] {
@@ -251,7 +262,7 @@ fn what_cannot_be_fitted_is_refused_with_a_typed_error() {
     let weighted = |weights: &[f64]| regressor.fit_weighted(&x, &y, weights).expect_err("refused");
     assert!(matches!(weighted(&[1.0; 3]), Error::Shape { what: "sample_weight", got: 3, expected: N }));
     assert!(matches!(weighted(&[f64::NAN; N]), Error::BadValue { what: "sample_weight", .. }));
-    assert!(matches!(weighted(&[0.0; N]), Error::BadValue { what: "sample_weight", .. }));
+    assert!(matches!(weighted(&[0.0; N]), Error::NoWeight { samples: N, .. }));
 }
 
 #[test]

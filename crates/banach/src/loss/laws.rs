@@ -39,6 +39,40 @@ fn names_are_distinct() {
     assert_eq!(names.len(), all().len());
 }
 
+/// A pointer to a loss answers as the loss does, by every method.
+#[test]
+fn pointers_are_losses() {
+    let answers = |loss: &dyn Loss| {
+        let y = target(loss, 0.7);
+        let (s, to) = (inside(loss, y, 0.3), inside(loss, y, 0.8));
+        let numbers = (loss.value(y, 0.4), loss.slopes(y, 0.4), loss.domain(y), loss.strong_convexity(), loss.kink());
+        let maybe = [loss.slope(y, 0.4), loss.curvature(), loss.smoothness(), loss.probability(y, 0.4)];
+        let duals = (loss.conjugate(y, s), loss.conjugate_slope(y, s), loss.conjugate_curvature(y, s));
+        let pairs = (loss.prox(y, 0.3, 0.9), loss.gap(y, 0.4, s), loss.conjugate_bregman(y, s, to));
+        format!("{} {:?} {:?} {numbers:?} {maybe:?} {duals:?} {pairs:?}", loss.name(), loss.targets(), loss.split())
+    };
+    for loss in all() {
+        let expected = answers(&*loss);
+        assert_eq!(answers(&&*loss), expected);
+        assert_eq!(answers(&loss), expected);
+        assert_eq!(answers(&std::sync::Arc::<dyn Loss>::from(loss)), expected);
+    }
+}
+
+/// Where predictions tell probabilities, those of both labels add up and follow the odds: the slopes of the loss.
+#[test]
+fn probabilities() {
+    let found: Vec<_> = all().into_iter().filter(|loss| loss.probability(1.0, 0.0).is_some()).collect();
+    assert_eq!(found.iter().map(|loss| loss.name()).collect::<Vec<_>>(), ["logistic"]);
+    for loss in found {
+        for t in [-800.0, -3.0, 0.0, 0.4, 800.0] {
+            let of = |y: f64| loss.probability(y, t).expect("at every prediction");
+            assert!((of(1.0) + of(-1.0) - 1.0).abs() <= 1e-15, "{t}");
+            assert_eq!(Some(-of(-1.0)), loss.slope(1.0, t), "{t}");
+        }
+    }
+}
+
 #[test]
 fn conjugates_are_infinite_outside_their_domain() {
     for loss in all() {

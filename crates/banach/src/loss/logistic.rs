@@ -56,6 +56,11 @@ impl Loss for Logistic {
         strictly_within(self.domain(y), s, || 1.0 / (c * (1.0 - c)))
     }
 
+    /// `t` is the logarithm of the odds.
+    fn probability(&self, y: f64, t: f64) -> Option<f64> {
+        Some(sigmoid(y * t))
+    }
+
     fn strong_convexity(&self) -> f64 {
         4.0
     }
@@ -103,7 +108,7 @@ impl Loss for Logistic {
 }
 
 /// `1/(1 + exp(-z))`.
-pub(crate) fn sigmoid(z: f64) -> f64 {
+fn sigmoid(z: f64) -> f64 {
     if z >= 0.0 {
         1.0 / (1.0 + (-z).exp())
     } else {

@@ -12,6 +12,7 @@ mod huber;
 pub(crate) mod laws;
 mod logistic;
 mod quantile;
+mod shared;
 mod squared;
 mod squared_hinge;
 
@@ -22,7 +23,6 @@ pub use epsilon_insensitive::EpsilonInsensitive;
 pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
-pub(crate) use logistic::sigmoid;
 pub use quantile::Quantile;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
@@ -104,6 +104,11 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// every [`Split::Proximal`] loss on its domain.
     fn kink(&self) -> f64 {
         0.0
+    }
+
+    /// The probability of the label `y` at the prediction `t`, for a loss whose predictions tell it; others keep this default.
+    fn probability(&self, _y: f64, _t: f64) -> Option<f64> {
+        None
     }
 
     /// `argmin_s lambda psi(s) + (s - v)^2/2` for `lambda > 0`.

@@ -120,7 +120,9 @@ pub enum Status {
     Converged,
     /// The largest number of iterations was reached first.
     IterationLimit,
-    /// No step makes progress any more: the limit of floating-point accuracy.
+    /// No step makes progress any more, and the gap is still above the tolerance. Near the last digits the reason is
+    /// rounding, of the predictions or of a linear system; with a gap that is not small it is the steepness of `|u|^q` at p near
+    /// 1 and a large gamma.
     Stalled,
     /// The observer asked to stop.
     Interrupted,

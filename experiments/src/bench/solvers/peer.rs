@@ -1,9 +1,10 @@
 //! SciPy in a process of its own, which holds the data and answers one line for each line it is sent.
 
 use std::{
-    io::{self, BufRead, BufReader, BufWriter, Read as _, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    thread::{self, JoinHandle},
 };
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -52,21 +53,33 @@ pub(super) struct Peer {
     child: Child,
     questions: BufWriter<ChildStdin>,
     answers: BufReader<ChildStdout>,
+    /// Reads what the process says besides, so that its pipe never fills, and has its last line in the end.
+    complaints: Option<JoinHandle<Option<String>>>,
 }
 
 impl Peer {
     /// Starts the process with as many threads as we have, and gives it the data: features one after another, targets.
     pub(super) fn start(python: &Path, columns: &[f64], targets: &[f64]) -> Result<(Self, Hello), Error> {
         let mut command = Command::new(python);
-        command.args(["-c", PROGRAM]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["-c", PROGRAM]);
         command.envs(THREADS.map(|name| (name, rayon::current_num_threads().to_string())));
-        let refuse = |reason: String| Error::Peer { python: python.to_owned(), reason };
+        Self::run(command, columns, targets)
+    }
+
+    /// As [`start`](Self::start), for any program.
+    fn run(mut command: Command, columns: &[f64], targets: &[f64]) -> Result<(Self, Hello), Error> {
+        let python = PathBuf::from(command.get_program());
+        let refuse = |reason: String| Error::Peer { python: python.clone(), reason };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| refuse(error.to_string()))?;
-        let (Some(questions), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+        let (Some(questions), Some(answers), Some(complaints)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
             return Err(refuse("it has no standard input and output".to_owned()));
         };
         let (questions, answers) = (BufWriter::with_capacity(1 << 20, questions), BufReader::new(answers));
-        let mut peer = Self { python: python.to_owned(), child, questions, answers };
+        let complaints = Some(thread::spawn(move || last_line(complaints)));
+        let mut peer = Self { python, child, questions, answers, complaints };
         let hello = peer.ask(|to| {
             let samples = targets.len();
             writeln!(to, "data {samples} {}", columns.len() / samples.max(1))?;
@@ -99,12 +112,9 @@ impl Peer {
     /// Why the process has ended.
     fn last_words(&mut self) -> Error {
         let _ = self.child.kill();
-        let mut said = String::new();
-        if let Some(mut stderr) = self.child.stderr.take() {
-            let _ = stderr.read_to_string(&mut said);
-        }
-        let last = said.trim().lines().last().unwrap_or("it ended without a word");
-        Error::Peer { python: self.python.clone(), reason: last.to_owned() }
+        let said = self.complaints.take().and_then(|complaints| complaints.join().ok()).flatten();
+        let reason = said.unwrap_or_else(|| "it ended without a word".to_owned());
+        Error::Peer { python: self.python.clone(), reason }
     }
 }
 
@@ -113,6 +123,19 @@ impl Drop for Peer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Reads to the end and returns the last line that is not blank.
+fn last_line(from: impl Read) -> Option<String> {
+    let mut last = None;
+    for line in BufReader::new(from).split(b'\n') {
+        let Ok(line) = line else { break };
+        let line = String::from_utf8_lossy(&line);
+        if !line.trim().is_empty() {
+            last = Some(line.trim().to_owned());
+        }
+    }
+    last
 }
 
 /// Reads one line of the peer.
@@ -159,6 +182,25 @@ mod tests {
         for field in fields {
             assert!(PROGRAM.contains(&format!("\"{field}\": ")), "{field}");
         }
+    }
+
+    /// A pipe holds 64 kB on most systems; a process that says more, and is not read, waits for ever.
+    #[cfg(unix)]
+    #[test]
+    fn a_talkative_process_does_not_hang() {
+        let hello = r#"{"numpy": "2", "scipy": "1", "layout": "blocks", "evaluation_seconds": 0.5}"#;
+        let program = |end: &str| {
+            let script = format!("yes warning | head -n 100000 >&2; echo '{hello}'; {end}");
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]);
+            command
+        };
+        let (mut peer, hello) = Peer::run(program("cat > /dev/null"), &[1.0], &[1.0]).expect("it answers");
+        assert_eq!(hello.layout, "blocks");
+        drop(peer);
+        (peer, _) = Peer::run(program("echo 'out of luck' >&2; echo >&2"), &[1.0], &[1.0]).expect("it answers");
+        let error = peer.solve(1.5, 1.0, 1e-8).expect_err("it has ended");
+        assert!(error.to_string().contains("out of luck"), "{error}");
     }
 
     #[test]

@@ -85,8 +85,8 @@ impl Rates {
         let started = Instant::now();
         let mut numbers = vec![0.0_f64; NUMBERS];
         numbers.par_chunks_mut(PIECE).for_each(|numbers| numbers.fill(1.0));
-        self.fresh = bytes / started.elapsed().as_secs_f64();
-        self.stream = bytes / best(|| numbers.par_chunks(PIECE).map(sum).sum::<f64>());
+        self.fresh = rate(bytes, started.elapsed().as_secs_f64());
+        self.stream = rate(bytes, best(|| numbers.par_chunks(PIECE).map(sum).sum::<f64>()));
     }
 
     fn measure_tensor(&mut self) -> Result<(), Error> {
@@ -104,9 +104,9 @@ impl Rates {
             |gram: &Gram<'_>, batch| best(|| gram.evaluate(&alphas[..batch * SAMPLES], &mut out, &mut scratch));
         let (one, batch) = (time(&stored, 1), time(&stored, BATCH));
         let (few, many) = (time(&few, 1), time(&many, 1));
-        self.contraction = rate(entries * (BATCH - 1) as f64, batch - one);
-        self.kernel = rate(entries, few - one);
-        self.product = rate(2.0 * (INPUTS - 1) as f64 * entries, many - few);
+        self.contraction = rate(entries * (BATCH - 1) as f64, beyond(batch, one));
+        self.kernel = rate(entries, beyond(few, one));
+        self.product = rate(2.0 * (INPUTS - 1) as f64 * entries, beyond(many, few));
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl Rates {
         let x = FeatureMatrix::from_columns(SAMPLES, SAMPLES, jumble(SAMPLES * SAMPLES))?;
         let seconds = best(|| map.matrix(&x, Memory::limit(u64::MAX)));
         let values = (SAMPLES * map.len()) as f64;
-        self.listing = rate(values, seconds - 8.0 * values / self.fresh);
+        self.listing = rate(values, beyond(seconds, 8.0 * values / self.fresh));
 
         let rows: Vec<usize> = (0..COLUMNS).flat_map(|k| (0..STORED).map(move |i| 8 * i + k % 8)).collect();
         let starts: Vec<usize> = (0..=COLUMNS).map(|k| k * STORED).collect();
@@ -159,9 +159,18 @@ fn sum(numbers: &[f64]) -> f64 {
     lanes.iter().sum()
 }
 
-/// Work per second. A disturbance can make a difference of two times vanish; it then counts as a nanosecond.
+/// Work per second. No clock has finer ticks than a nanosecond.
 fn rate(work: f64, seconds: f64) -> f64 {
     work / seconds.max(1e-9)
+}
+
+/// The least share of a time that a part of it counts for.
+const LEAST_SHARE: f64 = 0.05;
+
+/// What a time is beyond another one, which it contains. Disturbances can leave next to nothing of the difference, or less; the
+/// rate is then bounded by what the whole time shows.
+fn beyond(whole: f64, part: f64) -> f64 {
+    (whole - part).max(LEAST_SHARE * whole)
 }
 
 fn best<T>(mut work: impl FnMut() -> T) -> f64 {
@@ -181,6 +190,15 @@ fn jumble(count: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn disturbed_times_give_no_absurd_rates() {
+        assert_eq!(rate(100.0, beyond(3.0, 1.0)), 50.0);
+        for part in [3.0, 2.999_999, 10.0] {
+            assert!((rate(3.0, beyond(3.0, part)) - 20.0).abs() < 1e-9, "{part}");
+        }
+        assert!(rate(1.0, beyond(0.0, 0.0)).is_finite());
+    }
 
     #[test]
     fn every_rate_is_a_positive_number() {

@@ -63,12 +63,16 @@ impl Folds {
     /// fold to fold. A class needs two samples, so that none is ever missing from a fit.
     pub fn stratified(labels: &[f64], count: usize, seed: u64) -> Result<Self, Error> {
         check_count(labels.len(), count)?;
+        if let Some(row) = labels.iter().position(|label| label.is_nan()) {
+            let allowed = "a number for every class; leave samples without a label out";
+            return Err(Error::BadValue { what: "labels", row, value: labels[row], allowed });
+        }
         let mut order: Vec<usize> = (0..labels.len()).collect();
         shuffle(&mut order, &mut SplitMix64(seed));
         // The sort is stable: within its class an order stays random.
         order.sort_by(|&i, &j| labels[i].total_cmp(&labels[j]));
         if let Some(class) = order.chunk_by(|&i, &j| labels[i] == labels[j]).find(|class| class.len() < 2) {
-            let allowed = "labels that at least two samples share";
+            let allowed = "labels that at least two samples share; leave this sample out, or use shuffled folds";
             return Err(Error::BadValue { what: "labels", row: class[0], value: labels[class[0]], allowed });
         }
         Self::deal(&order, count)
@@ -170,7 +174,11 @@ mod tests {
         assert_eq!(Folds::new(3, vec![vec![1, 1]]), Err(Error::FoldSample { fold: 0, sample: 1, samples: 3 }));
         let lonely = Folds::stratified(&[1.0, 1.0, -1.0, 1.0], 2, 0);
         assert!(matches!(lonely, Err(Error::BadValue { row: 2, value: -1.0, .. })), "{lonely:?}");
-        assert!(Folds::stratified(&[1.0, f64::NAN, f64::NAN], 2, 0).is_err());
+        let unknown = Folds::stratified(&[1.0, 1.0, f64::NAN, f64::NAN], 2, 0).expect_err("no label").to_string();
+        assert!(
+            unknown.starts_with("labels[2] = NaN") && unknown.contains("leave samples without a label"),
+            "{unknown}"
+        );
     }
 
     proptest! {

@@ -317,15 +317,22 @@ fn hostile_input() {
     // One class is left.
     let mut signs = vec![1.0; N];
     signs[3] = -1.0;
-    let one = problem(&form, &Logistic, &signs, true);
-    assert_eq!(validate(&one, &folds()), Err(Error::FoldClass { fold: 0, label: 1.0 }));
+    for intercept in [true, false] {
+        let one = problem(&form, &Logistic, &signs, intercept);
+        let samples = N - folds().held_out()[0].len();
+        let error = validate(&one, &folds()).expect_err("one class");
+        assert_eq!(error, Error::FoldClass { fold: 0, label: 1.0, samples });
+        let message = error.to_string();
+        let values = message.contains(&format!("fold 0 leaves {samples} samples to fit to, all with the label 1"));
+        assert!(values && message.contains("use stratified folds"), "{message}");
+    }
     // No weight is left, or none is held out.
     let mut weights = vec![0.0; N];
     weights[1] = 1.0;
     let light = real.clone().with_sample_weights(&weights).expect("valid");
     assert_eq!(validate(&light, &folds()), Err(Error::FoldWeight { fold: 1 }));
     let others = Folds::new(N, vec![vec![0], vec![2, 5]]).expect("valid");
-    assert!(matches!(validate(&light, &others), Err(Error::BadValue { what: "sample_weight", .. })));
+    assert_eq!(validate(&light, &others), Err(Error::HeldOutWeight { samples: 3 }));
     // A fold of weight 0 does not count, but has its predictions.
     weights[6] = 1.0;
     weights[8] = 1.0;

@@ -95,9 +95,9 @@ fn lanes<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem
         return Err(Error::Shape { what: "folds", got: folds.samples(), expected: problem.samples() });
     }
     let weights = problem.sample_weights();
-    if folds.held_out().iter().flatten().all(|&i| weights[i] == 0.0) {
-        let (row, allowed) = (folds.held_out()[0][0], "a positive weight for at least one held-out sample");
-        return Err(Error::BadValue { what: "sample_weight", row, value: 0.0, allowed });
+    let held_out = || folds.held_out().iter().flatten();
+    if held_out().all(|&i| weights[i] == 0.0) {
+        return Err(Error::HeldOutWeight { samples: held_out().count() });
     }
     (0..folds.count()).map(|fold| without(problem, folds, fold)).collect()
 }
@@ -106,10 +106,10 @@ fn lanes<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem
 fn without<'a>(problem: &DualProblem<'a>, folds: &Folds, fold: usize) -> Result<DualProblem<'a>, Error> {
     let mut weights = problem.sample_weights().to_vec();
     folds.held_out()[fold].iter().for_each(|&i| weights[i] = 0.0);
-    let mut labels = problem.targets().iter().zip(&weights).filter(|(_, weight)| **weight > 0.0).map(|(y, _)| *y);
-    let Some(label) = labels.next() else { return Err(Error::FoldWeight { fold }) };
-    if problem.loss().targets() == Targets::Signs && labels.all(|y| y == label) {
-        return Err(Error::FoldClass { fold, label });
+    let labels = || problem.targets().iter().zip(&weights).filter(|(_, weight)| **weight > 0.0).map(|(y, _)| *y);
+    let Some(label) = labels().next() else { return Err(Error::FoldWeight { fold }) };
+    if problem.loss().targets() == Targets::Signs && labels().all(|y| y == label) {
+        return Err(Error::FoldClass { fold, label, samples: labels().count() });
     }
     problem.clone().with_sample_weights(&weights)
 }

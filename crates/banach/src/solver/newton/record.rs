@@ -5,9 +5,10 @@ use crate::Certificate;
 /// What a run remembers of its iterates.
 pub(super) struct Record {
     best: Option<Best>,
-    /// Iterations without progress, and the dual value at the last one that made some.
+    /// Iterations without progress, the dual value at the last one that made some by it, and the smallest gap so far.
     idle: usize,
     milestone: f64,
+    least_gap: f64,
 }
 
 /// The iterate with the smallest relative gap.
@@ -21,7 +22,8 @@ pub(super) struct Best {
 /// Iterations without progress after which a run has stalled. In `tests/hard_problems.rs` runs come back from rows of every
 /// length up to this, one in twenty of them from more than 18.
 const PATIENCE: usize = 30;
-/// A best gap that shrinks to less than this share is progress.
+/// A smallest gap, relative or not, that shrinks to less than this share is progress. Far from the solution the primal value
+/// can be a million times the dual one; the gap itself then shrinks for many steps in which the relative gap stays at 1.
 const SHRINKS: f64 = 0.9;
 /// A fall of the dual value by this share is progress, even if the gap does not show it: far from the solution the gap does
 /// not fall for many steps.
@@ -29,12 +31,12 @@ const FALL: f64 = 0.02;
 
 impl Record {
     pub(super) fn new() -> Self {
-        Self { best: None, idle: 0, milestone: f64::INFINITY }
+        Self { best: None, idle: 0, milestone: f64::INFINITY, least_gap: f64::INFINITY }
     }
 
     /// Starts to count again; the best iterate stays.
     pub(super) fn reset(&mut self) {
-        (self.idle, self.milestone) = (0, f64::INFINITY);
+        (self.idle, self.milestone, self.least_gap) = (0, f64::INFINITY, f64::INFINITY);
     }
 
     /// Learns of an iterate. It is asked for if it is the best.
@@ -42,7 +44,9 @@ impl Record {
         let gap = certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
         let falls = certificate.dual < self.milestone - FALL * self.milestone.abs();
-        self.idle = if gap < SHRINKS * best || falls { 0 } else { self.idle + 1 };
+        let shrinks = gap < SHRINKS * best || certificate.gap < SHRINKS * self.least_gap;
+        self.idle = if shrinks || falls { 0 } else { self.idle + 1 };
+        self.least_gap = self.least_gap.min(certificate.gap);
         if falls || self.best.is_none() {
             self.milestone = certificate.dual;
         }
@@ -89,6 +93,18 @@ mod tests {
         record.reset();
         assert!(!record.has_stalled());
         assert_eq!(record.into_best().alpha, [0.4]);
+    }
+
+    /// Where the relative gap stays at 1, the gap itself tells.
+    #[test]
+    fn sees_the_gap_behind_a_relative_gap_of_one() {
+        let mut record = Record::new();
+        for step in 0..=PATIENCE {
+            let gap = 1e9 * 0.8_f64.powi(i32::try_from(step).expect("small"));
+            let certificate = Certificate { primal: gap, dual: -1e-3, gap, distance: 0.0 };
+            record.learn(certificate, || Best { alpha: vec![gap], omega: Vec::new(), intercept: 0.0, certificate });
+            assert_eq!(record.idle(), 0, "{step}");
+        }
     }
 
     /// A first iterate without a finite gap is kept all the same.
