@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{cmp::Ordering, fmt, iter};
 
 /// A product of powers of variables, `x^k`: the name of a feature. Variables are numbered from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -8,9 +8,18 @@ pub struct Monomial {
 
 impl Monomial {
     /// The product of variables, each as often as it is listed, in increasing order.
-    pub(super) fn of_sorted(variables: &[usize]) -> Self {
+    pub(crate) fn of_sorted(variables: &[usize]) -> Self {
         let factors = variables.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
         Self { factors }
+    }
+
+    /// As features are ordered: by degree, and within a degree as the words of their variables are in a dictionary.
+    pub(crate) fn cmp_listed(&self, other: &Self) -> Ordering {
+        let words = |monomial: &Self| {
+            let letters = monomial.factors.iter().map(|&(variable, exponent)| iter::repeat_n(variable, exponent));
+            letters.flatten().collect::<Vec<_>>()
+        };
+        self.degree().cmp(&other.degree()).then_with(|| words(self).cmp(&words(other)))
     }
 
     /// The variables that occur, in increasing order, each with its exponent; none for the constant 1.
@@ -28,7 +37,7 @@ impl Monomial {
         self.factors.iter().map(|&(variable, exponent)| x[variable].powi(exponent as i32)).product()
     }
 
-    /// As displayed, with these names for the variables: `age^2 height`. Variables without a name are numbered.
+    /// As displayed, with these names for the variables: `age^2 * height`. Variables without a name are numbered.
     pub fn with_names<S: AsRef<str>>(&self, names: &[S]) -> String {
         self.text(|variable| {
             names.get(variable).map_or_else(|| format!("x{variable}"), |name| name.as_ref().to_owned())
@@ -42,13 +51,13 @@ impl Monomial {
         };
         match self.factors.as_slice() {
             [] => "1".to_owned(),
-            factors => factors.iter().map(factor).collect::<Vec<_>>().join(" "),
+            factors => factors.iter().map(factor).collect::<Vec<_>>().join(" * "),
         }
     }
 }
 
 impl fmt::Display for Monomial {
-    /// `x3^2 x7`; the constant is `1`.
+    /// `x3^2 * x7`; the constant is `1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text(|variable| format!("x{variable}")))
     }
