@@ -71,7 +71,7 @@ impl SparseQuadratic {
     }
 
     /// The draw that belongs to a seed, the same on every machine. Features are numbered as in
-    /// [`FeatureMap`](banach::kernel::FeatureMap): `x0^2, x0 x1, ..., x1^2, x1 x2, ...`.
+    /// [`FeatureMap`](banach::kernel::FeatureMap): `x0^2, x0 * x1, ..., x1^2, x1 * x2, ...`.
     pub fn sample(&self, seed: u64) -> Sample {
         let (n, d) = (self.samples, self.inputs);
         let mut draw = Draw::new(seed);

@@ -289,6 +289,22 @@ impl<'a> DualProblem<'a> {
     }
 }
 
+impl DualProblem<'_> {
+    /// A bound on `||alpha - alpha_bar||_2`, the distance of a dual vector with this certificate to the optimal one; `None`
+    /// where the dual is not strongly convex: for losses with kinks.
+    ///
+    /// `psi(s) = L*(y, -s)` has the modulus m of [`Loss::strong_convexity`], so `gamma_i psi(alpha_i/gamma_i)` has
+    /// `m/gamma_i` and `Lambda` the smallest of these. Then
+    /// `m/(2 max gamma_i) ||alpha - alpha_bar||_2^2 <= Lambda(alpha) - min Lambda <= gap`; the proof is in
+    /// docs/interactions.md. What the certificate does not count of the rounding of the predictions is not counted here.
+    pub fn radius(&self, certificate: &Certificate) -> Option<f64> {
+        let modulus = self.loss.strong_convexity();
+        // Two roots, so that the product does not leave the range. Roundings of a few units are rounded up.
+        let radius = (2.0 * certificate.gap).sqrt() * (self.largest_gamma() / modulus).sqrt() * (1.0 + 1e-14);
+        (modulus > 0.0 && radius.is_finite()).then_some(radius)
+    }
+}
+
 /// What a gamma must be.
 pub(crate) fn check_gamma(gamma: f64) -> Result<(), Error> {
     if gamma > 0.0 && gamma.is_finite() { Ok(()) } else { Err(Error::parameter("gamma", gamma, "a finite number > 0")) }

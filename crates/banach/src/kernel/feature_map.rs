@@ -23,7 +23,7 @@ const INSTEAD: &str =
 /// `||Phi(x)||_q` if the kernel is normalised.
 ///
 /// Features are ordered by degree, and within a degree as the words of their variables are in a dictionary:
-/// `1, x0, x1, x2, x0^2, x0 x1, x0 x2, x1^2, x1 x2, x2^2`, the order of scikit-learn's `PolynomialFeatures`. They are
+/// `1, x0, x1, x2, x0^2, x0 * x1, x0 * x2, x1^2, x1 * x2, x2^2`, the order of scikit-learn's `PolynomialFeatures`. They are
 /// generated, not stored.
 ///
 /// ```
@@ -32,7 +32,7 @@ const INSTEAD: &str =
 /// let kernel = Polynomial::new(2, 1.0, 0.0)?;
 /// let map = FeatureMap::new(&kernel, 2, Exponent::new(4.0 / 3.0)?, None)?;
 /// let listed: Vec<String> = map.iter().map(|(monomial, c)| format!("{c} {monomial}")).collect();
-/// assert_eq!(listed, ["1 x0^2", "2 x0 x1", "1 x1^2"]);
+/// assert_eq!(listed, ["1 x0^2", "2 x0 * x1", "1 x1^2"]);
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -306,15 +306,15 @@ mod tests {
     /// The order of `PolynomialFeatures` in scikit-learn.
     #[test]
     fn features_are_in_the_documented_order() {
-        let all = ["1", "x0", "x1", "x2", "x0^2", "x0 x1", "x0 x2", "x1^2", "x1 x2", "x2^2"];
+        let all = ["1", "x0", "x1", "x2", "x0^2", "x0 * x1", "x0 * x2", "x1^2", "x1 * x2", "x2^2"];
         assert_eq!(listed(&Polynomial::new(2, 1.0, 1.0).expect("valid"), 3, None), all);
         assert_eq!(listed(&Exponential::new(1.0).expect("valid"), 3, Some(2)), all);
         assert_eq!(listed(&Polynomial::new(2, 1.0, 1.0).expect("valid"), 3, Some(1)), all[..4]);
         assert_eq!(
             listed(&PowerSeries::new(Series::Cosh, 1.0).expect("valid"), 2, Some(3)),
-            ["1", "x0^2", "x0 x1", "x1^2"]
+            ["1", "x0^2", "x0 * x1", "x1^2"]
         );
-        let interactions = ["x0 x1", "x0 x2", "x1 x2", "x0 x1 x2"];
+        let interactions = ["x0 * x1", "x0 * x2", "x1 * x2", "x0 * x1 * x2"];
         assert_eq!(listed(&Anova::new(2, 5).expect("valid"), 3, None), interactions);
         assert_eq!(listed(&Linear, 2, None), ["x0", "x1"]);
     }
@@ -326,8 +326,8 @@ mod tests {
         let monomial = map.monomial(1).expect("listed");
         assert_eq!(monomial.factors(), [(0, 2), (1, 1)]);
         assert_eq!((monomial.degree(), monomial.value(&[3.0, 5.0])), (3, 45.0));
-        assert_eq!(monomial.with_names(&["age", "height"]), "age^2 height");
-        assert_eq!(monomial.with_names(&["age"]), "age^2 x1");
+        assert_eq!(monomial.with_names(&["age", "height"]), "age^2 * height");
+        assert_eq!(monomial.with_names(&["age"]), "age^2 * x1");
     }
 
     /// `phi_k(x) = (s!/k!)^(1/q) x^k`, and what the paper says of the polynomial kernel.

@@ -31,7 +31,7 @@ pub use normalized::Normalized;
 pub use num_bigint::BigUint;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
-pub(crate) use range::check_range;
+pub(crate) use range::{check_range, power_sums};
 pub use series::Series;
 
 use crate::Error;

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{cmp::Ordering, fmt, iter};
 
 /// A product of powers of variables, `x^k`: the name of a feature. Variables are numbered from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +21,15 @@ impl Monomial {
         Self { factors }
     }
 
+    /// As features are ordered: by degree, and within a degree as the words of their variables are in a dictionary.
+    pub(crate) fn cmp_listed(&self, other: &Self) -> Ordering {
+        let words = |monomial: &Self| {
+            let letters = monomial.factors.iter().map(|&(variable, exponent)| iter::repeat_n(variable, exponent));
+            letters.flatten().collect::<Vec<_>>()
+        };
+        self.degree().cmp(&other.degree()).then_with(|| words(self).cmp(&words(other)))
+    }
+
     /// The variables that occur, in increasing order, each with its exponent; none for the constant 1.
     pub fn factors(&self) -> &[(usize, usize)] {
         &self.factors
@@ -36,7 +45,7 @@ impl Monomial {
         self.factors.iter().map(|&(variable, exponent)| x[variable].powi(exponent as i32)).product()
     }
 
-    /// As displayed, with these names for the variables: `age^2 height`. Variables without a name are numbered.
+    /// As displayed, with these names for the variables: `age^2 * height`. Variables without a name are numbered.
     pub fn with_names<S: AsRef<str>>(&self, names: &[S]) -> String {
         self.text(|variable| {
             names.get(variable).map_or_else(|| format!("x{variable}"), |name| name.as_ref().to_owned())
@@ -50,13 +59,13 @@ impl Monomial {
         };
         match self.factors.as_slice() {
             [] => "1".to_owned(),
-            factors => factors.iter().map(factor).collect::<Vec<_>>().join(" "),
+            factors => factors.iter().map(factor).collect::<Vec<_>>().join(" * "),
         }
     }
 }
 
 impl fmt::Display for Monomial {
-    /// `x3^2 x7`; the constant is `1`.
+    /// `x3^2 * x7`; the constant is `1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text(|variable| format!("x{variable}")))
     }

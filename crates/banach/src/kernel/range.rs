@@ -104,7 +104,7 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
 }
 
 /// `p_1, p_2, ...` of the products `z_j`.
-pub(super) fn power_sums<K: TensorKernel + ?Sized>(
+pub(crate) fn power_sums<K: TensorKernel + ?Sized>(
     kernel: &K,
     inputs: usize,
     product: impl Fn(usize) -> f64,

@@ -8,6 +8,7 @@ mod energy;
 mod explicit;
 mod largest;
 mod relevance;
+mod top;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use crate::{
     Error, Exponent, FeatureMatrix,
     kernel::{MonomialScale, TensorKernel},
 };
+pub use top::{Budget, SearchEnd, TopMonomial, TopMonomials};
 
 /// A function `f = <w, Phi(.)>` by its dual vector: `w = J_q(u)` with `u = Phi_n* alpha`, (25) `[eq:kkt]`.
 #[derive(Debug, Clone)]
@@ -28,6 +30,8 @@ pub struct DualModel<'a> {
     exponent: Exponent,
     alpha: Vec<f64>,
     radius: Option<f64>,
+    /// `ln ||w||_p^p`.
+    ln_norm: Option<f64>,
 }
 
 impl<'a> DualModel<'a> {
@@ -46,7 +50,7 @@ impl<'a> DualModel<'a> {
             return Err(Error::BadValue { what: "alpha", row, value: alpha[row], allowed: "finite numbers" });
         }
         let (kernel, alpha) = (Arc::new(kernel), alpha.to_vec());
-        Ok(Self { samples, kernel, scale: MonomialScale::Raw, exponent, alpha, radius: None })
+        Ok(Self { samples, kernel, scale: MonomialScale::Raw, exponent, alpha, radius: None, ln_norm: None })
     }
 
     /// The same with features of another size.
@@ -56,9 +60,25 @@ impl<'a> DualModel<'a> {
     }
 
     /// The same, with a bound on the Euclidean distance from `alpha` to the optimal dual vector, which the duality gap
-    /// gives where the loss is smooth. It turns into intervals for weights.
-    #[must_use]
-    pub fn with_radius(self, radius: f64) -> Self {
-        Self { radius: Some(radius), ..self }
+    /// gives where the loss is smooth ([`DualProblem::radius`](crate::DualProblem::radius)). It turns into intervals for
+    /// weights.
+    pub fn with_radius(self, radius: f64) -> Result<Self, Error> {
+        if !(0.0..f64::INFINITY).contains(&radius) {
+            return Err(Error::parameter("radius", radius, "a finite number >= 0"));
+        }
+        Ok(Self { radius: Some(radius), ..self })
+    }
+
+    /// The same, with its predictions at the samples (without an intercept), which every solution has. They give
+    /// `||w||_p^p = <alpha, omega>`, of which the weights of monomials are parts.
+    pub fn with_omega(self, omega: &[f64]) -> Result<Self, Error> {
+        let (got, expected) = (omega.len(), self.alpha.len());
+        if got != expected {
+            return Err(Error::Shape { what: "omega", got, expected });
+        }
+        let norm: f64 = self.alpha.iter().zip(omega).map(|(alpha, omega)| alpha * omega).sum();
+        // Zero for the zero function, and beyond the range where neither a weight nor its part can be told.
+        let ln_norm = (norm > 0.0 && norm.is_finite()).then(|| norm.ln());
+        Ok(Self { ln_norm, ..self })
     }
 }

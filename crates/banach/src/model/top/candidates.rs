@@ -1,0 +1,191 @@
+//! The largest of many features, whoever finds them.
+
+use std::{cmp::Ordering, collections::BinaryHeap};
+
+use crate::kernel::Monomial;
+
+/// A feature with `u_k`, up to a factor that all features share.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    pub monomial: Monomial,
+    /// `u_k`, as computed.
+    pub u: f64,
+    /// How far `u_k` of the optimal dual vector may be from it; only rounding, where nothing is known of the optimum.
+    pub width: f64,
+}
+
+impl Candidate {
+    /// The least that `|u_k|` can be.
+    pub(crate) fn lower(&self) -> f64 {
+        self.u.abs() - self.width
+    }
+
+    /// The most that `|u_k|` can be.
+    pub(crate) fn upper(&self) -> f64 {
+        self.u.abs() + self.width
+    }
+}
+
+/// The `count` candidates with the largest `|u_k|`, and the most that any other can be.
+///
+/// Of two with equal `|u_k|` the one that is listed first is larger, so what is kept does not depend on the order in
+/// which candidates are offered. Features with `u_k = 0` are no part of the function, and are not kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidates {
+    count: usize,
+    /// The smallest on top.
+    kept: BinaryHeap<Smallest>,
+    rejected: f64,
+}
+
+impl Candidates {
+    /// Room for so many.
+    pub(crate) fn new(count: usize) -> Self {
+        Self { count, kept: BinaryHeap::new(), rejected: 0.0 }
+    }
+
+    /// Whether all places are taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.kept.len() == self.count
+    }
+
+    /// The smallest `|u_k|` that is kept, 0 while there are places: below it, a candidate is not kept.
+    pub(crate) fn threshold(&self) -> f64 {
+        if self.count == 0 {
+            return f64::INFINITY;
+        }
+        self.kept.peek().filter(|_| self.is_full()).map_or(0.0, |Smallest(candidate)| candidate.u.abs())
+    }
+
+    /// The least that any `|u_k|` that is kept can be; at most 0 while there are places.
+    pub(crate) fn lower(&self) -> f64 {
+        if self.is_full() { self.least() } else { 0.0 }
+    }
+
+    /// The least that any `|u_k|` that is kept can be, full or not; infinite for none.
+    pub(crate) fn least(&self) -> f64 {
+        self.kept.iter().map(|Smallest(candidate)| candidate.lower()).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The most that `|u_k|` of a candidate that is not kept can be; 0 if there is none.
+    pub(crate) fn rejected(&self) -> f64 {
+        self.rejected
+    }
+
+    /// Looks at one feature, which is named only if it is kept.
+    pub(crate) fn offer(&mut self, u: f64, width: f64, monomial: impl FnOnce() -> Monomial) {
+        if u == 0.0 || u.abs() < self.threshold() {
+            self.reject(u.abs() + width);
+        } else {
+            self.insert(Candidate { monomial: monomial(), u, width });
+        }
+    }
+
+    /// Notes that a feature with at most this `|u_k|` is not kept.
+    pub(crate) fn reject(&mut self, upper: f64) {
+        self.rejected = self.rejected.max(upper);
+    }
+
+    /// Looks at what others have kept and rejected.
+    pub(crate) fn merge(&mut self, others: Self) {
+        self.reject(others.rejected);
+        others.kept.into_iter().for_each(|Smallest(candidate)| self.insert(candidate));
+    }
+
+    fn insert(&mut self, candidate: Candidate) {
+        if candidate.u.abs() < self.threshold() {
+            return self.reject(candidate.upper());
+        }
+        self.kept.push(Smallest(candidate));
+        if self.kept.len() > self.count
+            && let Some(Smallest(last)) = self.kept.pop()
+        {
+            self.reject(last.upper());
+        }
+    }
+
+    /// Those that are kept, the largest first.
+    pub(crate) fn into_sorted(self) -> Vec<Candidate> {
+        let mut kept = self.kept.into_vec();
+        kept.sort();
+        kept.into_iter().map(|Smallest(candidate)| candidate).collect()
+    }
+}
+
+/// A candidate, ordered so that the smallest is the greatest.
+#[derive(Debug, Clone)]
+struct Smallest(Candidate);
+
+impl Ord for Smallest {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.0, &other.0);
+        b.u.abs().total_cmp(&a.u.abs()).then_with(|| a.monomial.cmp_listed(&b.monomial))
+    }
+}
+
+impl PartialOrd for Smallest {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Smallest {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Smallest {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(candidates: &mut Candidates, variable: usize, u: f64) {
+        candidates.offer(u, 0.25, || Monomial::of_sorted(&[variable]));
+    }
+
+    fn names(candidates: Candidates) -> Vec<String> {
+        candidates.into_sorted().iter().map(|candidate| candidate.monomial.to_string()).collect()
+    }
+
+    #[test]
+    fn the_largest_are_kept_in_every_order_of_offers() {
+        let u = [1.0, -3.0, 2.0, 0.0, 2.0, -2.0];
+        for start in 0..u.len() {
+            for step in [1, 5] {
+                let mut candidates = Candidates::new(3);
+                (0..u.len()).map(|i| (start + i * step) % u.len()).for_each(|i| offer(&mut candidates, i, u[i]));
+                assert_eq!((candidates.threshold(), candidates.lower(), candidates.rejected()), (2.0, 1.75, 2.25));
+                assert_eq!(names(candidates), ["x1", "x2", "x4"], "the earlier of equals");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_merge_into_the_whole() {
+        let u = [1.0, -3.0, 2.0, 0.5, 2.0, -2.0, 7.0];
+        let mut whole = Candidates::new(2);
+        let mut parts = [Candidates::new(2), Candidates::new(2)];
+        for (i, &u) in u.iter().enumerate() {
+            offer(&mut whole, i, u);
+            offer(&mut parts[i % 2], i, u);
+        }
+        let [mut first, second] = parts;
+        first.merge(second);
+        assert_eq!(first.rejected(), whole.rejected());
+        assert_eq!(names(first), names(whole));
+    }
+
+    #[test]
+    fn there_is_a_place_for_none_and_for_all() {
+        let mut none = Candidates::new(0);
+        offer(&mut none, 0, 1.0);
+        assert_eq!((none.threshold(), none.rejected(), none.into_sorted().len()), (f64::INFINITY, 1.25, 0));
+        let mut all = Candidates::new(9);
+        offer(&mut all, 0, 1.0);
+        offer(&mut all, 1, 0.0);
+        assert_eq!((all.threshold(), all.lower(), all.least(), all.rejected()), (0.0, 0.0, 0.75, 0.25));
+        assert_eq!(names(all), ["x0"]);
+    }
+}

@@ -1,0 +1,230 @@
+//! The largest monomials of a fitted function, by an exact search.
+//!
+//! The order of the weights `w_k = J_q(u_k)` is that of `u_k = sum_i alpha_i phi_k(x_i)`, so the search looks for the
+//! largest `|u_k|` and knows nothing of p but the coefficients `c_k^(1/q)`.
+
+mod bounds;
+mod candidates;
+mod search;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use self::{
+    bounds::Bounds,
+    search::{Found, Limits, Meter, search},
+    tree::{Diagonal, Tree, Value},
+};
+use super::DualModel;
+use crate::{
+    Error,
+    exponent::WidePower,
+    kernel::{Monomial, MonomialScale},
+};
+pub(crate) use candidates::Candidate;
+
+/// The highest degree that is looked at for a kernel without one.
+const MAX_DEGREE: usize = 512;
+
+/// How much a search may take before it stops with what it has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    /// Monomials it may look at.
+    pub nodes: u64,
+    /// Seconds it may take; may be infinite. A search that is stopped by the clock does not find the same every time.
+    pub seconds: f64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { nodes: 5_000_000, seconds: f64::INFINITY }
+    }
+}
+
+impl Budget {
+    fn check(self) -> Result<Self, Error> {
+        if self.nodes == 0 {
+            return Err(Error::parameter("nodes", 0.0, "a whole number > 0"));
+        }
+        if !(self.seconds > 0.0) {
+            return Err(Error::parameter("seconds", self.seconds, "a number > 0, which may be infinite"));
+        }
+        Ok(self)
+    }
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchEnd {
+    /// No monomial that is not listed has a larger weight.
+    Complete,
+    /// So many monomials were looked at as the budget allows.
+    NodeLimit,
+    /// The time of the budget was over.
+    TimeLimit,
+    /// The power series falls off so slowly that monomials of a very high degree cannot be ruled out.
+    DegreeLimit,
+}
+
+/// One of the largest monomials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TopMonomial {
+    /// Its variables and exponents.
+    pub monomial: Monomial,
+    /// The weight `w_k` of its feature.
+    pub weight: f64,
+    /// What `x^k` is multiplied with in f: `c_k^(1/q) w_k`, or `w_k` divided by the size of the monomial on the samples. A
+    /// normalised kernel divides all of f by `||Phi(x)||_q` besides.
+    pub coefficient: f64,
+    /// `|w_k|^p` as a part of `||w||_p^p`, where that is known ([`DualModel::with_omega`]).
+    pub share: Option<f64>,
+    /// An interval that contains the weight at the optimum, where something is known of it ([`DualModel::with_radius`]).
+    pub interval: Option<(f64, f64)>,
+}
+
+/// The monomials with the largest weights, in order, and what is proven of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TopMonomials {
+    /// The largest first; of equals, that of the lower degree, or the first in a dictionary. Monomials of weight 0 are not
+    /// listed.
+    pub entries: Vec<TopMonomial>,
+    /// How the search ended.
+    pub end: SearchEnd,
+    /// Monomials that were looked at.
+    pub nodes: u64,
+    /// No monomial that is not listed has a weight above this in modulus: not for this dual vector, nor for the optimal one if
+    /// its distance is known.
+    pub unlisted: f64,
+    /// Whether it is proven that the same monomials are the largest at the optimum.
+    pub set_proven: bool,
+    /// Whether it is proven that they are so in this order.
+    pub order_proven: bool,
+}
+
+impl DualModel<'_> {
+    /// The `count` monomials with the largest weights `|w_k|`.
+    ///
+    /// Exact unless the budget ends the search, for kernels with infinitely many features too: monomials are left out only
+    /// by bounds on their weights, which hold in floating point. `docs/interactions.md` has the bounds and their proofs.
+    ///
+    /// Features that are 1e300 times smaller than others count as 0.
+    ///
+    /// ```
+    /// use banach::{DualModel, Exponent, FeatureMatrix, kernel::Exponential, model::Budget};
+    ///
+    /// let x = FeatureMatrix::from_rows(3, 2, &[0.5, 1.0, -0.5, 0.8, 0.9, -0.6])?;
+    /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::from_fraction(4, 3)?, &[0.4, -0.7, 0.3])?;
+    /// let top = model.top_monomials(2, Budget::default())?;
+    /// let names: Vec<String> = top.entries.iter().map(|entry| entry.monomial.with_names(&["age", "dose"])).collect();
+    /// assert_eq!(names, ["age", "age * dose"]);
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn top_monomials(&self, count: usize, budget: Budget) -> Result<TopMonomials, Error> {
+        let mut meter = Meter::new(budget.check()?);
+        let (tree, found) = match self.kernel.degrees() {
+            (_, Some(highest)) => self.search_to(highest, &Diagonal::new(self)?, count, &mut meter)?,
+            (lowest, None) => self.search_deeper(lowest, count, &mut meter)?,
+        };
+        Ok(self.listed(&tree, found, meter.nodes))
+    }
+
+    /// Searches the monomials up to a degree.
+    fn search_to(
+        &self,
+        highest: usize,
+        diagonal: &Diagonal,
+        count: usize,
+        meter: &mut Meter,
+    ) -> Result<(Tree, Found), Error> {
+        let tree = Tree::new(self, diagonal, highest)?;
+        // Nothing tells one subtree from another where all features have one size.
+        let bounds = (self.scale == MonomialScale::Raw).then(|| Bounds::new(&tree));
+        let found = search(&tree, bounds.as_ref(), count, meter);
+        Ok((tree, found))
+    }
+
+    /// Searches a kernel without a highest degree: low degrees first, then up to where the tail of the series is below what has
+    /// been found.
+    fn search_deeper(&self, lowest: usize, count: usize, meter: &mut Meter) -> Result<(Tree, Found), Error> {
+        if self.scale != MonomialScale::Raw {
+            return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
+        }
+        if self.kernel.power_sums() > 1 {
+            let allowed = "a function of the one sum p_1, or one with a highest degree";
+            return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
+        }
+        let diagonal = Diagonal::new(self)?;
+        let mut highest = lowest.max(2);
+        loop {
+            let (tree, mut found) = self.search_to(highest, &diagonal, count, meter)?;
+            let limits = Limits::new(&found.candidates);
+            let tail = diagonal.tail(self, &tree, tree.highest());
+            let most = tree.highest_in_range().min(MAX_DEGREE);
+            let at_limit = tree.highest() < highest || highest >= most;
+            if found.end != SearchEnd::Complete || !limits.wants(tail) || at_limit {
+                if found.end == SearchEnd::Complete && limits.wants(tail) {
+                    found.end = SearchEnd::DegreeLimit;
+                }
+                found.skipped = found.skipped.max(tail);
+                return Ok((tree, found));
+            }
+            // The first degree whose tail is below what has been found; with places left, that can be far too high.
+            let (mut low, mut high) = (highest, most);
+            while low + 1 < high && found.candidates.is_full() {
+                let middle = low.midpoint(high);
+                if limits.wants(diagonal.tail(self, &tree, middle)) { low = middle } else { high = middle }
+            }
+            highest = if found.candidates.is_full() { high } else { most.min(2 * highest) };
+        }
+    }
+
+    /// What a search has found, in terms of weights.
+    fn listed(&self, tree: &Tree, found: Found, nodes: u64) -> TopMonomials {
+        let Found { candidates, end, skipped } = found;
+        let (unlisted, least) = (candidates.rejected().max(skipped.upper), candidates.least());
+        let kept = candidates.into_sorted();
+        let set_proven = self.radius.is_some() && unlisted < least;
+        TopMonomials {
+            end,
+            nodes,
+            unlisted: self.weight(tree, unlisted),
+            set_proven,
+            order_proven: set_proven && kept.windows(2).all(|pair| pair[1].upper() < pair[0].lower()),
+            entries: kept.into_iter().map(|candidate| self.entry(tree, candidate)).collect(),
+        }
+    }
+
+    /// `J_q(u)`, for u in units of the tree.
+    fn weight(&self, tree: &Tree, u: f64) -> f64 {
+        if u == 0.0 || !u.is_finite() {
+            return u;
+        }
+        WidePower::new(u.abs(), tree.exponent, self.exponent.q() - 1.0).times(u.signum())
+    }
+
+    fn entry(&self, tree: &Tree, Candidate { monomial, u, width }: Candidate) -> TopMonomial {
+        let (q, kernel) = (self.exponent.q(), &*self.kernel);
+        let weight = WidePower::new(u.abs(), tree.exponent, q - 1.0);
+        let places = tree.places(&monomial);
+        let coefficient = if self.scale == MonomialScale::Raw {
+            let exponents: Vec<usize> = monomial.factors().iter().map(|&(_, exponent)| exponent).collect();
+            // c_k itself may be out of range.
+            let scale = kernel.scale().unwrap_or(1.0).log2() * monomial.degree() as f64 / q;
+            weight.scaled_by_exp2(scale).times(u.signum() * kernel.unscaled_coefficient(&exponents).powf(1.0 / q))
+        } else {
+            let mut z = vec![0.0; tree.stride];
+            tree.product(&places, &mut z);
+            let Value { divisor, .. } = tree.value(&z, places.len());
+            weight.scaled_by_exp2(-tree.exponent_of(&places)).times(u.signum() / divisor)
+        };
+        let ln_power = WidePower::new(u.abs(), tree.exponent, q).ln_times(1.0);
+        TopMonomial {
+            monomial,
+            weight: self.weight(tree, u),
+            coefficient,
+            share: self.ln_norm.map(|ln_norm| (ln_power - ln_norm).exp()),
+            interval: self.radius.map(|_| (self.weight(tree, u - width), self.weight(tree, u + width))),
+        }
+    }
+}
