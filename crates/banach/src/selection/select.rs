@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::ControlFlow};
 
-use super::{Ranking, Refit, refit::Coefficients};
+use super::{Ranking, Refit, refit::Fit};
 use crate::{
     DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
     kernel::Monomial,
@@ -160,23 +160,19 @@ pub fn select(
     let mut unconverged = solutions.iter().filter(|solution| solution.status != Status::Converged).count();
     let mut watch_refits = |progress: &Progress| watch(&Progress { problem: problems.len(), ..*progress });
     let mut curve: Vec<Vec<FoldFit>> = vec![Vec::new(); options.max_terms + 1];
-    let mut whole = None;
-    for (fold, (lane, solution)) in problems.iter().zip(&solutions).enumerate() {
-        let ranked = ranking.largest(&solution.alpha, options.max_terms)?;
+    let (mut ranked, mut fits) = (Vec::new(), Vec::new());
+    // The fit to all samples is the last one, and stays.
+    for (lane, (own, solution)) in problems.iter().zip(&solutions).enumerate() {
+        ranked = ranking.largest(&solution.alpha, options.max_terms)?;
         let columns = columns(&ranked, x)?;
-        let fits = options.refit.fits(lane, &columns, solver, &mut watch_refits)?;
+        fits = options.refit.fits(own, &columns, solver, &mut watch_refits)?;
         unconverged += fits.iter().filter(|fit| fit.status != Status::Converged).count();
-        match options.folds.held_out().get(fold) {
-            Some(held_out) => {
-                let fold_fit = |fit: &Coefficients| score(problem, held_out, fit, &columns, solution);
-                // Beyond the monomials of a fold, its last fit stands.
-                let last = fits.len() - 1;
-                curve.iter_mut().enumerate().for_each(|(terms, folds)| folds.push(fold_fit(&fits[terms.min(last)])));
-            }
-            None => whole = Some((ranked, fits)),
-        }
+        let Some(held_out) = options.folds.held_out().get(lane) else { continue };
+        let of_fold: Vec<FoldFit> = fits.iter().map(|fit| score(problem, held_out, fit, &columns, solution)).collect();
+        // Beyond the monomials of a fold, its last fit stands.
+        let last = of_fold.len() - 1;
+        curve.iter_mut().enumerate().for_each(|(terms, folds)| folds.push(of_fold[terms.min(last)].clone()));
     }
-    let (ranked, fits) = whole.expect("the last problem is the whole");
     let model = ExplicitModel::new(0.0, Vec::new())?;
     let mut selection = Selection { model, ranked, curve, unconverged, choice: options.choice };
     let fit = &fits[selection.terms().min(fits.len() - 1)];
@@ -202,7 +198,7 @@ fn columns(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<Vec<Vec<f64>
 fn score(
     problem: &DualProblem<'_>,
     held_out: &[usize],
-    fit: &Coefficients,
+    fit: &Fit,
     columns: &[Vec<f64>],
     solution: &Solution,
 ) -> FoldFit {
