@@ -63,6 +63,7 @@ mod memory;
 pub mod model;
 mod problem;
 mod search;
+pub mod selection;
 pub mod solver;
 
 pub use certificate::Certificate;
@@ -76,8 +77,9 @@ pub use form::{
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::Memory;
-pub use model::DualModel;
+pub use model::{DualModel, ExplicitModel};
 pub use problem::DualProblem;
+pub use selection::{select, stability};
 pub use solver::{
     CrossValidation, Folds, GammaGrid, Gradient, Linesearch, Newton, Observer, Path, Progress, ProximalGradient, Rule,
     Solution, Solver, Start, Status, Stopping, Unobserved, cross_validate, cross_validate_all, path, path_all,
@@ -92,6 +94,11 @@ pub struct ReadmeSnippets;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/kernels.md")]
 pub struct KernelSnippets;
+
+/// The snippets of the guide to selection, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/selection.md")]
+pub struct SelectionSnippets;
 
 /// The snippets of the guide to solvers, executed as documentation tests.
 #[cfg(doctest)]

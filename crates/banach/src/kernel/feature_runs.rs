@@ -155,7 +155,7 @@ impl<'a> FeatureRuns<'a> {
     }
 
     fn read_variables(&self, visit: &mut impl FnMut(Run<'_>)) {
-        let mut column = vec![0.0; self.x.samples()];
+        let (mut column, ones) = (vec![0.0; self.x.samples()], vec![1.0; self.x.samples()]);
         let factor = self.map.root_of_coefficient(&[0], self.map.root_of_scale(1));
         let mut u = [0.0; LASTS];
         for start in (0..self.map.inputs).step_by(LASTS) {
@@ -164,7 +164,7 @@ impl<'a> FeatureRuns<'a> {
                 self.x.column_into(j, &mut column);
                 *u = match self.scale {
                     MonomialScale::Raw => factor * dot(&self.dual, &column),
-                    _ => self.scaled_product(iter::repeat(&1.0), &column),
+                    _ => self.scaled_product(&ones, &column),
                 };
             }
             visit(Run { prefix: &[], first: Some(start), u: &u[..lasts.len()] });
@@ -258,11 +258,11 @@ impl<'a> FeatureRuns<'a> {
     }
 
     /// `u_k` of the unit or standardised product of two columns, from its deviations.
-    fn scaled_product<'b>(&self, prefix: impl IntoIterator<Item = &'b f64> + Clone, column: &[f64]) -> f64 {
+    fn scaled_product(&self, prefix: &[f64], column: &[f64]) -> f64 {
         let n = column.len() as f64;
         let size = f64::from(binary_exponent(largest(column)));
         let factor = scale_by_exp2(1.0, -size.clamp(-1000.0, 1000.0));
-        let values = || prefix.clone().into_iter().zip(column).map(|(prefix, x)| prefix * (x * factor));
+        let values = || prefix.iter().zip(column).map(|(prefix, x)| prefix * (x * factor));
         let centred = self.scale == MonomialScale::Standardized;
         let mean = if centred { values().sum::<f64>() / n } else { 0.0 };
         let variance = values().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;

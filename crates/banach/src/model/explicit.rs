@@ -24,7 +24,7 @@ pub fn monomial_matrix(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<
     check_variables(monomials, x)?;
     let mut columns = vec![0.0; n.saturating_mul(monomials.len())];
     columns.par_chunks_mut(n).zip(monomials).for_each(|(out, monomial)| monomial_column(monomial, x, out));
-    if let Some(at) = columns.iter().position(|value| !(value.abs() <= MAX_ENTRY)) {
+    if let Some(at) = columns.iter().position(|value| value.is_nan() || value.abs() > MAX_ENTRY) {
         let (row, column) = (at % n, at / n);
         return Err(Error::BadEntry { what: "the monomials", row, column, value: columns[at], limit: MAX_ENTRY });
     }

@@ -329,7 +329,7 @@ impl DualModel<'_> {
         if ln_power_sum == f64::NEG_INFINITY {
             return 0.0;
         }
-        let units = (8 + n.ilog2()) as f64 * f64::EPSILON;
+        let units = f64::from(8 + n.ilog2()) * f64::EPSILON;
         let ln_terms = if self.scale == MonomialScale::Raw {
             let norms = self.ln_norms(samples);
             let largest = norms.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -16,6 +16,7 @@ mod warm_start;
 use std::ops::ControlFlow;
 
 pub use cross_validation::{CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate, cross_validate_all};
+pub(crate) use cross_validation::{SplitMix64, fold_problems, shuffle};
 pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;
 use linesearch::MAX_TRIALS;

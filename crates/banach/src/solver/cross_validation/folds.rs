@@ -112,7 +112,7 @@ fn check_count(samples: usize, folds: usize) -> Result<(), Error> {
 }
 
 /// Fisher and Yates.
-fn shuffle(order: &mut [usize], random: &mut SplitMix64) {
+pub(crate) fn shuffle(order: &mut [usize], random: &mut SplitMix64) {
     for i in (1..order.len()).rev() {
         order.swap(i, random.below(i + 1));
     }
@@ -120,9 +120,13 @@ fn shuffle(order: &mut [usize], random: &mut SplitMix64) {
 
 /// The generator of Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), written out because
 /// folds must not change with the version of a library.
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -132,7 +136,7 @@ impl SplitMix64 {
     }
 
     /// A number below `end`; the bias of the product is `end/2^64`.
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 }

@@ -6,6 +6,7 @@ mod laws;
 mod summary;
 
 pub use folds::Folds;
+pub(crate) use folds::{SplitMix64, shuffle};
 pub use summary::{CrossValidation, FoldFit, Mean, Metric};
 
 use super::{
@@ -77,7 +78,7 @@ fn in_chains(
     solver: &dyn Solver,
     observer: &mut dyn Observer,
 ) -> Result<Vec<CrossValidation>, Error> {
-    let lanes = problems.iter().map(|problem| lanes(problem, folds)).collect::<Result<Vec<_>, _>>()?.concat();
+    let lanes = problems.iter().map(|problem| fold_problems(problem, folds)).collect::<Result<Vec<_>, _>>()?.concat();
     let gammas = grid.values();
     let mut validated: Vec<_> = problems.iter().map(|problem| CrossValidation::empty(problem, gammas, folds)).collect();
     let mut keep = |gamma: usize, lane: usize, solution: &Solution| {
@@ -90,7 +91,7 @@ fn in_chains(
 }
 
 /// The problems of one fold after another.
-fn lanes<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem<'a>>, Error> {
+pub(crate) fn fold_problems<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem<'a>>, Error> {
     if folds.samples() != problem.samples() {
         return Err(Error::Shape { what: "folds", got: folds.samples(), expected: problem.samples() });
     }

@@ -57,7 +57,17 @@ pub struct Mean {
 
 impl FoldFit {
     pub(super) fn new(problem: &DualProblem<'_>, held_out: &[usize], solution: &Solution) -> Self {
-        let predictions: Vec<f64> = held_out.iter().map(|&i| solution.omega[i] + solution.intercept).collect();
+        let predictions = held_out.iter().map(|&i| solution.omega[i] + solution.intercept).collect();
+        Self::of_predictions(problem, held_out, predictions, solution)
+    }
+
+    /// The same for predictions that come from elsewhere.
+    pub(crate) fn of_predictions(
+        problem: &DualProblem<'_>,
+        held_out: &[usize],
+        predictions: Vec<f64>,
+        solution: &Solution,
+    ) -> Self {
         let (y, weights) = (problem.targets(), problem.sample_weights());
         let samples: Vec<Sample> = { held_out.iter().zip(&predictions) }
             .map(|(&i, &t)| Sample { weight: weights[i], y: y[i], t })
@@ -164,7 +174,7 @@ impl CrossValidation {
 }
 
 impl Mean {
-    fn over(folds: &[(f64, f64)]) -> Self {
+    pub(crate) fn over(folds: &[(f64, f64)]) -> Self {
         let value = mean(folds, |value| value);
         let deviation = mean(folds, |fold| (fold - value).powi(2));
         Self { value, standard_error: (deviation / (folds.len() - 1) as f64).sqrt() }

@@ -1,0 +1,60 @@
+//! Which monomials of a function are the largest.
+
+use std::sync::Arc;
+
+use crate::{
+    DualModel, Error, Exponent, FeatureMatrix, Memory,
+    kernel::{Monomial, MonomialScale, TensorKernel, cardinality},
+};
+
+/// Names the largest monomials of a function, given its dual vector.
+pub trait Ranking {
+    /// At most `count` monomials, those with the largest weights first; none of weight 0.
+    fn largest(&self, alpha: &[f64], count: usize) -> Result<Vec<Monomial>, Error>;
+
+    /// How many monomials there are to choose from; `None` if they are infinitely many or not counted.
+    fn features(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// The ranking by `|w_k|`, for whatever route the dual vector comes from.
+#[derive(Debug, Clone)]
+pub struct MonomialRanking<'a> {
+    samples: FeatureMatrix<'a>,
+    kernel: Arc<dyn TensorKernel>,
+    exponent: Exponent,
+    scale: MonomialScale,
+    memory: Memory,
+}
+
+impl<'a> MonomialRanking<'a> {
+    /// The ranking of functions of a kernel on these samples.
+    pub fn new(samples: FeatureMatrix<'a>, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Self {
+        let (kernel, scale) = (Arc::new(kernel), MonomialScale::Raw);
+        Self { samples, kernel, exponent, scale, memory: Memory::default() }
+    }
+
+    /// The same with features of another size.
+    #[must_use]
+    pub fn with_scale(self, scale: MonomialScale) -> Self {
+        Self { scale, ..self }
+    }
+
+    /// The same within a limit on memory.
+    #[must_use]
+    pub fn with_memory(self, memory: Memory) -> Self {
+        Self { memory, ..self }
+    }
+}
+
+impl Ranking for MonomialRanking<'_> {
+    fn largest(&self, alpha: &[f64], count: usize) -> Result<Vec<Monomial>, Error> {
+        let model = DualModel::new(self.samples.view(), self.kernel.clone(), self.exponent, alpha)?;
+        model.with_scale(self.scale).largest_listed(count, self.memory)
+    }
+
+    fn features(&self) -> Option<f64> {
+        cardinality(&*self.kernel, self.samples.features())?.to_string().parse().ok()
+    }
+}

@@ -1,0 +1,159 @@
+//! Fits of the first 0, 1, 2, ... of a few columns.
+
+use crate::{
+    DualProblem, Error, Exponent, FeatureMatrix, Features, Observer, Solver, Start, Status,
+    exponent::{binary_exponent, scale_by_exp2},
+};
+
+/// How the chosen monomials are fitted again.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Refit {
+    /// By least squares, whatever the loss. A monomial that the ones before it span gets the coefficient 0.
+    #[default]
+    LeastSquares,
+    /// With the loss of the problem and a penalty `(1/p)||w||_p^p` on monomials of unit mean square.
+    Penalised {
+        /// The exponent of the penalty.
+        exponent: Exponent,
+        /// The weight of the loss; the larger, the less the penalty counts.
+        gamma: f64,
+    },
+}
+
+/// A constant and the coefficients of the first columns; of the others they are 0.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fit {
+    pub intercept: f64,
+    pub coefficients: Vec<f64>,
+    pub status: Status,
+}
+
+impl Fit {
+    /// The value at a sample.
+    pub(super) fn value(&self, columns: &[Vec<f64>], sample: usize) -> f64 {
+        let terms = self.coefficients.iter().zip(columns).filter(|(coefficient, _)| **coefficient != 0.0);
+        self.intercept + terms.map(|(coefficient, column)| coefficient * column[sample]).sum::<f64>()
+    }
+}
+
+impl Refit {
+    /// The fits of the first 0, 1, 2, ... columns to the samples of positive weight.
+    pub(super) fn fits(
+        &self,
+        problem: &DualProblem<'_>,
+        columns: &[Vec<f64>],
+        solver: &dyn Solver,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Fit>, Error> {
+        match *self {
+            Self::LeastSquares => Ok(least_squares(problem, columns)),
+            Self::Penalised { exponent, gamma } => penalised(problem, columns, exponent, gamma, solver, observer),
+        }
+    }
+}
+
+/// A column is dependent if less than this part of it is left.
+const DEPENDENT: f64 = 1e-10;
+
+/// Orthogonalises one column after another (Gram and Schmidt, twice), so that one pass serves every number of columns.
+fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<Fit> {
+    let largest = problem.sample_weights().iter().copied().fold(0.0, f64::max);
+    let weights: Vec<f64> = problem.sample_weights().iter().map(|weight| weight / largest).collect();
+    let total: f64 = weights.iter().sum();
+    let centre = |values: &[f64]| {
+        let terms = weights.iter().zip(values).map(|(weight, value)| weight / total * value);
+        if problem.has_intercept() { terms.sum::<f64>() } else { 0.0 }
+    };
+    let weighted = |values: &[f64], centre: f64| -> Vec<f64> {
+        weights.iter().zip(values).map(|(weight, value)| weight.sqrt() * (value - centre)).collect()
+    };
+    let target_centre = centre(problem.targets());
+    let target = weighted(problem.targets(), target_centre);
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    // Of every column in the basis: its index, its power of two, and its products with the basis.
+    let mut triangle: Vec<(usize, f64, Vec<f64>)> = Vec::new();
+    let mut products: Vec<f64> = Vec::new();
+    let mut centres = Vec::new();
+    let mut fits = Vec::with_capacity(columns.len() + 1);
+    for known in 0..=columns.len() {
+        if let Some(column) = known.checked_sub(1).map(|at| &columns[at]) {
+            let size = column.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0).map(|(x, _)| x.abs());
+            let exponent = f64::from(binary_exponent(size.fold(0.0, f64::max)));
+            let scaled: Vec<f64> = column.iter().map(|x| scale_by_exp2(*x, -exponent)).collect();
+            // A held-out sample may be far out of range, and has no part in this.
+            let scaled: Vec<f64> =
+                scaled.iter().zip(&weights).map(|(x, weight)| if *weight > 0.0 { *x } else { 0.0 }).collect();
+            centres.push((centre(&scaled), exponent));
+            let (mut rest, mut row) = (weighted(&scaled, centre(&scaled)), vec![0.0; basis.len()]);
+            for _ in 0..2 {
+                for (direction, entry) in basis.iter().zip(&mut row) {
+                    let product = dot(direction, &rest);
+                    *entry += product;
+                    rest.iter_mut().zip(direction).for_each(|(rest, x)| *rest -= product * x);
+                }
+            }
+            let (left, whole) = (dot(&rest, &rest).sqrt(), weighted(&scaled, 0.0));
+            if left > DEPENDENT * dot(&whole, &whole).sqrt() {
+                rest.iter_mut().for_each(|x| *x /= left);
+                row.push(left);
+                products.push(dot(&rest, &target));
+                triangle.push((known - 1, exponent, row));
+                basis.push(rest);
+            }
+        }
+        // Back substitution.
+        let mut coefficients = vec![0.0; known];
+        let mut solved = vec![0.0; triangle.len()];
+        for at in (0..triangle.len()).rev() {
+            let later: f64 = (at + 1..triangle.len()).map(|other| triangle[other].2[at] * solved[other]).sum();
+            solved[at] = (products[at] - later) / triangle[at].2[at];
+            coefficients[triangle[at].0] = scale_by_exp2(solved[at], -triangle[at].1);
+        }
+        let shift: f64 = triangle.iter().zip(&solved).map(|((column, _, _), x)| x * centres[*column].0).sum();
+        let intercept = if problem.has_intercept() { target_centre - shift } else { 0.0 };
+        fits.push(Fit { intercept, coefficients, status: Status::Converged });
+    }
+    fits
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn penalised(
+    problem: &DualProblem<'_>,
+    columns: &[Vec<f64>],
+    exponent: Exponent,
+    gamma: f64,
+    solver: &dyn Solver,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Fit>, Error> {
+    let (n, weights) = (problem.samples(), problem.sample_weights());
+    let intercept = if problem.has_intercept() { problem.intercept(&vec![0.0; n]) } else { 0.0 };
+    let mut fits = vec![Fit { intercept, coefficients: Vec::new(), status: Status::Converged }];
+    let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
+    let size = |column: &Vec<f64>| {
+        let own = || column.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(x, _)| x.abs());
+        let largest = own().fold(0.0, f64::max);
+        if largest == 0.0 {
+            1.0
+        } else {
+            largest * (own().map(|x| (x / largest).powi(2)).sum::<f64>() / present).sqrt()
+        }
+    };
+    let sizes: Vec<f64> = columns.iter().map(size).collect();
+    // Rows that are held out take no part, and may be out of range.
+    let scaled = |(column, size): (&Vec<f64>, &f64)| -> Vec<f64> {
+        column.iter().zip(weights).map(|(x, weight)| if *weight > 0.0 { x / size } else { 0.0 }).collect()
+    };
+    let scaled: Vec<f64> = columns.iter().zip(&sizes).flat_map(scaled).collect();
+    for known in 1..=columns.len() {
+        let form = Features::new(FeatureMatrix::from_columns(n, known, &scaled[..n * known])?, exponent);
+        let refit = DualProblem::new(&form, problem.loss(), problem.targets(), gamma)?.with_sample_weights(weights)?;
+        let refit = if problem.has_intercept() { refit.with_intercept()? } else { refit };
+        let solution = solver.solve_from(&refit, &Start::Auto, observer)?;
+        let coefficients = form.weights(&solution.alpha).iter().zip(&sizes).map(|(w, size)| w / size).collect();
+        fits.push(Fit { intercept: solution.intercept, coefficients, status: solution.status });
+    }
+    Ok(fits)
+}

@@ -1,0 +1,207 @@
+//! Select and refit: how many monomials, by honest cross-validation.
+
+use std::{fmt, ops::ControlFlow};
+
+use super::{Ranking, Refit, refit::Fit};
+use crate::{
+    DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
+    kernel::Monomial,
+    model::{ExplicitModel, monomial_matrix},
+    solver::{FoldFit, Mean, fold_problems},
+};
+
+/// How many monomials to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choice {
+    /// As many as have the smallest held-out loss.
+    Best,
+    /// The fewest whose held-out loss is within one standard error of the smallest.
+    #[default]
+    OneStandardError,
+}
+
+/// What a selection is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelectionOptions {
+    /// The most monomials to take.
+    pub max_terms: usize,
+    /// The folds that choose how many.
+    pub folds: Folds,
+    /// How the chosen ones are fitted again.
+    pub refit: Refit,
+    /// By which rule.
+    pub choice: Choice,
+}
+
+impl SelectionOptions {
+    /// Least squares and the rule of one standard error.
+    pub fn new(max_terms: usize, folds: Folds) -> Self {
+        Self { max_terms, folds, refit: Refit::default(), choice: Choice::default() }
+    }
+}
+
+/// A function of few monomials, and how they were chosen.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    /// The function: the chosen monomials, fitted to all samples.
+    pub model: ExplicitModel,
+    /// The monomials of the fit to all samples, the largest first; the model has the first of them.
+    pub ranked: Vec<Monomial>,
+    /// What each fold makes of 0, 1, 2, ... of its own monomials, one list over the folds for every number.
+    pub curve: Vec<Vec<FoldFit>>,
+    /// Fits that did not converge, of the folds, of all samples, and again of the monomials.
+    pub unconverged: usize,
+    choice: Choice,
+}
+
+impl Selection {
+    /// The number of monomials that was chosen.
+    pub fn terms(&self) -> usize {
+        self.chosen(self.choice)
+    }
+
+    /// The held-out loss with so many monomials: its mean over the folds.
+    pub fn loss(&self, terms: usize) -> Mean {
+        let folds = self.curve[terms].iter().filter(|fit| fit.weight > 0.0);
+        Mean::over(&folds.map(|fit| (fit.weight, fit.loss)).collect::<Vec<_>>())
+    }
+
+    /// The held-out score with so many monomials, `R^2` or accuracy, over the folds in which it is defined.
+    pub fn score(&self, terms: usize) -> Option<Mean> {
+        let folds = self.curve[terms].iter().filter_map(|fit| fit.score.map(|score| (fit.weight, score)));
+        let folds: Vec<_> = folds.collect();
+        (!folds.is_empty()).then(|| Mean::over(&folds))
+    }
+
+    /// How many monomials a rule takes.
+    pub fn chosen(&self, choice: Choice) -> usize {
+        let losses: Vec<Mean> = (0..self.curve.len()).map(|terms| self.loss(terms)).collect();
+        let known = (0..losses.len()).filter(|&terms| !losses[terms].value.is_nan());
+        let best = known.min_by(|&a, &b| losses[a].value.total_cmp(&losses[b].value)).unwrap_or(0);
+        if choice == Choice::Best {
+            return best;
+        }
+        let Mean { value, standard_error } = losses[best];
+        let limit = if standard_error.is_nan() { value } else { value + standard_error };
+        losses.iter().position(|loss| loss.value <= limit).unwrap_or(best)
+    }
+
+    /// A table of the curve, and the equation with these names for the variables.
+    pub fn table<S: AsRef<str>>(&self, names: &[S]) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut text, names);
+        text
+    }
+
+    fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S]) -> fmt::Result {
+        let (chosen, best) = (self.terms(), self.chosen(Choice::Best));
+        writeln!(f, "  {:>5}  {:>11} {:>9}  {:>8}  next monomial", "terms", "loss", "+-", "score")?;
+        for terms in 0..self.curve.len() {
+            let mark = match terms {
+                terms if terms == chosen => '>',
+                terms if terms == best => '*',
+                _ => ' ',
+            };
+            let loss = self.loss(terms);
+            let score = self.score(terms).map_or("-".to_owned(), |score| format!("{:.4}", score.value));
+            let monomial = terms.checked_sub(1).and_then(|at| self.ranked.get(at));
+            let monomial = monomial.map_or(String::new(), |monomial| monomial.with_names(names));
+            let line = format!(
+                "{mark} {terms:>5}  {:>11.4e} {:>9.2e}  {score:>8}  {monomial}",
+                loss.value, loss.standard_error
+            );
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        if self.unconverged > 0 {
+            writeln!(f, "{} fits did not converge", self.unconverged)?;
+        }
+        writeln!(f, "{}", self.model.equation(names))
+    }
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write::<&str>(f, &[])
+    }
+}
+
+/// Takes the largest monomials of a fit and fits them alone; how many, the folds decide.
+///
+/// - Solves: the problem for all samples and without each fold, in one batch.
+/// - Given: the data `x` of the form of the problem, and a ranking of monomials by a dual vector.
+/// - Returns: the function of the chosen monomials, all other coefficients exactly 0, with the curve of held-out scores.
+/// - Cost: one fit of `folds + 1` problems in lockstep; then a ranking for each, and small fits.
+///
+/// Every fold ranks with a fit that has not seen its samples, so its score is honest: the choice of monomials is part of
+/// what is validated. The observer sees the folds as problems 0, 1, ..., then the fit to all samples, then as the next problem
+/// all fits of the chosen monomials; when it stops, what is at hand is used, and counted as not converged.
+pub fn select(
+    problem: &DualProblem<'_>,
+    x: &FeatureMatrix<'_>,
+    ranking: &dyn Ranking,
+    options: &SelectionOptions,
+    solver: &dyn Solver,
+    observer: &mut dyn Observer,
+) -> Result<Selection, Error> {
+    if x.samples() != problem.samples() {
+        return Err(Error::Shape { what: "X", got: x.samples(), expected: problem.samples() });
+    }
+    let mut problems = fold_problems(problem, &options.folds)?;
+    problems.push(problem.clone());
+    let mut stopped = ControlFlow::Continue(());
+    let mut watch = |progress: &Progress| {
+        if stopped.is_continue() {
+            stopped = observer.observe(progress);
+        }
+        stopped
+    };
+    let solutions = solver.solve_all(&problems, &vec![Start::Auto; problems.len()], &mut watch)?;
+    let mut unconverged = solutions.iter().filter(|solution| solution.status != Status::Converged).count();
+    let mut watch_refits = |progress: &Progress| watch(&Progress { problem: problems.len(), ..*progress });
+    let mut curve: Vec<Vec<FoldFit>> = vec![Vec::new(); options.max_terms + 1];
+    let (mut ranked, mut fits) = (Vec::new(), Vec::new());
+    // The fit to all samples is the last one, and stays.
+    for (lane, (own, solution)) in problems.iter().zip(&solutions).enumerate() {
+        ranked = ranking.largest(&solution.alpha, options.max_terms)?;
+        let columns = columns(&ranked, x)?;
+        fits = options.refit.fits(own, &columns, solver, &mut watch_refits)?;
+        unconverged += fits.iter().filter(|fit| fit.status != Status::Converged).count();
+        let Some(held_out) = options.folds.held_out().get(lane) else { continue };
+        let of_fold: Vec<FoldFit> = fits.iter().map(|fit| score(problem, held_out, fit, &columns, solution)).collect();
+        // Beyond the monomials of a fold, its last fit stands.
+        let last = of_fold.len() - 1;
+        curve.iter_mut().enumerate().for_each(|(terms, folds)| folds.push(of_fold[terms.min(last)].clone()));
+    }
+    let model = ExplicitModel::new(0.0, Vec::new())?;
+    let mut selection = Selection { model, ranked, curve, unconverged, choice: options.choice };
+    let fit = &fits[selection.terms().min(fits.len() - 1)];
+    let terms = selection.ranked.iter().cloned().zip(fit.coefficients.iter().copied()).collect();
+    selection.model = ExplicitModel::new(fit.intercept, terms)?;
+    Ok(selection)
+}
+
+/// The values of monomials, one list for each.
+fn columns(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<Vec<Vec<f64>>, Error> {
+    if monomials.is_empty() {
+        return Ok(Vec::new());
+    }
+    let matrix = monomial_matrix(monomials, x)?;
+    let column = |at: usize| {
+        let mut column = vec![0.0; x.samples()];
+        matrix.column_into(at, &mut column);
+        column
+    };
+    Ok((0..monomials.len()).map(column).collect())
+}
+
+fn score(
+    problem: &DualProblem<'_>,
+    held_out: &[usize],
+    fit: &Fit,
+    columns: &[Vec<f64>],
+    solution: &Solution,
+) -> FoldFit {
+    let predictions = held_out.iter().map(|&i| fit.value(columns, i)).collect();
+    FoldFit::of_predictions(problem, held_out, predictions, solution)
+}
