@@ -21,6 +21,7 @@ use std::fmt;
 
 pub use anova::Anova;
 pub use exponential::Exponential;
+pub(crate) use feature_map::Block;
 pub use feature_map::{FeatureMap, cardinality};
 pub use linear::Linear;
 pub use monomial::Monomial;
@@ -29,7 +30,7 @@ pub use normalized::Normalized;
 pub use num_bigint::BigUint;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
-pub(crate) use range::check_range;
+pub(crate) use range::{check_range, norms};
 pub use series::Series;
 
 use crate::Error;
@@ -138,7 +139,7 @@ pub(crate) fn lists_inputs(kernel: &dyn TensorKernel) -> bool {
 pub const MAX_VALUE: f64 = 1e280;
 
 /// Highest degree of a feature of the finite kernels.
-const MAX_DEGREE: usize = 64;
+pub(crate) const MAX_DEGREE: usize = 64;
 
 /// A little below an upper bound on `p_1`, as the power sums are rounded; always finite.
 fn inside(bound: f64) -> f64 {

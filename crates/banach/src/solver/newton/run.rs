@@ -312,8 +312,9 @@ impl<'a> Run<'a> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let d: Vec<f64> = self.point.iter().zip(&self.alpha).map(|(to, from)| to - from).collect();
         let form = self.problem.form();
-        let (line, passes) = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
+        let line = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
         let t = root(|t| line.at(0, t).slope + self.conjugate_slope(&self.alpha, &d, t), self.descent.abs());
+        let passes = line.passes();
         drop(line);
         self.passes += passes;
         self.scratch = scratch;
