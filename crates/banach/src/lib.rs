@@ -73,7 +73,7 @@ pub use estimator::{Classification, Classifier, Regression, Regressor, SolverCho
 pub use exponent::Exponent;
 pub use form::{
     Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, Plan, Planner,
-    Predict, QForm, Rates, Route, RoutePlan, Shape,
+    Predict, QForm, Rates, Route, RoutePlan, Shape, Tiles,
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::Memory;

@@ -23,7 +23,7 @@ impl Memory {
     }
 
     /// A limit in bytes.
-    pub fn limit(bytes: u64) -> Self {
+    pub const fn limit(bytes: u64) -> Self {
         Self { bytes }
     }
 

@@ -2,16 +2,10 @@
 
 use std::{borrow::Cow, fmt, ops::Range};
 
-use faer::{
-    Accum, MatMut, MatRef, Par,
-    linalg::matmul::{
-        matmul,
-        triangular::{self, BlockStructure},
-    },
-};
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
-use super::{scratch::Pool, stream, sweep::Layout};
+use super::{stream, sweep::Layout};
 use crate::{
     Error,
     exponent::{binary_exponent, largest, scale_by_exp2},
@@ -199,6 +193,119 @@ impl<'a> FeatureMatrix<'a> {
         (0..self.features).map(value).collect()
     }
 
+    /// Some samples of some features, column by column: where they are if they are stored so, else in the buffer.
+    pub(crate) fn panel<'b>(
+        &'b self,
+        columns: Range<usize>,
+        samples: Range<usize>,
+        buffer: &'b mut [f64],
+    ) -> MatRef<'b, f64> {
+        let (n, count) = (samples.len(), columns.len());
+        match &self.storage {
+            Storage::Dense(values) => {
+                let values = &values[columns.start * self.samples..columns.end * self.samples];
+                MatRef::from_column_major_slice(values, self.samples, count).subrows(samples.start, n)
+            }
+            Storage::Sparse { .. } => {
+                let buffer = &mut buffer[..n * count];
+                for (column, out) in columns.zip(buffer.chunks_mut(n)) {
+                    self.scatter(column, samples.clone(), out);
+                }
+                MatRef::from_column_major_slice(buffer, n, count)
+            }
+        }
+    }
+
+    /// Some samples of one feature, where they are or in the buffer.
+    pub(crate) fn column_part<'b>(&'b self, column: usize, samples: Range<usize>, buffer: &'b mut [f64]) -> &'b [f64] {
+        match &self.storage {
+            Storage::Dense(values) => &values[column * self.samples..][samples],
+            Storage::Sparse { .. } => {
+                let buffer = &mut buffer[..samples.len()];
+                self.scatter(column, samples, buffer);
+                buffer
+            }
+        }
+    }
+
+    /// Some samples of one feature of a sparse matrix.
+    fn scatter(&self, column: usize, samples: Range<usize>, out: &mut [f64]) {
+        out.fill(0.0);
+        if let Storage::Sparse { starts, rows, values } = &self.storage {
+            let stored = starts[column]..starts[column + 1];
+            let (rows, values) = (&rows[stored.clone()], &values[stored]);
+            let place = |row: usize| rows.partition_point(|&stored| stored < row);
+            let part = place(samples.start)..place(samples.end);
+            for (row, value) in rows[part.clone()].iter().zip(&values[part]) {
+                out[row - samples.start] = *value;
+            }
+        }
+    }
+
+    /// Multiplies a vector by one feature, entry by entry.
+    pub(crate) fn multiply_by_column(&self, column: usize, out: &mut [f64]) {
+        match &self.storage {
+            Storage::Dense(values) => {
+                let values = &values[column * self.samples..(column + 1) * self.samples];
+                out.iter_mut().zip(values).for_each(|(out, x)| *out *= x);
+            }
+            Storage::Sparse { starts, rows, values } => {
+                let mut next = 0;
+                let stored = starts[column]..starts[column + 1];
+                for (&row, value) in rows[stored.clone()].iter().zip(&values[stored]) {
+                    out[next..row].fill(0.0);
+                    out[row] *= value;
+                    next = row + 1;
+                }
+                out[next..].fill(0.0);
+            }
+        }
+    }
+
+    /// The powers of two that bring the entries of each feature to at most 1.
+    pub(crate) fn column_exponents(&self) -> Vec<f64> {
+        (0..self.features).map(|column| f64::from(binary_exponent(largest(self.stored_entries(column))))).collect()
+    }
+
+    /// The matrix with each feature divided by `2^exponent`.
+    pub(crate) fn scaled_columns(&self, exponents: &[f64]) -> Result<FeatureMatrix<'static>, Error> {
+        let scaled = |column: usize| self.stored_entries(column).iter().map(move |x| (column, *x));
+        let entries = (0..self.features).flat_map(scaled);
+        let values: Vec<f64> = entries.map(|(column, x)| scale_by_exp2(x, -exponents[column])).collect();
+        match &self.storage {
+            Storage::Dense(_) => FeatureMatrix::from_columns(self.samples, self.features, values),
+            Storage::Sparse { starts, rows, .. } => {
+                FeatureMatrix::from_sparse_columns(self.samples, self.features, starts.to_vec(), rows.to_vec(), values)
+            }
+        }
+    }
+
+    /// The matrix, dense, with each feature changed.
+    pub(crate) fn map_columns(
+        &self,
+        mut change: impl FnMut(usize, &mut [f64]),
+    ) -> Result<FeatureMatrix<'static>, Error> {
+        let mut values = vec![0.0; self.samples * self.features];
+        for (column, out) in values.chunks_mut(self.samples).enumerate() {
+            self.column_into(column, out);
+            change(column, out);
+        }
+        FeatureMatrix::from_columns(self.samples, self.features, values)
+    }
+
+    /// The largest magnitude of an entry of each sample, and its feature.
+    pub(crate) fn sample_sizes(&self) -> Vec<(f64, usize)> {
+        let mut sizes = vec![(0.0, 0); self.samples];
+        let mut column = vec![0.0; self.samples];
+        for j in 0..self.features {
+            self.column_into(j, &mut column);
+            for (size, x) in sizes.iter_mut().zip(&column).filter(|(size, x)| x.abs() > size.0) {
+                *size = (x.abs(), j);
+            }
+        }
+        sizes
+    }
+
     /// The matrix of the given samples, in any order.
     pub(crate) fn select_samples(&self, samples: &[usize]) -> Result<FeatureMatrix<'static>, Error> {
         let n = self.samples;
@@ -316,53 +423,6 @@ impl<'a> FeatureMatrix<'a> {
         }
     }
 
-    /// Some features, each times the root of its weight, for entries divided by `2^exponent`, one after another.
-    pub(crate) fn weighted_columns(&self, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
-        for ((out, &column), weight) in out.chunks_mut(self.samples).zip(columns).zip(weights) {
-            self.column_into(column, out);
-            let factor = scale_by_exp2(weight.sqrt(), -exponent);
-            if factor.is_normal() {
-                out.iter_mut().for_each(|x| *x *= factor);
-            } else {
-                out.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent) * weight.sqrt());
-            }
-        }
-    }
-
-    /// `Phi_n diag(weights) Phi_n'` over some features, an n x n matrix of which only the part on and below the diagonal
-    /// is set, for entries divided by `2^exponent`.
-    pub(crate) fn weighted_square(
-        &self,
-        columns: &[usize],
-        weights: &[f64],
-        exponent: f64,
-        out: &mut [f64],
-        pool: &mut Pool,
-    ) {
-        let n = self.samples;
-        // Pieces that depend on the number of features alone, added up in their order.
-        let piece = columns.len().div_ceil(SQUARE_PIECES).max(1);
-        let width = piece.min(SQUARE_COLUMNS);
-        let areas = pool.take((n * n + n * width) * columns.len().div_ceil(piece));
-        let pieces = columns.par_chunks(piece).zip(weights.par_chunks(piece));
-        pieces.zip(areas.par_chunks_mut(n * n + n * width)).for_each(|((columns, weights), area)| {
-            let (part, factor) = area.split_at_mut(n * n);
-            part.fill(0.0);
-            for (columns, weights) in columns.chunks(width).zip(weights.chunks(width)) {
-                let factor = &mut factor[..n * columns.len()];
-                self.weighted_columns(columns, weights, exponent, factor);
-                let factor = MatRef::from_column_major_slice(factor, n, columns.len());
-                let sum = MatMut::from_column_major_slice_mut(part, n, n);
-                let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-                triangular::matmul(sum, lower, Accum::Add, factor, full, factor.transpose(), full, 1.0, Par::Seq);
-            }
-        });
-        out.fill(0.0);
-        for area in areas.chunks(n * n + n * width) {
-            out.iter_mut().zip(area).for_each(|(out, part)| *out += part);
-        }
-    }
-
     /// How a pass divides the features.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
@@ -436,10 +496,6 @@ impl<'a> FeatureMatrix<'a> {
 const FEW: usize = 8;
 /// A general product is fastest for a multiple of so many vectors.
 const MULTIPLE: usize = 4;
-
-/// Columns in one product of a weighted square, and most pieces of its sum.
-const SQUARE_COLUMNS: usize = 512;
-const SQUARE_PIECES: usize = 4;
 
 impl fmt::Debug for FeatureMatrix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,5 +6,6 @@ mod stream;
 mod sweep;
 
 pub use feature_matrix::{FeatureMatrix, MAX_ENTRY};
+pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
 pub(crate) use sweep::{Block, MAX_BLOCK, Sweep};

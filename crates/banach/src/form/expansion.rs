@@ -1,6 +1,6 @@
 //! `Q` around a point: what one pass leaves for a second-order step.
 
-use super::Evaluation;
+use super::{Evaluation, tiles::Heaviest};
 
 /// `Q` at one dual vector, with what its route needs to give the Hessian there, or the line to another such point, without
 /// another pass over the data. Only the form that made it can read it.
@@ -8,15 +8,51 @@ use super::Evaluation;
 pub struct Expansion {
     /// `Q`, `omega` and their rounding.
     pub evaluation: Evaluation,
-    /// The route's own numbers: `u` divided by a power of two, or M.
-    pub(crate) kept: Vec<f64>,
-    /// That power of two.
-    pub(crate) exponent: f64,
-    /// The degree of homogeneity of `kept` in alpha.
-    pub(crate) degree: f64,
+    /// What the route keeps besides.
+    pub(crate) kept: Kept,
+}
+
+/// What a route keeps of a pass.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Kept {
+    /// The value and omega are all.
+    #[default]
+    Nothing,
+    /// `u` of every feature.
+    Products(Products),
+    /// M, which is homogeneous of degree q - 2 in alpha.
+    Curvature(Vec<f64>),
+    /// The monomials that carry the Hessian.
+    Heaviest(Heaviest),
+}
+
+/// `u = Phi_n* alpha`, divided by `2^exponent`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Products {
+    pub u: Vec<f64>,
+    pub exponent: f64,
 }
 
 impl Expansion {
+    /// The products of the features, to be written by a route that lists them.
+    pub(super) fn products_mut(&mut self) -> &mut Products {
+        if !matches!(self.kept, Kept::Products(_)) {
+            self.kept = Kept::Products(Products::default());
+        }
+        match &mut self.kept {
+            Kept::Products(products) => products,
+            _ => unreachable!("set above"),
+        }
+    }
+
+    /// The products of the features.
+    pub(super) fn products(&self) -> &Products {
+        match &self.kept {
+            Kept::Products(products) => products,
+            _ => panic!("an expansion is read by the form that made it"),
+        }
+    }
+
     /// Moves from alpha to `t alpha`, `t > 0`, for nothing: `Q` is homogeneous of degree q.
     pub(crate) fn stretch(&mut self, t: f64, q: f64) {
         let Evaluation { values, ln_values, omegas, roundings, .. } = &mut self.evaluation;
@@ -28,7 +64,15 @@ impl Expansion {
         ln_values.iter_mut().for_each(|ln_value| *ln_value += q * t.ln());
         multiply(omegas, q - 1.0);
         multiply(roundings, q - 1.0);
-        multiply(&mut self.kept, self.degree);
+        match &mut self.kept {
+            Kept::Nothing => {}
+            Kept::Products(products) => multiply(&mut products.u, 1.0),
+            Kept::Curvature(entries) => multiply(entries, q - 2.0),
+            Kept::Heaviest(heaviest) => {
+                multiply(&mut heaviest.u, 1.0);
+                multiply(&mut heaviest.left_out, 1.0);
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Evaluation, Expansion, Features, Hessian, Lines, Predict, QForm, features::Weights};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
-    kernel::{FeatureMap, TensorKernel},
+    kernel::{FeatureMap, MonomialScale, TensorKernel},
 };
 
 /// `Q` of a kernel with finitely many features, from the matrix of all of them, for any q.
@@ -17,6 +17,38 @@ pub struct KernelFeatures {
     features: Features<'static>,
     kernel: Arc<dyn TensorKernel>,
     inputs: usize,
+    scales: Arc<Scales>,
+}
+
+/// How the listed features were brought to a scale of their own, if they were.
+#[derive(Debug, Default)]
+struct Scales {
+    /// What is subtracted from each, and the factor that follows; none for raw features.
+    columns: Vec<(f64, f64)>,
+}
+
+impl Scales {
+    fn new(scale: MonomialScale, phi: &FeatureMatrix<'_>) -> Self {
+        if scale == MonomialScale::Raw {
+            return Self::default();
+        }
+        let mut values = vec![0.0; phi.samples()];
+        let mut of_column = |column| {
+            phi.column_into(column, &mut values);
+            scale.of_column(&values)
+        };
+        Self { columns: (0..phi.features()).map(&mut of_column).collect() }
+    }
+
+    fn apply(&self, phi: FeatureMatrix<'static>) -> Result<FeatureMatrix<'static>, Error> {
+        if self.columns.is_empty() {
+            return Ok(phi);
+        }
+        phi.map_columns(|column, values| {
+            let (centre, factor) = self.columns[column];
+            values.iter_mut().for_each(|value| *value = (*value - centre) * factor);
+        })
+    }
 }
 
 /// What is to fit in memory, and what to do where it does not.
@@ -32,18 +64,36 @@ impl KernelFeatures {
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
+        Self::scaled(matrix, kernel, MonomialScale::Raw, exponent, memory)
+    }
+
+    /// The same with monomials of this scale.
+    pub fn scaled(
+        matrix: &FeatureMatrix<'_>,
+        kernel: impl TensorKernel + 'static,
+        scale: MonomialScale,
+        exponent: Exponent,
+        memory: Memory,
+    ) -> Result<Self, Error> {
         let (kernel, inputs) = (Arc::new(kernel), matrix.features());
         let map = FeatureMap::new(&*kernel, inputs, exponent, None)?;
-        memory.check(FEATURES, Self::bytes(&map, matrix.samples(), 1), INSTEAD)?;
+        memory.check(FEATURES, Self::bytes(&map, scale, matrix.samples(), 1), INSTEAD)?;
         let phi = map.matrix(matrix, memory)?;
-        Ok(Self { features: Features::new(phi, exponent), kernel, inputs })
+        let scales = Arc::new(Scales::new(scale, &phi));
+        let phi = scales.apply(phi)?;
+        Ok(Self { features: Features::new(phi, exponent), kernel, inputs, scales })
     }
 
     /// The bytes that the features of n samples take, with the working memory of evaluations of so many problems and of
     /// line searches; `None` beyond all counting.
-    pub fn bytes(map: &FeatureMap<'_>, samples: usize, problems: usize) -> Option<u64> {
+    pub fn bytes(map: &FeatureMap<'_>, scale: MonomialScale, samples: usize, problems: usize) -> Option<u64> {
         let working = Features::working_bytes(samples, map.len(), samples.checked_mul(map.len())?, problems)?;
-        map.bytes(samples)?.checked_add(working)
+        // Scaled features are a copy, and their means and scales are kept.
+        let copy = match scale {
+            MonomialScale::Raw => 0,
+            _ => (map.len() as u64).checked_mul(8)?.checked_mul(samples as u64 + 2)?,
+        };
+        map.bytes(samples)?.checked_add(working)?.checked_add(copy)
     }
 
     /// The form of the listed features, without the kernel.
@@ -74,6 +124,10 @@ impl QForm for KernelFeatures {
         self.features.expand(alphas, out, scratch);
     }
 
+    fn cardinality(&self) -> Option<u64> {
+        self.features.cardinality()
+    }
+
     fn expansion_length(&self) -> usize {
         self.features.expansion_length()
     }
@@ -97,7 +151,7 @@ impl QForm for KernelFeatures {
         from: (&[f64], &Expansion),
         to: (&[f64], &Expansion),
         scratch: &'b mut Scratch,
-    ) -> (Box<dyn Lines + 'b>, usize) {
+    ) -> Box<dyn Lines + 'b> {
         self.features.segment(from, to, scratch)
     }
 
@@ -110,6 +164,7 @@ impl QForm for KernelFeatures {
             weights: Weights::new(&self.features, alphas),
             kernel: self.kernel.clone(),
             inputs: self.inputs,
+            scales: self.scales.clone(),
             features: self.features.matrix().features(),
             exponent: self.exponent(),
         })
@@ -122,6 +177,7 @@ struct KernelWeights {
     weights: Weights,
     kernel: Arc<dyn TensorKernel>,
     inputs: usize,
+    scales: Arc<Scales>,
     features: usize,
     exponent: Exponent,
 }
@@ -141,7 +197,7 @@ impl Predict for KernelWeights {
         for first in (0..points).step_by(together) {
             let rows = x.sample_range(first..(first + together).min(points))?;
             // A block of points is small, or one point with as many features as the weights that are already there.
-            let phi = map.matrix(&rows, Memory::limit(u64::MAX))?;
+            let phi = self.scales.apply(map.matrix(&rows, Memory::limit(u64::MAX))?)?;
             blocks.push((phi.samples(), self.weights.predict(&phi)?));
         }
         let functions = blocks.first().map_or(0, |(points, values)| values.len() / points);

@@ -16,7 +16,10 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::{Memory, kernel::Linear};
+use crate::{
+    Memory,
+    kernel::{Linear, MonomialScale},
+};
 
 /// q = 2, 3, 4, 5, 6, 8, 4.70.., 13.5, 21, 1001: every kind of power, every tensor, and the ends of the range.
 const EXPONENTS: [f64; 10] = [2.0, 1.5, 4.0 / 3.0, 1.25, 1.2, 8.0 / 7.0, 1.27, 1.08, 1.05, 1.001];
@@ -28,6 +31,8 @@ enum Route {
     ByRows,
     Sparse,
     Listed,
+    Tiles,
+    TilesOfSparse,
     Gram,
     GramOfSparse,
     Streamed,
@@ -42,6 +47,12 @@ fn all(x: &Table, exponent: Exponent) -> Vec<(Route, Box<dyn QForm + '_>)> {
     ];
     let listed = KernelFeatures::new(&x.by_columns(), Linear, exponent, Memory::limit(1 << 30)).expect("valid");
     routes.push((Route::Listed, Box::new(listed)));
+    let tiles = |matrix| {
+        let tiles = Tiles::new(matrix, Linear, MonomialScale::Raw, exponent, Memory::limit(1 << 30)).expect("valid");
+        tiles.with_layout(64, usize::MAX)
+    };
+    routes.push((Route::Tiles, Box::new(tiles(x.by_columns()))));
+    routes.push((Route::TilesOfSparse, Box::new(tiles(x.sparse()))));
     let size = largest(&x.columns);
     if exponent.order().is_ok() && (size == 0.0 || (1e-250..1e250).contains(&size.powf(exponent.q()))) {
         let memory = Memory::limit(1 << 30);

@@ -1,15 +1,18 @@
 //! The regulariser's dual, `Q(alpha) = (1/q)||Phi_n* alpha||_q^q`, and its representations.
 //!
 //! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`KernelFeatures`] forms it for a kernel,
-//! [`Gram`] keeps the Gram tensor of a kernel, or recomputes it in every pass. All routes obey the laws in `laws.rs`.
+//! [`Tiles`] forms a few of its entries at a time in every pass, [`Gram`] keeps the Gram tensor of a kernel, or recomputes it in every pass. All routes obey the laws in `laws.rs`.
 
 mod expansion;
 mod features;
 mod gram;
+mod heaviest;
 mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
 mod planner;
+mod running;
+pub(crate) mod tiles;
 
 pub(crate) use expansion::MOST_DENSE;
 pub use expansion::{Expansion, Hessian, HessianPart};
@@ -18,6 +21,8 @@ pub use gram::Gram;
 pub(crate) use gram::GramShares;
 pub use kernel_features::KernelFeatures;
 pub use planner::{Cost, Plan, Planner, Rates, Route, RoutePlan, Shape};
+
+pub use tiles::Tiles;
 
 use std::fmt;
 
@@ -51,6 +56,16 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// As [`evaluate`](Self::evaluate), for one expansion per dual vector.
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch);
 
+    /// The number of features, card(K); `None` on routes without features.
+    fn cardinality(&self) -> Option<u64> {
+        None
+    }
+
+    /// The most features that a Hessian can keep.
+    fn most_kept(&self) -> usize {
+        usize::MAX
+    }
+
     /// The most numbers that the route keeps in an expansion.
     fn expansion_length(&self) -> usize;
 
@@ -69,14 +84,14 @@ pub trait QForm: fmt::Debug + Send + Sync {
         scratch: &'a mut Scratch,
     ) -> Option<Box<dyn Lines + 'a>>;
 
-    /// `Q` on the segment from one expanded point to another, t = 0 to t = 1, and the passes over the data that it
-    /// took.
+    /// `Q` on the segment from one expanded point to another, t = 0 to t = 1; on routes that keep only the heaviest
+    /// features, exactly for those, with the slope of the others interpolated between its two ends.
     fn segment<'a>(
         &'a self,
         from: (&[f64], &Expansion),
         to: (&[f64], &Expansion),
         scratch: &'a mut Scratch,
-    ) -> (Box<dyn Lines + 'a>, usize);
+    ) -> Box<dyn Lines + 'a>;
 
     /// `Q` restricted to the lines `alpha + t d`, one for every `d` of the batch `directions`.
     fn lines<'a>(&'a self, alpha: &[f64], directions: &[f64], scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;
@@ -147,6 +162,9 @@ pub trait Predict: fmt::Debug + Send + Sync {
 pub trait Lines {
     /// The point `alpha + t d` of the given line.
     fn at(&self, line: usize, t: f64) -> LinePoint;
+
+    /// The passes over the data that these lines have taken so far: when they were made, or for their points.
+    fn passes(&self) -> usize;
 }
 
 /// `Q` at a point of a line.

@@ -5,8 +5,8 @@ use std::iter;
 use num_bigint::BigUint;
 
 use super::{
-    MAX_DEGREE, Monomial, TensorKernel, check_range,
-    range::power_sums,
+    MAX_DEGREE, Monomial, TensorKernel,
+    range::norms,
     selections::{Selections, count},
 };
 use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory};
@@ -47,7 +47,7 @@ pub struct FeatureMap<'k> {
 
 /// The features of one degree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub degree: usize,
     /// Products of distinct variables only.
     pub distinct: bool,
@@ -62,7 +62,7 @@ impl Block {
         (power || kernel.unscaled_coefficient(&ones) > 0.0).then_some(Self { degree, distinct: degree >= 2 && !power })
     }
 
-    fn all(kernel: &dyn TensorKernel, max_degree: usize) -> impl Iterator<Item = Self> {
+    pub(crate) fn all(kernel: &dyn TensorKernel, max_degree: usize) -> impl Iterator<Item = Self> {
         (kernel.degrees().0..=max_degree).filter_map(move |degree| Self::new(kernel, degree))
     }
 }
@@ -268,16 +268,10 @@ impl<'k> FeatureMap<'k> {
         sizes.iter().zip(&sums).map(|(size, sum)| size * sum.powf(1.0 / self.exponent.q())).collect()
     }
 
-    /// `||Phi(x_i)||_q = K(x_i, ..., x_i)^(1/q)` of every sample, with the features that are not listed.
+    /// `||Phi(x_i)||_q` of every sample, with the features that are not listed.
     fn norms(&self, x: &[f64], samples: usize) -> Result<Vec<f64>, Error> {
-        let q = self.exponent.q();
-        (0..samples)
-            .map(|row| {
-                let sums = power_sums(self.kernel, self.inputs, |j| x[j * samples + row].abs().powf(q));
-                check_range(self.kernel, "X", row, sums[0])?;
-                Ok((self.kernel.ln_value(&sums).1 / q).exp())
-            })
-            .collect()
+        let column = |j: usize, out: &mut [f64]| out.copy_from_slice(&x[j * samples..(j + 1) * samples]);
+        norms(self.kernel, self.exponent, samples, self.inputs, column)
     }
 }
 

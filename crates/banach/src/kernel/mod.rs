@@ -22,6 +22,7 @@ use std::fmt;
 
 pub use anova::Anova;
 pub use exponential::Exponential;
+pub(crate) use feature_map::Block;
 pub use feature_map::{FeatureMap, cardinality};
 pub(crate) use feature_runs::FeatureRuns;
 pub use linear::Linear;
@@ -31,7 +32,7 @@ pub use normalized::Normalized;
 pub use num_bigint::BigUint;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
-pub(crate) use range::{check_range, power_sums};
+pub(crate) use range::{check_range, norms, power_sums};
 pub use series::Series;
 
 use crate::Error;
@@ -162,7 +163,7 @@ pub(crate) fn lists_inputs(kernel: &dyn TensorKernel) -> bool {
 pub const MAX_VALUE: f64 = 1e280;
 
 /// Highest degree of a feature of the finite kernels.
-const MAX_DEGREE: usize = 64;
+pub(crate) const MAX_DEGREE: usize = 64;
 
 /// A little below an upper bound on `p_1`, as the power sums are rounded; always finite.
 fn inside(bound: f64) -> f64 {

@@ -1,6 +1,6 @@
 use std::{fmt, str::FromStr};
 
-use crate::Error;
+use crate::{Error, exponent::largest};
 
 /// How large the features of a kernel are on the samples at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +27,44 @@ impl MonomialScale {
             Self::Standardized => "standardized",
         }
     }
+
+    /// The factor that brings a monomial to this scale, from its mean and its mean square over the samples; 0 for one that
+    /// is 0, or constant where it is to be standardised. For a raw one it is 1.
+    #[inline(always)]
+    pub(crate) fn factor(self, mean: f64, mean_square: f64) -> f64 {
+        let (square, least) = match self {
+            Self::Raw => return 1.0,
+            Self::Unit => (mean_square, 0.0),
+            Self::Standardized => (mean_square - mean * mean, CONSTANT * mean_square),
+        };
+        if square > least && square > f64::MIN_POSITIVE { 1.0 / square.sqrt() } else { 0.0 }
+    }
+
+    /// What is to be subtracted from a column, and the factor that follows.
+    pub(crate) fn of_column(self, column: &[f64]) -> (f64, f64) {
+        let size = largest(column);
+        if self == Self::Raw || size == 0.0 {
+            return (0.0, if self == Self::Raw { 1.0 } else { 0.0 });
+        }
+        let n = column.len() as f64;
+        let mean = |f: &dyn Fn(f64) -> f64| column.iter().map(|x| f(x / size)).sum::<f64>() / n;
+        let square = mean(&|x| x * x);
+        if self == Self::Unit {
+            return (0.0, self.factor(0.0, square) / size);
+        }
+        let centre = mean(&|x| x);
+        let variance = mean(&|x| (x - centre) * (x - centre));
+        // Without the cancellation that `factor` has to accept.
+        if self.factor(0.0, variance) == 0.0 || variance <= CONSTANT * square {
+            return (centre * size, 0.0);
+        }
+        (centre * size, 1.0 / (variance.sqrt() * size))
+    }
 }
+
+/// A monomial whose variance is at most this share of its mean square counts as constant: from sums of squares its
+/// standard deviation would not be known to six digits.
+const CONSTANT: f64 = 1e-9;
 
 impl fmt::Display for MonomialScale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use std::iter;
 
 use super::{TensorKernel, inside};
-use crate::Error;
+use crate::{Error, Exponent};
 
 /// The logarithm of a normalised kernel is the difference of numbers of this size at most, so its value has eight
 /// correct digits at least.
@@ -101,6 +101,33 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
         kernel.apply(&mut sums, 1);
     }
     Ok(sums[0])
+}
+
+/// `||Phi(x_i)||_q = K(x_i, ..., x_i)^(1/q)` of every sample, from the columns of the data.
+pub(crate) fn norms(
+    kernel: &dyn TensorKernel,
+    exponent: Exponent,
+    samples: usize,
+    inputs: usize,
+    column_into: impl Fn(usize, &mut [f64]),
+) -> Result<Vec<f64>, Error> {
+    let (q, count) = (exponent.q(), kernel.power_sums());
+    let (mut sums, mut column) = (vec![0.0; count * samples], vec![0.0; samples]);
+    for j in 0..inputs {
+        column_into(j, &mut column);
+        for (sums, x) in sums.chunks_exact_mut(count).zip(&column) {
+            let (z, mut power) = (x.abs().powf(q), 1.0);
+            for sum in sums {
+                power *= z;
+                *sum += power;
+            }
+        }
+    }
+    let norm = |(row, sums): (usize, &[f64])| {
+        check_range(kernel, "X", row, sums[0])?;
+        Ok((kernel.ln_value(sums).1 / q).exp())
+    };
+    sums.chunks_exact(count).enumerate().map(norm).collect()
 }
 
 /// `p_1, p_2, ...` of the products `z_j`.

@@ -154,8 +154,9 @@ impl<'a> Run<'a> {
         let n = self.alpha.len();
         let direction = &mut self.directions[..n];
         direction.iter_mut().zip(&self.gradient).for_each(|(direction, gradient)| *direction = -gradient);
+        let before = self.passes;
         let lines = self.problem.form().lines(&self.alpha, direction, &mut self.scratch);
-        self.passes += 1;
+        self.passes = before + lines.passes();
         let size = norm(direction);
         let mut lambda = first;
         for _ in 0..MAX_TRIALS {
@@ -167,6 +168,7 @@ impl<'a> Run<'a> {
             }
             if self.problem.first_inadmissible(&self.next).is_none() {
                 let bregman = lines.at(0, lambda).bregman + self.problem.conjugate_bregman(&self.alpha, &self.next);
+                self.passes = before + lines.passes();
                 // ||alpha_hat - alpha||^2 / lambda = lambda ||gradient||^2.
                 if bregman / lambda / size <= self.linesearch.delta * size {
                     return Some(lambda);
@@ -195,8 +197,9 @@ impl<'a> Run<'a> {
                     *direction = if step.is_finite() { step } else { 0.0 };
                 });
             }
+            let before = self.passes;
             let lines = self.problem.form().lines(&self.alpha, directions, &mut self.scratch);
-            self.passes += 1;
+            self.passes = before + lines.passes();
             for (j, (trial, lambda)) in trials.chunks(n).zip(lambdas).enumerate() {
                 tried += 1;
                 if trial == self.alpha {
@@ -205,6 +208,7 @@ impl<'a> Run<'a> {
                 let size = norm(&directions[j * n..(j + 1) * n]);
                 let accepted = self.problem.first_inadmissible(trial).is_none()
                     && lines.at(j, 1.0).bregman / size <= self.linesearch.delta * size / lambda;
+                self.passes = before + lines.passes();
                 if accepted {
                     self.next.copy_from_slice(trial);
                     self.last_trials = tried;

@@ -1,17 +1,19 @@
-//! The Hessian `(q-1) Phi_n diag(|u|^(q-2)) Phi_n*` on the features that carry its weight.
-//!
-//! For p near 1 nearly all of the trace sits on few features: a model that keeps those and puts the others in as a
-//! multiple of the identity is as good for a Newton step, and `card(K)/keep` times as cheap.
+//! The features that carry the weight of the Hessian.
 
 use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use super::{Features, NEGLIGIBLE};
+use super::Features;
 use crate::{
     Scratch,
-    exponent::{WidePower, binary_exponent, largest, raise, scale_by_exp2},
-    form::{Evaluation, Expansion, Hessian, HessianPart, MOST_DENSE, QForm},
+    exponent::{largest, raise},
+    form::{
+        Evaluation, Expansion, Hessian, HessianPart, QForm,
+        expansion::Products,
+        heaviest::{self, Selection},
+        running::{NEGLIGIBLE, scaled},
+    },
 };
 
 /// Evaluates a batch and keeps u. The first pass also finds the norms of the features, which the Hessian needs.
@@ -19,11 +21,12 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
     let (n, q, features) = (form.samples(), form.exponent.q(), form.matrix.features());
     let squares = (q > 2.0 && form.norms.get().is_none()).then(|| Mutex::new(vec![0.0; features]));
     for at in &mut *out {
-        at.kept.resize(features, 0.0);
-        at.degree = 1.0;
+        at.products_mut().u.resize(features, 0.0);
     }
     if let [at] = out {
-        form.pass(alphas, &mut at.kept, squares.as_ref(), &mut at.evaluation, scratch);
+        let mut u = std::mem::take(&mut at.products_mut().u);
+        form.pass(alphas, &mut u, squares.as_ref(), &mut at.evaluation, scratch);
+        at.products_mut().u = u;
     } else {
         let mut together = Evaluation::default();
         let mut kept = std::mem::take(&mut scratch.features);
@@ -31,7 +34,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
         form.pass(alphas, products, squares.as_ref(), &mut together, scratch);
         let (block, count) = (form.matrix.layout().block, out.len());
         out.par_iter_mut().enumerate().for_each(|(problem, at)| {
-            for (kept, products) in at.kept.chunks_mut(block).zip(products.chunks(block * count)) {
+            for (kept, products) in at.products_mut().u.chunks_mut(block).zip(products.chunks(block * count)) {
                 kept.copy_from_slice(&products[problem * kept.len()..][..kept.len()]);
             }
             at.evaluation.copy_from(&together, problem, n);
@@ -44,67 +47,28 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
     }
     let copy = scratch.duals.take(n);
     for (alpha, at) in alphas.chunks(n).zip(out) {
-        at.exponent = super::scaled(alpha, copy);
+        at.products_mut().exponent = scaled(alpha, copy);
     }
 }
 
 /// The Hessian at an expansion, on the `keep` heaviest features.
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
-    let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
-    if q == 2.0 {
+    if form.exponent.q() == 2.0 {
         // It is found outside the lock: a thread that waits for parts of it may be given another problem that asks for it.
         let square = if let Some(square) = form.square.get() {
             square
         } else {
-            let found = square(form, scratch);
+            let found = heaviest::square(&form.matrix, scratch);
             form.square.get_or_init(|| found)
         };
         return Hessian::exact(HessianPart::Dense(square.clone()));
     }
-    let size = largest(&at.kept);
+    let products = at.products();
+    let size = largest(&products.u);
     if size < NEGLIGIBLE {
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
-    let norms = norms(form);
-    let Selection { columns, weights, tail } = Selection::heaviest(form, norms, at, size, keep, scratch);
-    let entries = norms.scale_of(&columns, q);
-    let power = WidePower::new(size, at.exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
-    let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
-        let mut factor = vec![0.0; n * columns.len()];
-        matrix.weighted_columns(&columns, &weights, entries, &mut factor);
-        let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
-        multiply(&mut factor, power.root(), (q - 1.0).sqrt());
-        (HessianPart::Factor(factor), trace)
-    } else {
-        let mut square = vec![0.0; n * n];
-        matrix.weighted_square(&columns, &weights, entries, &mut square, &mut scratch.pass);
-        let trace: f64 = square.iter().step_by(n + 1).sum();
-        multiply(&mut square, power, q - 1.0);
-        (HessianPart::Dense(square), trace)
-    };
-    let tail = scale_by_exp2(tail, 2.0 * (norms.exponent - entries));
-    let tail_share = if tail > 0.0 { tail / (tail + trace) } else { 0.0 };
-    Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share, columns }
-}
-
-/// `Phi_n Phi_n*`, the Hessian for q = 2.
-fn square(form: &Features<'_>, scratch: &mut Scratch) -> Vec<f64> {
-    let (n, all) = (form.samples(), (0..form.matrix.features()).collect::<Vec<_>>());
-    let entries = form.matrix.scale_of(&all);
-    let mut square = vec![0.0; n * n];
-    form.matrix.weighted_square(&all, &vec![1.0; all.len()], entries, &mut square, &mut scratch.pass);
-    multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
-    square
-}
-
-/// Multiplies by a number that may be out of range while the products are not.
-fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
-    let both = power.times(factor);
-    if both.is_normal() {
-        numbers.iter_mut().for_each(|number| *number *= both);
-    } else {
-        numbers.iter_mut().for_each(|number| *number = power.times(factor * *number));
-    }
+    select(form, norms(form), products, size, keep).hessian(&form.matrix, form.exponent.q(), scratch)
 }
 
 /// Where the largest of the squares is below this, the digits of others are lost.
@@ -130,13 +94,6 @@ impl Norms {
         });
         Self { largest, exponent, relative: squares }
     }
-
-    /// A power of two that brings the entries of some features to at most 1.
-    fn scale_of(&self, columns: &[usize], q: f64) -> f64 {
-        let most = columns.iter().fold(0.0_f64, |most, &column| most.max(self.relative[column]));
-        let norm = self.largest.sqrt() * most.powf(0.5 * (q - 2.0));
-        self.exponent + f64::from(binary_exponent(norm))
-    }
 }
 
 /// The norms of the features, found once.
@@ -148,64 +105,47 @@ fn norms<'a>(form: &'a Features<'_>) -> &'a Norms {
     form.norms.get_or_init(|| Norms::new(squares, exponent, form.exponent.q()))
 }
 
-/// The features that carry the trace of M, and the trace of the others.
-struct Selection {
-    columns: Vec<usize>,
-    /// `|u/size|^(q-2)` of those.
-    weights: Vec<f64>,
-    tail: f64,
-}
-
 /// Buckets for the sizes of features: this many for every factor of 2, down to `2^-64` of the largest, and one for the rest.
 const PER_OCTAVE: usize = 16;
 const BUCKETS: usize = 64 * PER_OCTAVE + 1;
 /// Features by which the sizes of all are judged.
 const JUDGED: usize = 16_384;
 
-impl Selection {
-    fn heaviest(
-        form: &Features<'_>,
-        norms: &Norms,
-        at: &Expansion,
-        size: f64,
-        keep: usize,
-        scratch: &mut Scratch,
-    ) -> Self {
-        let power = form.exponent.q() - 2.0;
-        let v = scratch.features.take(at.kept.len());
-        v.iter_mut().zip(&at.kept).zip(&norms.relative).for_each(|((v, u), rho)| *v = (u * rho).abs());
-        let v = &*v;
-        let most = largest(v);
-        let every = (v.len() / JUDGED).max(1);
-        let place = |v: f64| ((most.to_bits() >> 48) - (v.to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
-        let mut buckets = vec![Bucket::default(); BUCKETS];
-        v.iter().step_by(every).for_each(|&v| buckets[place(v)].add(v));
-        // As many buckets as fit, and at least one.
-        let (mut end, mut room) = (0, keep / every);
-        while end < BUCKETS && buckets[end].count <= room {
-            room -= buckets[end].count;
-            end += 1;
-        }
-        let threshold = if keep >= v.len() {
-            0.0
-        } else {
-            f64::from_bits(((most.to_bits() >> 48) + 1).saturating_sub(end.max(1) as u64) << 48)
-        };
-        let columns = columns_above(v, threshold, keep);
-        let weights: Vec<f64> = columns.iter().map(|&column| (at.kept[column].abs() / size).powf(power)).collect();
-        // A feature counts for about what the mean of its bucket does; those that are judged stand for all.
-        let share = |v: f64| norms.largest * (v / size).powf(power);
-        let means: Vec<f64> = buckets.iter().map(|bucket| share(bucket.sum / bucket.count.max(1) as f64)).collect();
-        let mut kept = columns.iter().peekable();
-        let mut tail = 0.0;
-        for (column, &v) in v.iter().enumerate().step_by(every) {
-            while kept.next_if(|kept| **kept < column).is_some() {}
-            if kept.peek() != Some(&&column) && v != 0.0 {
-                tail += every as f64 * means[place(v)];
-            }
-        }
-        Self { columns, weights, tail }
+/// The features that carry the trace of M.
+fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: usize) -> Selection {
+    let power = form.exponent.q() - 2.0;
+    let v: Vec<f64> = at.u.iter().zip(&norms.relative).map(|(u, rho)| (u * rho).abs()).collect();
+    let most = largest(&v);
+    let every = (v.len() / JUDGED).max(1);
+    let place = |v: f64| ((most.to_bits() >> 48) - (v.to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
+    let mut buckets = vec![Bucket::default(); BUCKETS];
+    v.iter().step_by(every).for_each(|&v| buckets[place(v)].add(v));
+    // As many buckets as fit, and at least one.
+    let (mut end, mut room) = (0, keep / every);
+    while end < BUCKETS && buckets[end].count <= room {
+        room -= buckets[end].count;
+        end += 1;
     }
+    let threshold = if keep >= v.len() {
+        0.0
+    } else {
+        f64::from_bits(((most.to_bits() >> 48) + 1).saturating_sub(end.max(1) as u64) << 48)
+    };
+    let columns = columns_above(&v, threshold, keep);
+    let weights: Vec<f64> = columns.iter().map(|&column| (at.u[column].abs() / size).powf(power)).collect();
+    // A feature counts for about what the mean of its bucket does; those that are judged stand for all.
+    let share = |v: f64| norms.largest * (v / size).powf(power);
+    let means: Vec<f64> = buckets.iter().map(|bucket| share(bucket.sum / bucket.count.max(1) as f64)).collect();
+    let mut kept = columns.iter().peekable();
+    let mut tail = 0.0;
+    for (column, &v) in v.iter().enumerate().step_by(every) {
+        while kept.next_if(|kept| **kept < column).is_some() {}
+        if kept.peek() != Some(&&column) && v != 0.0 {
+            tail += every as f64 * means[place(v)];
+        }
+    }
+    let (exponent, tail_exponent) = (at.exponent, norms.exponent);
+    Selection { columns, weights, size, exponent, tail, tail_exponent }
 }
 
 /// The columns with `|u|` at or above a threshold, in order; the largest `most` of them if there are more.

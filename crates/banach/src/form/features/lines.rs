@@ -2,17 +2,21 @@
 
 use std::ops::Add;
 
-use super::NEGLIGIBLE;
 use crate::{
     Exponent, Scratch,
     exponent::{LineSums, WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
-    form::{Expansion, Features, LinePoint, Lines},
+    form::{
+        Expansion, Features, LinePoint, Lines,
+        running::{NEGLIGIBLE, scaled},
+    },
 };
 
 /// `u` and the images of the directions, in blocks of features.
-pub(super) struct FeatureLines<'a> {
+pub(in crate::form) struct FeatureLines<'a> {
     pub exponent: Exponent,
     pub block: usize,
+    /// Passes over the data that the products took.
+    pub passes: usize,
     /// Powers of two by which `u` and each direction were divided.
     pub exponents: &'a [f64],
     /// For each block the values of `u`, then those of each direction.
@@ -25,12 +29,13 @@ const LEAF_BLOCKS: usize = 64;
 impl<'a> FeatureLines<'a> {
     /// The line from one expanded point to another.
     pub(super) fn between(form: &Features<'_>, from: &Expansion, to: &Expansion, scratch: &'a mut Scratch) -> Self {
+        let (from, to) = (from.products(), to.products());
         let exponent = from.exponent.max(to.exponent);
         let scales = [from, to].map(|at| scale_by_exp2(1.0, at.exponent - exponent));
         let exponents = scratch.duals.take(2);
         exponents.fill(exponent);
-        let (block, products) = (form.matrix.layout().block, scratch.features.take(2 * from.kept.len()));
-        let points = from.kept.chunks(block).zip(to.kept.chunks(block));
+        let (block, products) = (form.matrix.layout().block, scratch.features.take(2 * from.u.len()));
+        let points = from.u.chunks(block).zip(to.u.chunks(block));
         for ((from, to), out) in points.zip(products.chunks_mut(2 * block)) {
             let (u, d) = out.split_at_mut(from.len());
             for (((u, d), from), to) in u.iter_mut().zip(d).zip(from).zip(to) {
@@ -38,7 +43,7 @@ impl<'a> FeatureLines<'a> {
                 *d = scales[1] * to - *u;
             }
         }
-        Self { exponent: form.exponent, block, exponents, products }
+        Self { exponent: form.exponent, block, passes: 0, exponents, products }
     }
 
     /// The line from an expanded point, as far as some features see it.
@@ -50,12 +55,13 @@ impl<'a> FeatureLines<'a> {
         scratch: &'a mut Scratch,
     ) -> Self {
         let (exponents, copy) = scratch.duals.take(2 + d.len()).split_at_mut(2);
-        exponents.copy_from_slice(&[at.exponent, super::scaled(d, copy)]);
+        let at = at.products();
+        exponents.copy_from_slice(&[at.exponent, scaled(d, copy)]);
         let products = scratch.features.take(2 * columns.len());
         let (u, products_of_d) = products.split_at_mut(columns.len());
-        u.iter_mut().zip(columns).for_each(|(u, &column)| *u = at.kept[column]);
+        u.iter_mut().zip(columns).for_each(|(u, &column)| *u = at.u[column]);
         form.matrix.products(columns, copy, products_of_d);
-        Self { exponent: form.exponent, block: columns.len(), exponents, products }
+        Self { exponent: form.exponent, block: columns.len(), passes: 0, exponents, products }
     }
 
     /// Visits `(u, d)` of every block, and combines the results along a tree that depends on the number of
@@ -85,6 +91,10 @@ impl<'a> FeatureLines<'a> {
 }
 
 impl Lines for FeatureLines<'_> {
+    fn passes(&self) -> usize {
+        self.passes
+    }
+
     fn at(&self, line: usize, t: f64) -> LinePoint {
         let (u_exponent, d_exponent) = (self.exponents[0], self.exponents[1 + line]);
         let step_exponent = if t == 0.0 { ZERO_EXPONENT } else { d_exponent + f64::from(binary_exponent(t.abs())) };

@@ -6,13 +6,15 @@ mod weights;
 
 use std::sync::{Mutex, OnceLock};
 
-use self::lines::FeatureLines;
-pub(super) use self::weights::Weights;
-use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
+pub(super) use self::{lines::FeatureLines, weights::Weights};
+use super::{
+    Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm,
+    running::{NEGLIGIBLE, Running, scaled},
+};
 use crate::{
     Exponent, FeatureMatrix, Scratch,
     data::{Block, MAX_BLOCK, Sweep},
-    exponent::{WidePower, largest, scaled_copy},
+    exponent::{WidePower, largest},
 };
 
 /// `Q(alpha) = (1/q)||Phi_n' alpha||_q^q` for a given feature matrix.
@@ -119,11 +121,8 @@ impl<'a> Features<'a> {
             let stripes = states.chunks(Running::LENGTH).zip(sums.chunks(n));
             let totals = totals.chunks_mut(Running::LENGTH).zip(out.omegas.chunks_mut(n));
             for ((state, sum), (total, omega)) in stripes.zip(totals) {
-                let (mut whole, mut stripe) = (Running::load(total), Running::load(state));
-                whole.raise(stripe.size, q, omega);
-                let factor = stripe.shrink_to(whole.size, q);
-                whole.power_sum += stripe.power_sum;
-                omega.iter_mut().zip(sum).for_each(|(omega, sum)| *omega += factor * sum);
+                let mut whole = Running::load(total);
+                whole.merge(Running::load(state), sum, q, omega);
                 whole.store(total);
             }
         };
@@ -131,18 +130,8 @@ impl<'a> Features<'a> {
             Sweep { per_feature: kept.len() / self.matrix.features(), state: Running::LENGTH * batch, outputs: batch };
         pass.run(&self.matrix, copies, kept, &mut scratch.pass, weigh, merge);
 
-        let totals = totals.chunks(Running::LENGTH).map(Running::load).zip(exponents);
-        for (problem, ((total, exponent), omega)) in totals.zip(out.omegas.chunks_mut(n)).enumerate() {
-            if total.size == 0.0 {
-                out.values[problem] = 0.0;
-                out.ln_values[problem] = f64::NEG_INFINITY;
-                continue;
-            }
-            let power = WidePower::new(total.size, *exponent, q);
-            out.values[problem] = power.times(total.power_sum / q);
-            out.ln_values[problem] = power.ln_times(total.power_sum / q);
-            let power = WidePower::new(total.size, *exponent, q - 1.0);
-            omega.iter_mut().for_each(|omega| *omega = power.times(*omega));
+        for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
+            Running::load(total).finish(*exponent, q, problem, out);
         }
     }
 
@@ -157,14 +146,6 @@ impl<'a> Features<'a> {
         let size = largest(u);
         (u, size, exponent)
     }
-}
-
-/// Dual vectors are scaled to this power of two: products with entries up to 1e200 then stay finite, and those with
-/// denormal entries stay far above [`NEGLIGIBLE`].
-const DUAL_SIZE: f64 = 300.0;
-
-fn scaled(alpha: &[f64], copy: &mut [f64]) -> f64 {
-    scaled_copy(alpha, DUAL_SIZE, copy)
 }
 
 impl QForm for Features<'_> {
@@ -182,6 +163,10 @@ impl QForm for Features<'_> {
 
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
         hessian::expand(self, alphas, out, scratch);
+    }
+
+    fn cardinality(&self) -> Option<u64> {
+        Some(self.matrix.features() as u64)
     }
 
     fn expansion_length(&self) -> usize {
@@ -208,8 +193,8 @@ impl QForm for Features<'_> {
         (_, from): (&[f64], &Expansion),
         (_, to): (&[f64], &Expansion),
         scratch: &'b mut Scratch,
-    ) -> (Box<dyn Lines + 'b>, usize) {
-        (Box::new(FeatureLines::between(self, from, to, scratch)), 0)
+    ) -> Box<dyn Lines + 'b> {
+        Box::new(FeatureLines::between(self, from, to, scratch))
     }
 
     fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict> {
@@ -228,52 +213,7 @@ impl QForm for Features<'_> {
         let pass = Sweep { per_feature: 1 + count, state: 0, outputs: 0 };
         let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
         pass.run(&self.matrix, copies, products, &mut scratch.pass, keep, |_, _| {});
-        Box::new(FeatureLines { exponent: self.exponent, block: self.matrix.layout().block, exponents, products })
-    }
-}
-
-/// Scaled products below this are what cancellation leaves of numbers that are 1e60 times as large, or more.
-const NEGLIGIBLE: f64 = 1e-300;
-
-/// The running scale of one dual vector in one stripe: sums are divided by powers of `size`.
-#[derive(Clone, Copy)]
-struct Running {
-    /// The largest `|u|` so far; 0 before the first.
-    size: f64,
-    /// The sum of `|u / size|^q`.
-    power_sum: f64,
-}
-
-impl Running {
-    const LENGTH: usize = 2;
-
-    fn load(state: &[f64]) -> Self {
-        Self { size: state[0], power_sum: state[1] }
-    }
-
-    fn store(self, state: &mut [f64]) {
-        state.copy_from_slice(&[self.size, self.power_sum]);
-    }
-
-    /// 1/size, or 0 where every `u` is so small that its powers vanish.
-    fn inverse(self) -> f64 {
-        if self.size < NEGLIGIBLE { 0.0 } else { 1.0 / self.size }
-    }
-
-    /// Raises the scale to `size` if that is larger, and shrinks what was summed up to fit.
-    fn raise(&mut self, size: f64, q: f64, omega: &mut [f64]) {
-        if size > self.size {
-            let factor = self.shrink_to(size, q);
-            omega.iter_mut().for_each(|omega| *omega *= factor);
-        }
-    }
-
-    /// Moves to a larger scale; returns the factor for sums of `J_q(u)`.
-    fn shrink_to(&mut self, size: f64, q: f64) -> f64 {
-        let ratio = if size > 0.0 { self.size / size } else { 0.0 };
-        self.size = size;
-        let factor = ratio.powf(q - 1.0);
-        self.power_sum *= ratio * factor;
-        factor
+        let block = self.matrix.layout().block;
+        Box::new(FeatureLines { exponent: self.exponent, block, passes: 1, exponents, products })
     }
 }

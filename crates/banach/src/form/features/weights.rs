@@ -1,10 +1,10 @@
 //! The fitted function of listed features.
 
-use super::{Features, NEGLIGIBLE};
+use super::Features;
 use crate::{
     Error, FeatureMatrix, Scratch,
     exponent::WidePower,
-    form::{Predict, QForm},
+    form::{Predict, QForm, running::NEGLIGIBLE},
 };
 
 /// `f(x) = <w, x>` for one or several w.

@@ -73,7 +73,7 @@ pub(super) fn lines<'a>(
             }
         }
     }
-    Box::new(GramLines { order: 2 * half, exponents, coefficients })
+    Box::new(GramLines { order: 2 * half, passes: 1, exponents, coefficients })
 }
 
 /// `Q` between two points. Up to degree 4 its polynomial follows from Q, its slope and its curvature at both ends, which are
@@ -83,30 +83,31 @@ pub(super) fn segment<'a>(
     (from, at_from): (&[f64], &Expansion),
     (to, at_to): (&[f64], &Expansion),
     scratch: &'a mut Scratch,
-) -> (Box<dyn Lines + 'a>, usize) {
+) -> Box<dyn Lines + 'a> {
     let (n, order) = (gram.samples(), gram.order());
     let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
     let dot = |v: &[f64]| v.iter().zip(&d).map(|(v, d)| v * d).sum::<f64>();
     let values = [at_from, at_to].map(|at| at.evaluation.values[0]);
     let slopes = [at_from, at_to].map(|at| dot(&at.evaluation.omegas));
-    let curvature: f64 = d.iter().zip(at_from.kept.chunks(n)).map(|(d, row)| d * dot(row)).sum();
+    let curvature: f64 = d.iter().zip(super::curvature(at_from).chunks(n)).map(|(d, row)| d * dot(row)).sum();
     let second = 0.5 * (order as f64 - 1.0) * curvature;
     let rest = values[1] - values[0] - slopes[0] - second;
     let slope_rest = slopes[1] - slopes[0] - 2.0 * second;
     if order > 4 || !(rest.is_finite() && slope_rest.is_finite()) {
-        return (lines(gram, from, &d, scratch), 1);
+        return lines(gram, from, &d, scratch);
     }
     let known = [values[0], slopes[0], second, 4.0 * rest - slope_rest, slope_rest - 3.0 * rest];
     let kept = scratch.features.take(order + 3);
     let (exponents, coefficients) = kept.split_at_mut(2);
     exponents.fill(0.0);
     coefficients.copy_from_slice(&known[..=order]);
-    (Box::new(GramLines { order, exponents, coefficients }), 0)
+    Box::new(GramLines { order, passes: 0, exponents, coefficients })
 }
 
 /// Polynomials in the step.
 struct GramLines<'a> {
     order: usize,
+    passes: usize,
     /// Powers of two by which alpha and each direction were divided.
     exponents: &'a [f64],
     /// For each line the coefficients of `t^0, ..., t^q`.
@@ -114,6 +115,10 @@ struct GramLines<'a> {
 }
 
 impl Lines for GramLines<'_> {
+    fn passes(&self) -> usize {
+        self.passes
+    }
+
     fn at(&self, line: usize, t: f64) -> LinePoint {
         let (q, order) = (self.order as f64, self.order as i32);
         let (start, d_exponent) = (self.exponents[0], self.exponents[1 + line]);

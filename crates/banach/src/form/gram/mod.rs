@@ -32,7 +32,7 @@ use self::{
     pass::{Batch, Sums},
     products::{Products, Work},
 };
-use super::{Evaluation, Expansion, Hessian, HessianPart, LINES, Lines, Predict, QForm};
+use super::{Evaluation, Expansion, Hessian, HessianPart, LINES, Lines, Predict, QForm, expansion::Kept};
 use crate::{Error, Exponent, FeatureMatrix, Memory, Scratch, exponent::scaled_copy, kernel::TensorKernel};
 
 /// `Q` of the features of a tensor kernel, from the Gram tensor of order q = 2, 4, 6 or 8.
@@ -237,9 +237,7 @@ impl QForm for Gram<'_> {
         self.curvature(alphas, &mut together, scratch);
         for (problem, at) in out.iter_mut().enumerate() {
             at.evaluation.copy_from(&together, problem, n);
-            at.kept.clear();
-            at.kept.extend_from_slice(&together.curvatures[problem * n * n..][..n * n]);
-            at.degree = self.exponent.q() - 2.0;
+            at.kept = Kept::Curvature(together.curvatures[problem * n * n..][..n * n].to_vec());
         }
     }
 
@@ -249,7 +247,7 @@ impl QForm for Gram<'_> {
 
     fn hessian(&self, at: &Expansion, _keep: usize, _scratch: &mut Scratch) -> Hessian {
         let factor = self.exponent.q() - 1.0;
-        Hessian::exact(HessianPart::Dense(at.kept.iter().map(|entry| factor * entry).collect()))
+        Hessian::exact(HessianPart::Dense(curvature(at).iter().map(|entry| factor * entry).collect()))
     }
 
     fn preview<'b>(
@@ -267,7 +265,7 @@ impl QForm for Gram<'_> {
         from: (&[f64], &Expansion),
         to: (&[f64], &Expansion),
         scratch: &'b mut Scratch,
-    ) -> (Box<dyn Lines + 'b>, usize) {
+    ) -> Box<dyn Lines + 'b> {
         lines::segment(self, from, to, scratch)
     }
 
@@ -277,6 +275,14 @@ impl QForm for Gram<'_> {
 
     fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict> {
         Box::new(predictor::GramPredictor::new(self, alphas))
+    }
+}
+
+/// M at an expansion.
+fn curvature(at: &Expansion) -> &[f64] {
+    match &at.kept {
+        Kept::Curvature(entries) => entries,
+        _ => panic!("an expansion is read by the form that made it"),
     }
 }
 

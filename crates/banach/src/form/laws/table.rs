@@ -89,7 +89,7 @@ impl Table {
         let (terms, alphas) = (Self { columns: magnitudes(&self.columns), ..*self }, magnitudes(alpha));
         let unit = 2.0 * f64::EPSILON * (self.n as f64 + 4.0) * q;
         match route {
-            Route::ByColumns | Route::ByRows | Route::Sparse | Route::Listed => {
+            Route::ByColumns | Route::ByRows | Route::Sparse | Route::Listed | Route::Tiles | Route::TilesOfSparse => {
                 unit * largest(&terms.adjoint(&alphas)) / largest(&self.adjoint(alpha))
             }
             Route::Gram | Route::GramOfSparse | Route::Streamed => {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, Exponent,
-    kernel::{FeatureMap, TensorKernel, cardinality, lists_inputs},
+    kernel::{FeatureMap, MonomialScale, TensorKernel, cardinality, lists_inputs},
 };
 
 /// Predicted seconds and bytes of a route.
@@ -60,7 +60,7 @@ impl Task<'_> {
             return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
         }
         let map = FeatureMap::new(self.kernel, inputs, self.exponent, None)?;
-        let bytes = KernelFeatures::bytes(&map, samples, self.problems());
+        let bytes = KernelFeatures::bytes(&map, MonomialScale::Raw, samples, self.problems());
         let (entries, rates) = (samples as f64 * map.len() as f64, &self.planner.rates);
         let setup = entries / rates.listing + 8.0 * entries / rates.fresh;
         self.within(FEATURES, bytes, INSTEAD, setup, self.dense_pass(entries, map.len()))

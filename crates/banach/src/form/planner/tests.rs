@@ -1,7 +1,7 @@
 //! The choice in clear-cut cases, the accounting of the forms, and what a plan says.
 
 use super::*;
-use crate::kernel::{Anova, Exponential, FeatureMap, Linear, Normalized, Polynomial, cardinality};
+use crate::kernel::{Anova, Exponential, FeatureMap, Linear, MonomialScale, Normalized, Polynomial, cardinality};
 
 const GB: u64 = 1_000_000_000;
 
@@ -127,7 +127,7 @@ fn bytes_are_those_of_the_forms() {
     let plan = planner(GB).plan(Shape::from(&x), squares(), e).expect("all");
     let map = FeatureMap::new(plan.kernel(), 5, e, None).expect("finite");
     let bytes = |route| outcome(&plan, route).clone().expect("admissible").bytes;
-    assert_eq!(Some(bytes(Route::Features)), KernelFeatures::bytes(&map, 12, 1));
+    assert_eq!(Some(bytes(Route::Features)), KernelFeatures::bytes(&map, MonomialScale::Raw, 12, 1));
     assert!(bytes(Route::Features) > map.bytes(12).expect("small"));
     assert_eq!(Some(bytes(Route::Gram)), Gram::bytes(12, 4));
     assert_eq!(Some(bytes(Route::Streamed)), Gram::streamed_bytes(12, 4));

@@ -94,10 +94,11 @@ impl Run<'_> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let d = self.step_to_point();
         let form = self.problem.form();
-        let (line, passes) = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
+        let line = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
         let slope = |t: f64| line.at(0, t).slope + self.conjugate_slope(&self.alpha, &d, t);
         let descent = self.descent.abs();
         let t = zero_between((0.0, -descent), (1.0, f64::INFINITY), SLOPE_SHARE * descent, slope);
+        let passes = line.passes();
         drop(line);
         self.passes += passes;
         self.scratch = scratch;

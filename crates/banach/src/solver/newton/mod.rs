@@ -158,11 +158,12 @@ fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut
 /// but enough for a matrix of full rank. It does not depend on how many problems run together, so that each of them goes the
 /// way it would go alone.
 fn kept_features(form: &dyn QForm) -> usize {
-    let (n, features) = (form.samples(), form.expansion_length());
-    (features / n).max(4 * n)
+    let (n, features) = (form.samples(), form.cardinality().unwrap_or(0));
+    usize::try_from(features / n as u64).unwrap_or(usize::MAX).max(4 * n).min(form.most_kept())
 }
 
-/// The most features that a Hessian keeps: all of them, but for very many samples, where their columns take memory.
+/// The most features that a Hessian keeps: all that can be had, but for very many samples, where their columns take memory.
 fn most_features(form: &dyn QForm) -> usize {
-    if form.samples() > MOST_DENSE { 4 * kept_features(form) } else { usize::MAX }
+    let most = if form.samples() > MOST_DENSE { 4 * kept_features(form) } else { usize::MAX };
+    most.min(form.most_kept())
 }

@@ -1,0 +1,150 @@
+//! The Hessian `(q-1) Phi_n diag(|u|^(q-2)) Phi_n*` on chosen features.
+//!
+//! For p near 1 nearly all of the trace sits on few features: a model that keeps those and puts the others in as a
+//! multiple of the identity is as good for a Newton step, and `card(K)/keep` times as cheap.
+
+use faer::{
+    Accum, MatMut, MatRef, Par,
+    linalg::matmul::triangular::{self, BlockStructure},
+};
+use rayon::prelude::*;
+
+use super::{Hessian, HessianPart, MOST_DENSE};
+use crate::{
+    FeatureMatrix, Scratch,
+    exponent::{WidePower, scale_by_exp2},
+};
+
+/// Features that can be had one by one.
+pub(super) trait Columns: Sync {
+    /// The number of samples, n.
+    fn samples(&self) -> usize;
+
+    /// The values of one feature, one per sample.
+    fn column_into(&self, column: usize, out: &mut [f64]);
+
+    /// The power of two that brings the entries of some features to at most 1.
+    fn scale_of(&self, columns: &[usize]) -> f64;
+}
+
+impl Columns for FeatureMatrix<'_> {
+    fn samples(&self) -> usize {
+        FeatureMatrix::samples(self)
+    }
+
+    fn column_into(&self, column: usize, out: &mut [f64]) {
+        FeatureMatrix::column_into(self, column, out);
+    }
+
+    fn scale_of(&self, columns: &[usize]) -> f64 {
+        FeatureMatrix::scale_of(self, columns)
+    }
+}
+
+/// The features that carry the trace of M, and the trace of the others.
+pub(super) struct Selection {
+    pub columns: Vec<usize>,
+    /// `|u/size|^(q-2)` of those.
+    pub weights: Vec<f64>,
+    /// `size` is the mantissa and a power of two.
+    pub size: f64,
+    pub exponent: f64,
+    /// The trace of the others, for `u` divided by `size` and entries divided by `2^tail_exponent`.
+    pub tail: f64,
+    pub tail_exponent: f64,
+}
+
+impl Selection {
+    /// The Hessian on these features.
+    pub(super) fn hessian(self, matrix: &dyn Columns, q: f64, scratch: &mut Scratch) -> Hessian {
+        let (n, Self { columns, weights, size, exponent, tail, tail_exponent }) = (matrix.samples(), self);
+        let entries = matrix.scale_of(&columns);
+        let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
+        let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
+            let mut factor = vec![0.0; n * columns.len()];
+            weighted_columns(matrix, &columns, &weights, entries, &mut factor);
+            let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
+            multiply(&mut factor, power.root(), (q - 1.0).sqrt());
+            (HessianPart::Factor(factor), trace)
+        } else {
+            let square = weighted_square(matrix, &columns, &weights, entries, scratch);
+            let trace: f64 = square.iter().step_by(n + 1).sum();
+            let mut square = square;
+            multiply(&mut square, power, q - 1.0);
+            (HessianPart::Dense(square), trace)
+        };
+        let tail = scale_by_exp2(tail, 2.0 * (tail_exponent - entries));
+        let tail_share = if tail > 0.0 { tail / (tail + trace) } else { 0.0 };
+        Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share, columns }
+    }
+}
+
+/// `Phi_n Phi_n*` over all features of a matrix.
+pub(super) fn square(matrix: &FeatureMatrix<'_>, scratch: &mut Scratch) -> Vec<f64> {
+    let all: Vec<usize> = (0..matrix.features()).collect();
+    let entries = matrix.scale_of(&all);
+    let mut square = weighted_square(matrix, &all, &vec![1.0; all.len()], entries, scratch);
+    multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
+    square
+}
+
+/// Multiplies by a number that may be out of range while the products are not.
+fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
+    let both = power.times(factor);
+    if both.is_normal() {
+        numbers.iter_mut().for_each(|number| *number *= both);
+    } else {
+        numbers.iter_mut().for_each(|number| *number = power.times(factor * *number));
+    }
+}
+
+/// Columns in one product of a weighted square, and most pieces of its sum.
+const SQUARE_COLUMNS: usize = 512;
+const SQUARE_PIECES: usize = 4;
+
+/// Some features, each times the root of its weight, for entries divided by `2^exponent`, one after another.
+fn weighted_columns(matrix: &dyn Columns, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
+    for ((out, &column), weight) in out.chunks_mut(matrix.samples()).zip(columns).zip(weights) {
+        matrix.column_into(column, out);
+        let factor = scale_by_exp2(weight.sqrt(), -exponent);
+        if factor.is_normal() {
+            out.iter_mut().for_each(|x| *x *= factor);
+        } else {
+            out.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent) * weight.sqrt());
+        }
+    }
+}
+
+/// `Phi_n diag(weights) Phi_n'` over some features, an n x n matrix of which only the part on and below the diagonal
+/// is set, for entries divided by `2^exponent`.
+fn weighted_square(
+    matrix: &dyn Columns,
+    columns: &[usize],
+    weights: &[f64],
+    exponent: f64,
+    scratch: &mut Scratch,
+) -> Vec<f64> {
+    let n = matrix.samples();
+    // Pieces that depend on the number of features alone, added up in their order.
+    let piece = columns.len().div_ceil(SQUARE_PIECES).max(1);
+    let width = piece.min(SQUARE_COLUMNS);
+    let areas = scratch.pass.take((n * n + n * width) * columns.len().div_ceil(piece));
+    let pieces = columns.par_chunks(piece).zip(weights.par_chunks(piece));
+    pieces.zip(areas.par_chunks_mut(n * n + n * width)).for_each(|((columns, weights), area)| {
+        let (part, factor) = area.split_at_mut(n * n);
+        part.fill(0.0);
+        for (columns, weights) in columns.chunks(width).zip(weights.chunks(width)) {
+            let factor = &mut factor[..n * columns.len()];
+            weighted_columns(matrix, columns, weights, exponent, factor);
+            let factor = MatRef::from_column_major_slice(factor, n, columns.len());
+            let sum = MatMut::from_column_major_slice_mut(part, n, n);
+            let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+            triangular::matmul(sum, lower, Accum::Add, factor, full, factor.transpose(), full, 1.0, Par::Seq);
+        }
+    });
+    let mut out = vec![0.0; n * n];
+    for area in areas.chunks(n * n + n * width) {
+        out.iter_mut().zip(area).for_each(|(out, part)| *out += part);
+    }
+    out
+}

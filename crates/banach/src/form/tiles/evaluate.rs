@@ -1,0 +1,97 @@
+//! `Q` and omega in one pass.
+
+use super::{
+    monomials::{Monomials, Points},
+    sweep::{Sweep, Tile, Visitor},
+};
+use crate::{
+    Exponent, Scratch,
+    data::Pool,
+    exponent::largest,
+    form::{
+        Evaluation,
+        running::{Running, scaled},
+    },
+};
+
+/// Turns u into `J_q(u)`, relative to the largest `|u|` met so far.
+pub(super) struct Powers {
+    pub exponent: Exponent,
+}
+
+impl Powers {
+    /// As [`Visitor::visit`], given the largest `|u|` of the tile.
+    pub(super) fn raise(&self, tile: Tile<'_>, size: f64) -> bool {
+        let mut running = Running::load(tile.state);
+        running.raise(size, self.exponent.q(), tile.sum);
+        running.power_sum += self.exponent.duality_map(tile.u, tile.factor * running.inverse());
+        running.store(tile.state);
+        size > 0.0
+    }
+}
+
+impl Visitor for Powers {
+    type Own = ();
+
+    fn visit(&self, tile: Tile<'_>, (): &mut ()) -> bool {
+        let size = tile.factor * largest(tile.u);
+        self.raise(tile, size)
+    }
+}
+
+/// The functions `f = <w, Phi(.)>`, `w = J_q(u)`, of dual vectors at some points: the running scale of each, and its sum
+/// relative to that.
+pub(super) fn functions<V: Visitor>(
+    monomials: &Monomials<'_>,
+    points: &Points<'_>,
+    alphas: &[f64],
+    visitor: &V,
+    own: &mut [V::Own],
+    totals: &mut [f64],
+    sums: &mut [f64],
+    pool: &mut Pool,
+) {
+    let (q, m) = (monomials.exponent.q(), points.x.samples());
+    totals.fill(0.0);
+    sums.fill(0.0);
+    let pass = Sweep { monomials, group: 1, state: Running::LENGTH, output: Some(points) };
+    pass.run(alphas, own, pool, visitor, |states, stripe_sums| {
+        let stripes = states.chunks(Running::LENGTH).zip(stripe_sums.chunks(m));
+        for ((state, stripe), (total, sum)) in stripes.zip(totals.chunks_mut(Running::LENGTH).zip(sums.chunks_mut(m))) {
+            let mut whole = Running::load(total);
+            whole.merge(Running::load(state), stripe, q, sum);
+            whole.store(total);
+        }
+    });
+}
+
+/// Evaluates a batch with a visitor that raises powers.
+pub(super) fn pass<V: Visitor>(
+    monomials: &Monomials<'_>,
+    alphas: &[f64],
+    visitor: &V,
+    own: &mut [V::Own],
+    out: &mut Evaluation,
+    scratch: &mut Scratch,
+) {
+    let (n, q) = (monomials.samples(), monomials.exponent.q());
+    let batch = alphas.len() / n;
+    out.resize(n, batch);
+    let (copies, rest) = scratch.duals.take((n + 1 + Running::LENGTH) * batch).split_at_mut(n * batch);
+    let (exponents, totals) = rest.split_at_mut(batch);
+    for ((alpha, copy), exponent) in alphas.chunks(n).zip(copies.chunks_mut(n)).zip(&mut *exponents) {
+        *exponent = scaled(alpha, copy);
+    }
+    functions(monomials, &monomials.points, copies, visitor, own, totals, &mut out.omegas, &mut scratch.pass);
+    for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
+        Running::load(total).finish(*exponent, q, problem, out);
+    }
+}
+
+/// `Q` and omega of a batch.
+pub(super) fn evaluate(monomials: &Monomials<'_>, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
+    let visitor = Powers { exponent: monomials.exponent };
+    // Nothing is kept, which takes no memory.
+    let mut own = vec![(); monomials.layout.stripes.len()];
+    pass(monomials, alphas, &visitor, &mut own, out, scratch);
+}

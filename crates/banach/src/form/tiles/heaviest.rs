@@ -1,0 +1,294 @@
+//! The monomials that carry the weight of the Hessian, found in the pass that evaluates Q.
+//!
+//! A monomial's share in the trace of M is `|u|^(q-2) ||phi||^2 = (|u| rho)^(q-2)` with `rho = ||phi||^(2/(q-2))`. The norms are not at
+//! hand in a pass; the product of the root mean squares of the variables stands for them, so that a monomial's *score*
+//! `|u| rho` takes a multiplication. The C monomials with the largest scores are kept, exactly; of the others a sample of scores, so
+//! that their part of the trace is known.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{
+    Tiles,
+    evaluate::{Powers, pass},
+    monomials::{Listed, Monomials},
+    sweep::{Place, Tile, Visitor},
+};
+use crate::{
+    Hessian, HessianPart, Scratch,
+    exponent::{largest, scale_by_exp2},
+    form::{
+        Evaluation, Expansion, QForm,
+        expansion::Kept,
+        heaviest::Selection,
+        running::{NEGLIGIBLE, scaled},
+    },
+    kernel::MonomialScale,
+};
+
+/// What a pass keeps for second-order steps.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heaviest {
+    /// The numbers of the kept monomials, increasing.
+    pub indices: Vec<u64>,
+    /// Their u, divided by `2^exponent`.
+    pub u: Vec<f64>,
+    pub exponent: f64,
+    /// Scores of monomials that were not kept; each stands for `each` of them.
+    pub left_out: Vec<f64>,
+    pub each: f64,
+}
+
+/// Scores that are kept of the monomials that are left out, about.
+const JUDGED: u64 = 1 << 17;
+
+/// The relative norms of the monomials, about.
+#[derive(Debug, Clone)]
+pub(super) struct Norms {
+    /// `rho` of each variable, and of what the monomials of a degree have in common; at most 1.
+    variables: Vec<f64>,
+    degrees: Vec<f64>,
+    /// The square of the largest norm, for entries divided by `2^exponent`.
+    largest: f64,
+    exponent: f64,
+}
+
+impl Norms {
+    pub(super) fn new(monomials: &Monomials<'_>) -> Self {
+        let (n, degrees) = (monomials.samples(), monomials.degrees.len());
+        if monomials.scale != MonomialScale::Raw {
+            let variables = vec![1.0; monomials.inputs()];
+            return Self { variables, degrees: vec![1.0; degrees], largest: n as f64, exponent: 0.0 };
+        }
+        let mut column = vec![0.0; n];
+        // The binary logarithms of root mean squares: the squares may be out of range.
+        let mut mean_of = |fill: &dyn Fn(&mut [f64])| {
+            fill(&mut column);
+            let size = largest(&column);
+            let square = column.iter().map(|x| (x / size) * (x / size)).sum::<f64>() / n as f64;
+            if size > 0.0 { size.log2() + 0.5 * square.log2() } else { f64::NEG_INFINITY }
+        };
+        let x = &monomials.points.x;
+        let sizes: Vec<f64> =
+            (0..monomials.inputs()).map(|j| mean_of(&|out: &mut [f64]| x.column_into(j, out))).collect();
+        let rows = mean_of(&|out: &mut [f64]| monomials.points.factors_into(out));
+        let most = sizes.iter().fold(f64::NEG_INFINITY, |most, size| most.max(*size));
+        let most = if most.is_finite() { most } else { 0.0 };
+        let common = |degree: usize| degree as f64 * most + monomials.typical_root(degree).log2() + rows;
+        let sizes_of: Vec<f64> = monomials.degrees.iter().map(|degree| common(degree.degree)).collect();
+        let highest = sizes_of.iter().fold(f64::NEG_INFINITY, |highest, size| highest.max(*size));
+        let power = 2.0 / (monomials.exponent.q() - 2.0);
+        let exponent = highest.floor().clamp(-1000.0, 1000.0);
+        Self {
+            variables: sizes.iter().map(|size| ((size - most) * power).exp2()).collect(),
+            degrees: sizes_of.iter().map(|size| ((size - highest) * power).exp2()).collect(),
+            largest: scale_by_exp2(n as f64, 2.0 * (highest - exponent)),
+            exponent,
+        }
+    }
+
+    /// What the monomials of a tile have in common.
+    fn common(&self, place: &Place<'_>) -> f64 {
+        self.degrees[place.block] * place.prefix.iter().map(|&variable| self.variables[variable]).product::<f64>()
+    }
+
+    /// `rho` of a monomial.
+    fn of(&self, monomials: &Monomials<'_>, variables: &[u32]) -> f64 {
+        let block = monomials.degrees.iter().position(|degree| degree.degree == variables.len()).unwrap_or(0);
+        self.degrees[block] * variables.iter().map(|&variable| self.variables[variable as usize]).product::<f64>()
+    }
+}
+
+/// A monomial that may be kept.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    score: f64,
+    u: f64,
+    index: u64,
+}
+
+impl Candidate {
+    /// Heavier ones first; those of equal score by their number.
+    fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        other.score.total_cmp(&self.score).then(self.index.cmp(&other.index))
+    }
+}
+
+/// What one stripe has found for one dual vector.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    candidates: Vec<Candidate>,
+    left_out: Vec<f64>,
+    /// Entries until the next one that is judged.
+    until: usize,
+}
+
+/// Evaluates and keeps the heaviest.
+struct Collect<'c> {
+    powers: Powers,
+    norms: &'c Norms,
+    capacity: usize,
+    every: usize,
+    /// For each dual vector, the bits of a score that at least `capacity` monomials reach.
+    thresholds: &'c [AtomicU64],
+}
+
+/// Keeps the heaviest of more than `capacity` candidates; returns the least of their scores.
+fn cut(candidates: &mut Vec<Candidate>, capacity: usize) -> f64 {
+    candidates.select_nth_unstable_by(capacity - 1, Candidate::compare);
+    candidates.truncate(capacity);
+    candidates[capacity - 1].score
+}
+
+impl Collect<'_> {
+    fn collect(&self, tile: &Tile<'_>, size: f64, found: &mut Found) {
+        let (place, threshold) = (tile.place, &self.thresholds[tile.group]);
+        let inner = if place.inner.is_empty() { &[1.0][..] } else { &self.norms.variables[place.inner.clone()] };
+        let outer = |column: usize| {
+            if place.outer.is_empty() { 1.0 } else { self.norms.variables[place.outer.start + column] }
+        };
+        let common = tile.factor * self.norms.common(place);
+        if self.every > 0 {
+            let mut at = found.until;
+            while at < tile.u.len() {
+                let (column, row) = (at / inner.len(), at % inner.len());
+                let score = tile.u[at].abs() * inner[row] * outer(column) * common;
+                if score > 0.0 {
+                    found.left_out.push(score);
+                }
+                at += self.every;
+            }
+            found.until = at - tile.u.len();
+        }
+        // At most 1 are all rho.
+        let mut least = f64::from_bits(threshold.load(Ordering::Relaxed));
+        if size < least {
+            return;
+        }
+        for (column, u) in tile.u.chunks(inner.len()).enumerate() {
+            let common = common * outer(column);
+            if common == 0.0 {
+                continue;
+            }
+            for (part, (u, inner)) in u.chunks(64).zip(inner.chunks(64)).enumerate() {
+                // Most parts have none, which a plain loop sees at once.
+                let most = u.iter().zip(inner).fold(0.0_f64, |most, (u, rho)| most.max(u.abs() * rho));
+                if most * common < least || most == 0.0 {
+                    continue;
+                }
+                for (row, (u, rho)) in u.iter().zip(inner).enumerate() {
+                    let score = u.abs() * rho * common;
+                    if score >= least && score > 0.0 {
+                        let index = place.index(column, 64 * part + row);
+                        found.candidates.push(Candidate { score, u: tile.factor * u, index });
+                    }
+                }
+                if found.candidates.len() >= 2 * self.capacity {
+                    // Whatever is below it is below as many in any case, so that the order in which stripes come here does
+                    // not change what is kept in the end.
+                    let reached = cut(&mut found.candidates, self.capacity);
+                    threshold.fetch_max(reached.to_bits(), Ordering::Relaxed);
+                    least = least.max(reached);
+                }
+            }
+        }
+    }
+}
+
+impl Visitor for Collect<'_> {
+    /// One for each dual vector.
+    type Own = Vec<Found>;
+
+    fn visit(&self, tile: Tile<'_>, own: &mut Self::Own) -> bool {
+        let size = tile.factor * largest(tile.u);
+        if size > 0.0 {
+            self.collect(&tile, size, &mut own[tile.group]);
+        }
+        self.powers.raise(tile, size)
+    }
+}
+
+/// Evaluates a batch and keeps the heaviest monomials of each.
+pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
+    let (monomials, n, batch) = (&form.monomials, form.samples(), out.len());
+    let (powers, mut together) = (Powers { exponent: monomials.exponent }, Evaluation::default());
+    if monomials.exponent.q() == 2.0 {
+        form.evaluate(alphas, &mut together, scratch);
+        for (problem, at) in out.iter_mut().enumerate() {
+            at.evaluation.copy_from(&together, problem, n);
+            at.kept = Kept::Nothing;
+        }
+        return;
+    }
+    let (capacity, count) = (form.capacity(), monomials.count());
+    let every = if capacity as u64 == count { 0 } else { (count / JUDGED).max(1) as usize };
+    let thresholds: Vec<AtomicU64> = (0..batch).map(|_| AtomicU64::new(0)).collect();
+    let visitor = Collect { powers, norms: form.norms(), capacity, every, thresholds: &thresholds };
+    let mut own = vec![vec![Found::default(); batch]; monomials.layout.stripes.len()];
+    pass(monomials, alphas, &visitor, &mut own, &mut together, scratch);
+    let copy = scratch.duals.take(n);
+    for (problem, (at, alpha)) in out.iter_mut().zip(alphas.chunks(n)).enumerate() {
+        at.evaluation.copy_from(&together, problem, n);
+        let mut candidates: Vec<Candidate> =
+            own.iter_mut().flat_map(|stripe| std::mem::take(&mut stripe[problem].candidates)).collect();
+        let least = if candidates.len() > capacity { cut(&mut candidates, capacity) } else { 0.0 };
+        candidates.sort_unstable_by_key(|candidate| candidate.index);
+        let left_out = own.iter().flat_map(|stripe| &stripe[problem].left_out).copied();
+        at.kept = Kept::Heaviest(Heaviest {
+            indices: candidates.iter().map(|candidate| candidate.index).collect(),
+            u: candidates.iter().map(|candidate| candidate.u).collect(),
+            exponent: scaled(alpha, copy),
+            left_out: left_out.filter(|score| *score < least).collect(),
+            each: every as f64,
+        });
+    }
+}
+
+/// What an expansion of this form has kept.
+pub(super) fn kept(at: &Expansion) -> &Heaviest {
+    match &at.kept {
+        Kept::Heaviest(heaviest) => heaviest,
+        _ => panic!("an expansion is read by the form that made it"),
+    }
+}
+
+/// The Hessian at an expansion, on the `keep` heaviest monomials.
+pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
+    let q = form.exponent().q();
+    if q == 2.0 {
+        // It is found outside the lock: a thread that waits for parts of it may be given another problem that asks for it.
+        let square = if let Some(square) = form.square.get() {
+            square
+        } else {
+            let found = form.find_square(scratch);
+            form.square.get_or_init(|| found)
+        };
+        return Hessian::exact(HessianPart::Dense(square.clone()));
+    }
+    let (at, norms) = (kept(at), form.norms());
+    let size = largest(&at.u);
+    if size < NEGLIGIBLE {
+        return Hessian::exact(HessianPart::Factor(Vec::new()));
+    }
+    let listed = Listed::new(&form.monomials, &at.indices);
+    let share = |score: f64| (score / size).powf(q - 2.0);
+    let mut tail = at.each * at.left_out.iter().map(|score| share(*score)).sum::<f64>();
+    let mut columns: Vec<usize> = (0..at.u.len()).collect();
+    if keep < columns.len() {
+        let score = |column: usize| norms.of(&form.monomials, listed.variables(column)) * at.u[column].abs();
+        let scores: Vec<f64> = columns.iter().map(|&column| score(column)).collect();
+        columns.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        tail += columns[keep..].iter().map(|&column| share(scores[column])).sum::<f64>();
+        columns.truncate(keep);
+        columns.sort_unstable();
+    }
+    let weights = columns.iter().map(|&column| (at.u[column].abs() / size).powf(q - 2.0)).collect();
+    let selection = Selection {
+        columns,
+        weights,
+        size,
+        exponent: at.exponent,
+        tail: norms.largest * tail,
+        tail_exponent: norms.exponent,
+    };
+    selection.hessian(&listed, q, scratch)
+}

@@ -1,0 +1,244 @@
+//! The tiles route: `Q` of a kernel with finitely many features, none of which is stored.
+
+mod evaluate;
+mod heaviest;
+#[cfg(test)]
+mod laws;
+mod layout;
+mod lines;
+mod monomials;
+mod predictor;
+mod ranks;
+mod segment;
+pub(crate) mod sweep;
+
+use std::sync::{Arc, OnceLock};
+
+pub(crate) use self::{heaviest::Heaviest, monomials::Monomials};
+use self::{heaviest::Norms, lines::TileLines, monomials::degrees, predictor::TilePredictor, sweep::Sweep};
+use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm, running::Running};
+use crate::{
+    Error, Exponent, FeatureMatrix, Memory, Scratch,
+    kernel::{MonomialScale, TensorKernel, check_range},
+};
+
+/// Variables in a block of a tile, at most: two blocks of a few hundred samples and the tile fit in a second-level
+/// cache, and products of this size run at full speed.
+const WIDTH: usize = 128;
+/// Running numbers of a dual vector in an evaluation.
+const STATE: usize = Running::LENGTH;
+/// Monomials that an expansion keeps, at least if there are as many, and for each sample.
+const KEPT: usize = 1 << 16;
+const KEPT_PER_SAMPLE: usize = 16;
+
+/// `Q` of a kernel with finitely many features, for any q, without its feature matrix.
+///
+/// The kernel is a sum over its degrees, and the features of a degree are the entries of a symmetric array
+/// `A = sum_i alpha_i x_i (x) ... (x) x_i`, which is formed tile by tile by matrix products, turned into `J_q(c A) c` in cache and
+/// contracted with the samples again. One evaluation costs `4 n card(K)` operations per dual vector, at the speed of matrix
+/// products, and the memory of a few tiles.
+///
+/// Monomials can be brought to a scale of their own, [`MonomialScale::Unit`] or [`MonomialScale::Standardized`], for one or two
+/// more products per tile.
+///
+/// ```
+/// use banach::{Exponent, FeatureMatrix, Memory, QForm, Tiles, kernel::{MonomialScale, Polynomial}};
+///
+/// let x = FeatureMatrix::from_rows(3, 2, &[1.0, 2.0, -1.0, 0.5, 0.3, 1.0])?;
+/// let kernel = Polynomial::new(2, 1.0, 0.0)?;
+/// let tiles = Tiles::new(x, kernel, MonomialScale::Raw, Exponent::new(1.05)?, Memory::default())?;
+/// assert_eq!(tiles.cardinality(), Some(3));
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Tiles<'a> {
+    monomials: Monomials<'a>,
+    capacity: usize,
+    /// `Phi_n Phi_n*`, the Hessian for q = 2, found when it is first asked for.
+    square: OnceLock<Vec<f64>>,
+    /// About the norms of the features, found when another Hessian is first asked for.
+    norms: OnceLock<Norms>,
+}
+
+/// What is to fit in memory, and what to do where it does not.
+pub(super) const PASS: &str = "a pass over the tiles of all monomials";
+pub(super) const INSTEAD: &str = "take fewer problems at a time, or fewer samples";
+
+impl<'a> Tiles<'a> {
+    /// The form of a kernel on the samples of a matrix, with monomials of this scale.
+    pub fn new(
+        x: FeatureMatrix<'a>,
+        kernel: impl TensorKernel + 'static,
+        scale: MonomialScale,
+        exponent: Exponent,
+        memory: Memory,
+    ) -> Result<Self, Error> {
+        let kernel: Arc<dyn TensorKernel> = Arc::new(kernel);
+        let bytes = Self::bytes(x.samples(), x.features(), &*kernel, scale, 1)?;
+        memory.check(PASS, bytes, INSTEAD)?;
+        let monomials = Monomials::new(x, kernel, scale, exponent)?;
+        let capacity = KEPT.max(KEPT_PER_SAMPLE.saturating_mul(monomials.samples()));
+        Ok(Self { monomials, capacity, square: OnceLock::new(), norms: OnceLock::new() })
+    }
+
+    /// The bytes of working memory that evaluations of so many problems take, besides the data; `None` beyond all
+    /// counting. Second derivatives are not counted: they are of the solver's choosing.
+    pub fn bytes(
+        samples: usize,
+        inputs: usize,
+        kernel: &dyn TensorKernel,
+        scale: MonomialScale,
+        problems: usize,
+    ) -> Result<Option<u64>, Error> {
+        let count = ranks::count(inputs, &degrees(kernel, inputs)?);
+        let scaled = scale != MonomialScale::Raw;
+        let pass = |batch, points| Sweep::memory(samples, inputs, count, batch, points, scaled);
+        let numbers = || {
+            let pass = pass(problems.max(1), samples)?;
+            let vectors = samples.checked_mul(problems.max(1))?.checked_mul(2)?;
+            // Scaled columns are a copy.
+            let copy = if scaled { samples.checked_mul(inputs)? } else { 0 };
+            pass.checked_add(vectors)?.checked_add(copy)
+        };
+        Ok(numbers().and_then(|numbers| u64::try_from(numbers).ok()?.checked_mul(8)))
+    }
+
+    /// The same, cut into tiles of at most so many variables, a multiple of 8, and with so many monomials kept by an
+    /// expansion.
+    #[cfg(test)]
+    pub(crate) fn with_layout(self, width: usize, capacity: usize) -> Self {
+        Self { monomials: self.monomials.with_width(width), capacity, ..self }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &dyn TensorKernel {
+        &*self.monomials.kernel
+    }
+
+    /// The scale of the monomials.
+    pub fn scale(&self) -> MonomialScale {
+        self.monomials.scale
+    }
+
+    /// The monomials that an expansion keeps.
+    fn capacity(&self) -> usize {
+        self.capacity.min(usize::try_from(self.monomials.count()).unwrap_or(usize::MAX))
+    }
+
+    fn norms(&self) -> &Norms {
+        self.norms.get_or_init(|| Norms::new(&self.monomials))
+    }
+
+    /// `Phi_n Phi_n*`. For raw monomials these are the values of the kernel; others take a pass for every sample.
+    fn find_square(&self, scratch: &mut Scratch) -> Vec<f64> {
+        let n = self.samples();
+        self.kernel_square().unwrap_or_else(|| {
+            let mut square = vec![0.0; n * n];
+            let mut out = Evaluation::default();
+            const TOGETHER: usize = 16;
+            for (first, rows) in (0..n).step_by(TOGETHER).zip(square.chunks_mut(TOGETHER * n)) {
+                let mut alphas = vec![0.0; rows.len()];
+                alphas.chunks_mut(n).enumerate().for_each(|(row, alpha)| alpha[first + row] = 1.0);
+                self.evaluate(&alphas, &mut out, scratch);
+                rows.copy_from_slice(&out.omegas);
+            }
+            square
+        })
+    }
+
+    /// The values of the kernel at all pairs of samples, if its monomials are raw and it is in range there.
+    fn kernel_square(&self) -> Option<Vec<f64>> {
+        let Monomials { points, kernel, scale, .. } = &self.monomials;
+        let (n, x) = (self.samples(), &points.x);
+        if *scale != MonomialScale::Raw {
+            return None;
+        }
+        let count = kernel.power_sums();
+        let mut sums = vec![0.0; n * n * count];
+        let (mut column, mut power) = (vec![0.0; n], vec![0.0; n]);
+        for j in 0..x.features() {
+            x.column_into(j, &mut column);
+            power.fill(1.0);
+            for sums in sums.chunks_mut(n * n) {
+                power.iter_mut().zip(&column).for_each(|(power, x)| *power *= x);
+                for (sums, x) in sums.chunks_mut(n).zip(&power) {
+                    sums.iter_mut().zip(&power).for_each(|(sum, y)| *sum += x * y);
+                }
+            }
+        }
+        let in_range = |row: usize| check_range(&**kernel, "X", row, sums[row * (n + 1)]).is_ok();
+        if !(0..n).all(in_range) {
+            return None;
+        }
+        kernel.apply(&mut sums, n * n);
+        sums.truncate(n * n);
+        if let Some(rows) = &points.rows {
+            for (sums, row) in sums.chunks_mut(n).zip(rows) {
+                sums.iter_mut().zip(rows).for_each(|(sum, other)| *sum *= row * other);
+            }
+        }
+        sums.iter().all(|sum| sum.is_finite()).then_some(sums)
+    }
+}
+
+impl QForm for Tiles<'_> {
+    fn exponent(&self) -> Exponent {
+        self.monomials.exponent
+    }
+
+    fn samples(&self) -> usize {
+        self.monomials.samples()
+    }
+
+    fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
+        evaluate::evaluate(&self.monomials, alphas, out, scratch);
+    }
+
+    fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
+        heaviest::expand(self, alphas, out, scratch);
+    }
+
+    fn cardinality(&self) -> Option<u64> {
+        Some(self.monomials.count())
+    }
+
+    fn most_kept(&self) -> usize {
+        self.capacity()
+    }
+
+    fn expansion_length(&self) -> usize {
+        // A number and a product for each, and the variables when they are listed.
+        self.capacity() * (2 + self.monomials.highest())
+    }
+
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
+        heaviest::hessian(self, at, keep, scratch)
+    }
+
+    fn preview<'b>(
+        &'b self,
+        at: &Expansion,
+        hessian: &Hessian,
+        d: &[f64],
+        scratch: &'b mut Scratch,
+    ) -> Option<Box<dyn Lines + 'b>> {
+        segment::preview(self, at, hessian, d, scratch)
+    }
+
+    fn segment<'b>(
+        &'b self,
+        from: (&[f64], &Expansion),
+        to: (&[f64], &Expansion),
+        scratch: &'b mut Scratch,
+    ) -> Box<dyn Lines + 'b> {
+        segment::segment(self, from, to, scratch)
+    }
+
+    fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
+        Box::new(TileLines::new(&self.monomials, alpha, directions, scratch))
+    }
+
+    fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict> {
+        Box::new(TilePredictor::new(&self.monomials, alphas))
+    }
+}

@@ -1,0 +1,63 @@
+//! Fitted functions, by their dual vectors: the pass of an evaluation whose second product goes to the new points.
+
+use super::{
+    evaluate::{Powers, functions},
+    monomials::Monomials,
+};
+use crate::{
+    Error, FeatureMatrix, Scratch,
+    exponent::WidePower,
+    form::{
+        Predict,
+        running::{Running, scaled},
+    },
+};
+
+/// `f(x) = <J_q(Phi_n* alpha), Phi(x)>` for one or several alpha.
+#[derive(Debug)]
+pub(super) struct TilePredictor {
+    monomials: Monomials<'static>,
+    /// The dual vectors, divided by powers of two.
+    alphas: Vec<f64>,
+    exponents: Vec<f64>,
+}
+
+/// Points that are predicted in one pass.
+const POINTS: usize = 1 << 14;
+
+impl TilePredictor {
+    pub(super) fn new(monomials: &Monomials<'_>, alphas: &[f64]) -> Self {
+        let n = monomials.samples();
+        assert_eq!(alphas.len() % n, 0, "every alpha has n entries");
+        let mut copies = vec![0.0; alphas.len()];
+        let exponents = alphas.chunks(n).zip(copies.chunks_mut(n)).map(|(alpha, copy)| scaled(alpha, copy)).collect();
+        Self { monomials: monomials.view().into_owned(), alphas: copies, exponents }
+    }
+}
+
+impl Predict for TilePredictor {
+    fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        let (points, count, monomials) = (x.samples(), self.exponents.len(), &self.monomials);
+        let q = monomials.exponent.q();
+        let mut values = vec![0.0; points * count];
+        let (mut scratch, visitor) = (Scratch::new(), Powers { exponent: monomials.exponent });
+        let mut own = vec![(); monomials.layout.stripes.len()];
+        for first in (0..points).step_by(POINTS) {
+            let end = (first + POINTS).min(points);
+            let part = if end - first == points { x.view() } else { x.sample_range(first..end)? };
+            let part = monomials.points(&part)?;
+            let (mut totals, mut sums) = (vec![0.0; Running::LENGTH * count], vec![0.0; (end - first) * count]);
+            let (alphas, pool) = (&self.alphas, &mut scratch.pass);
+            functions(monomials, &part, alphas, &visitor, &mut own, &mut totals, &mut sums, pool);
+            for (function, total) in totals.chunks(Running::LENGTH).map(Running::load).enumerate() {
+                let sums = &sums[function * (end - first)..][..end - first];
+                let values = &mut values[function * points..][first..end];
+                if total.size > 0.0 {
+                    let power = WidePower::new(total.size, self.exponents[function], q - 1.0);
+                    values.iter_mut().zip(sums).for_each(|(value, sum)| *value = power.times(*sum));
+                }
+            }
+        }
+        Ok(values)
+    }
+}
