@@ -360,10 +360,16 @@ impl Reader<'_> {
                 continue;
             }
             // From one power to the next, so that neither the power nor its coefficient leaves the range.
-            let (ratio, steps) = (term.a / before.a, (term.degree - before.degree) as i32);
-            let next = |(term, p_1): (&mut f64, &f64)| *term *= ratio * (scale * p_1).powi(steps);
-            terms.iter_mut().zip(sums).for_each(next);
-            *out += terms.iter().sum::<f64>();
+            let ratio = term.a / before.a;
+            let steps = term.degree - before.degree;
+            if steps == 0 {
+                terms.iter_mut().for_each(|term| *term *= ratio);
+            }
+            for step in 0..steps {
+                let factor = if step == 0 { ratio * scale } else { scale };
+                terms.iter_mut().zip(sums).for_each(|(term, p_1)| *term *= factor * p_1);
+            }
+            *out += sum(&terms);
             before = Term { degree: term.degree, a: term.a, interactions: None };
         }
     }
@@ -413,6 +419,12 @@ fn apply(kernel: &dyn TensorKernel, sums: &[f64], shifts: Option<&[f64]>, count:
         Some(shifts) => kernel.apply_shifted(values, shifts),
     }
     values.truncate(count);
+}
+
+fn sum(a: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    a.chunks(8).for_each(|a| sums.iter_mut().zip(a).for_each(|(sum, a)| *sum += a));
+    sums.iter().sum()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
