@@ -92,6 +92,11 @@ pub struct ReadmeSnippets;
 #[doc = include_str!("../../../docs/kernels.md")]
 pub struct KernelSnippets;
 
+/// The snippets of the guide to interactions, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/interactions.md")]
+pub struct InteractionSnippets;
+
 /// The snippets of the guide to solvers, executed as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/solvers.md")]
