@@ -29,6 +29,7 @@ doc:
 
 bench: ## the measured figures, as ratios in one run
 	$(CARGO) run --release --locked -- bench
+	$(CARGO) run --release --locked -- bench search
 
 # The other libraries of the comparison, in an environment of their own.
 PYTHON ?= python3

@@ -122,6 +122,90 @@ impl Correlated {
     }
 }
 
+/// `y = sum of some monomials + sigma eps` with variables that are at most 1 in modulus. The degrees of the monomials run
+/// through 1, 2, 3, their variables are drawn, and their coefficients are +1 or -1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SparseMonomials {
+    /// Samples, n.
+    pub samples: usize,
+    /// Variables, d.
+    pub inputs: usize,
+    /// Monomials.
+    pub relevant: usize,
+    /// The noise level sigma, relative to the size of the rest.
+    pub noise: f64,
+    /// The variables.
+    pub entries: Entries,
+}
+
+/// The distribution of variables that are at most 1 in modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entries {
+    /// Uniform in (-1, 1).
+    Uniform,
+    /// Uniform in (0, 1).
+    Positive,
+    /// Normal, each variable divided by its largest value.
+    Normal,
+}
+
+impl Entries {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform in (-1, 1)",
+            Self::Positive => "uniform in (0, 1)",
+            Self::Normal => "normal, largest 1",
+        }
+    }
+}
+
+/// One draw of such data.
+#[derive(Debug, Clone)]
+pub struct MonomialSample {
+    /// X, one variable after another.
+    pub columns: Vec<f64>,
+    /// y.
+    pub targets: Vec<f64>,
+    /// The monomials, by their variables and exponents, with their coefficients.
+    pub truth: Vec<(Vec<(usize, usize)>, f64)>,
+}
+
+impl SparseMonomials {
+    /// The draw that belongs to a seed, the same on every machine.
+    pub fn sample(&self, seed: u64) -> MonomialSample {
+        let (n, d) = (self.samples, self.inputs);
+        let mut draw = Draw::new(seed);
+        let mut columns = match self.entries {
+            Entries::Uniform => (0..n * d).map(|_| 2.0 * draw.0.random::<f64>() - 1.0).collect(),
+            Entries::Positive => (0..n * d).map(|_| draw.0.random::<f64>()).collect(),
+            Entries::Normal => draw.normals(n * d, 1.0),
+        };
+        if self.entries == Entries::Normal {
+            for column in columns.chunks_mut(n) {
+                let largest = column.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+                column.iter_mut().for_each(|x| *x /= largest);
+            }
+        }
+        let mut truth = Vec::new();
+        for term in 0..self.relevant {
+            let mut variables: Vec<usize> = (0..=term % 3).map(|_| draw.0.random_range(0..d)).collect();
+            variables.sort_unstable();
+            let factors = variables.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
+            truth.push((factors, if draw.0.random() { 1.0 } else { -1.0 }));
+        }
+        let value = |(factors, weight): &(Vec<(usize, usize)>, f64), i: usize| {
+            weight * factors.iter().map(|&(j, e)| columns[j * n + i].powi(e as i32)).product::<f64>()
+        };
+        let mut targets: Vec<f64> = (0..n).map(|i| truth.iter().map(|term| value(term, i)).sum()).collect();
+        let size = (targets.iter().map(|y| y * y).sum::<f64>() / n as f64).sqrt();
+        let noise = draw.normals(n, self.noise * size);
+        targets.iter_mut().zip(noise).for_each(|(y, noise)| *y += noise);
+        MonomialSample { columns, targets, truth }
+    }
+}
+
 /// The variables of a feature of degree 2 in d variables.
 fn pair(d: usize, mut feature: usize) -> (usize, usize) {
     let mut j = 0;
@@ -229,6 +313,23 @@ mod tests {
         let residual = |i: usize| targets[i] - truth.iter().map(|(k, w)| w * columns[k * n + i]).sum::<f64>();
         let variance = (0..n).map(|i| residual(i).powi(2)).sum::<f64>() / n as f64;
         assert!((variance.sqrt() - 0.1).abs() < 0.015, "{}", variance.sqrt());
+    }
+
+    #[test]
+    fn monomials_explain_their_targets_and_no_variable_is_above_1() {
+        for entries in [Entries::Uniform, Entries::Positive, Entries::Normal] {
+            let setting = SparseMonomials { samples: 200, inputs: 5, relevant: 4, noise: 0.0, entries };
+            let MonomialSample { columns, targets, truth } = setting.sample(1);
+            assert!(columns.iter().all(|x| x.abs() <= 1.0));
+            let degree = |factors: &[(usize, usize)]| factors.iter().map(|(_, e)| e).sum::<usize>();
+            assert_eq!(truth.iter().map(|(factors, _)| degree(factors)).collect::<Vec<_>>(), [1, 2, 3, 1]);
+            for (i, y) in targets.iter().enumerate() {
+                let power = |&(j, e): &(usize, usize)| (0..e).map(|_| columns[j * 200 + i]).product::<f64>();
+                let value = |factors: &[(usize, usize)]| factors.iter().map(power).product::<f64>();
+                let sum: f64 = truth.iter().map(|(factors, weight)| weight * value(factors)).sum();
+                assert!((y - sum).abs() < 1e-12);
+            }
+        }
     }
 
     #[test]

@@ -138,6 +138,15 @@ pub(crate) enum Measured {
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
         rounds: u16,
     },
+    /// The exact search for the largest monomials of the exponential kernel: monomials looked at, and seconds.
+    Search {
+        /// Print the result as JSON, with every run.
+        #[arg(long)]
+        json: bool,
+        /// A small version that takes seconds.
+        #[arg(long)]
+        quick: bool,
+    },
     /// Evaluations to a relative duality gap of 1e-8: every loss over data sets, routes, p, gamma and the intercept.
     Grid {
         /// Print the result as JSON, with every run.

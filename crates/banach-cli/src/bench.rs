@@ -2,6 +2,7 @@
 
 use banach_experiments::bench::{
     self, Bench,
+    search::{self, Search},
     solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
 };
 use serde::Serialize;
@@ -29,6 +30,11 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
             let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
             let lockstep = Lockstep::run(request(usize::from(rounds)), &mut Bar::new())?;
             show(json, &lockstep, || report::lockstep(&lockstep).text())
+        }
+        Some(Measured::Search { json, quick }) => {
+            let request = if quick { search::Request::quick() } else { search::Request::full() };
+            let search = Search::run(request, &mut Bar::new())?;
+            show(json, &search, || report::search(&search).text())
         }
         Some(Measured::Grid { json, quick }) => {
             let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };

@@ -194,6 +194,19 @@ fn folds_abreast_are_timed_against_one_after_another() {
 }
 
 #[test]
+fn the_search_counts_the_monomials_it_looks_at() {
+    let run = banach(&["bench", "search", "--quick", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    let cells = json["cells"].as_array().expect("a list");
+    assert_eq!(cells.len(), 12);
+    let runs = cells.iter().flat_map(|cell| cell["runs"].as_array().expect("a list"));
+    assert!({ runs }.all(|run| run["complete"] == true && run["nodes"].as_u64().is_some_and(|nodes| nodes > 0)));
+    let table = text(&banach(&["bench", "search", "--quick"]).stdout);
+    assert!(table.contains("n = 20, d = 6") && table.matches("reached").count() == 12, "{table}");
+}
+
+#[test]
 fn wrong_input_ends_with_2_and_says_what_is_allowed() {
     for (arguments, expected) in [
         (&["reproduce", "table9"][..], "table1"),

@@ -100,6 +100,11 @@ pub struct KernelSnippets;
 #[doc = include_str!("../../../docs/selection.md")]
 pub struct SelectionSnippets;
 
+/// The snippets of the guide to interactions, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/interactions.md")]
+pub struct InteractionSnippets;
+
 /// The snippets of the guide to solvers, executed as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/solvers.md")]

@@ -6,6 +6,7 @@
 mod features;
 mod gram;
 mod plan;
+pub mod search;
 pub mod solvers;
 mod timing;
 

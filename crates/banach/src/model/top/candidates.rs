@@ -87,6 +87,7 @@ impl Candidates {
     }
 
     /// Looks at what others have kept and rejected.
+    #[allow(dead_code, reason = "for whoever lists features in parts, each with candidates of its own")]
     pub(crate) fn merge(&mut self, others: Self) {
         self.reject(others.rejected);
         others.kept.into_iter().for_each(|Smallest(candidate)| self.insert(candidate));

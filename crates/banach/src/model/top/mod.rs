@@ -156,6 +156,7 @@ impl DualModel<'_> {
         }
         let diagonal = Diagonal::new(self)?;
         let mut highest = lowest.max(2);
+        let mut lower: Option<(Tree, Found)> = None;
         loop {
             let (tree, mut found) = self.search_to(highest, &diagonal, count, meter)?;
             let limits = Limits::new(&found.candidates);
@@ -167,7 +168,13 @@ impl DualModel<'_> {
                     found.end = SearchEnd::DegreeLimit;
                 }
                 found.skipped = found.skipped.max(tail);
-                return Ok((tree, found));
+                // A search that was cut short may know less than the one before it. Both have the same units.
+                return Ok(match lower {
+                    Some((tree, lower)) if lower.candidates.threshold() > found.candidates.threshold() => {
+                        (tree, Found { end: found.end, ..lower })
+                    }
+                    _ => (tree, found),
+                });
             }
             // The first degree whose tail is below what has been found; with places left, that can be far too high.
             let (mut low, mut high) = (highest, most);
@@ -176,6 +183,8 @@ impl DualModel<'_> {
                 if limits.wants(diagonal.tail(self, &tree, middle)) { low = middle } else { high = middle }
             }
             highest = if found.candidates.is_full() { high } else { most.min(2 * highest) };
+            found.skipped = found.skipped.max(tail);
+            lower = Some((tree, found));
         }
     }
 

@@ -133,10 +133,11 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
     let mut z = vec![0.0; tree.stride];
     tree.product(&[], &mut z);
     let everything = root_bound(tree, bounds, &z);
-    if let Err(end) = meter.take(1) {
-        return Found { candidates, end, skipped: everything };
-    }
     let constant = tree.value(&z, 0);
+    if let Err(end) = meter.take(1) {
+        let constant = Bound { value: constant.u.abs(), upper: constant.u.abs() + constant.width };
+        return Found { candidates, end, skipped: everything.max(constant) };
+    }
     if tree.coefficients.by_degree[0] > 0.0 {
         candidates.offer(constant.u, constant.width, || tree.monomial(&[]));
     }
@@ -145,7 +146,7 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
     }
 
     let mut end = SearchEnd::Complete;
-    'rounds: while !open.is_empty() {
+    while !open.is_empty() && end == SearchEnd::Complete {
         let limits = Limits::new(&candidates);
         let mut tasks = Vec::new();
         for _ in 0..(open.len() / 4 + 1).min(ROUND) {
@@ -179,9 +180,6 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
                 open.push(Open { bound, node: nodes.len() as u32 });
                 nodes.push((*node, place as u32));
             }
-        }
-        if end != SearchEnd::Complete {
-            break 'rounds;
         }
     }
     let skipped = open.iter().fold(skipped, |skipped, open| skipped.max(open.bound));
