@@ -135,6 +135,31 @@ impl<'a> Monomials<'a> {
         self.layout.count
     }
 
+    /// How they are scaled.
+    pub(crate) fn scale(&self) -> MonomialScale {
+        self.scale
+    }
+
+    /// The degrees, in order.
+    pub(crate) fn degrees(&self) -> impl Iterator<Item = usize> {
+        self.degrees.iter().map(|degree| degree.degree)
+    }
+
+    /// The stripes of a pass.
+    pub(crate) fn stripes(&self) -> usize {
+        self.layout.stripes.len()
+    }
+
+    /// The values of one variable, as monomials are made of them.
+    pub(crate) fn input_into(&self, variable: usize, out: &mut [f64]) {
+        self.points.x.column_into(variable, out);
+    }
+
+    /// The factors on all monomials, one per sample: 1, or `1/||Phi(x_i)||_q`.
+    pub(crate) fn row_factors_into(&self, out: &mut [f64]) {
+        self.points.factors_into(out);
+    }
+
     /// The highest degree.
     pub(super) fn highest(&self) -> usize {
         self.degrees.last().map_or(0, |degree| degree.degree)
@@ -227,7 +252,7 @@ impl<'a> Monomials<'a> {
     }
 
     /// `c_k^(1/q)` of most monomials of a degree: those of distinct variables.
-    pub(super) fn typical_root(&self, degree: usize) -> f64 {
+    pub(crate) fn typical_root(&self, degree: usize) -> f64 {
         self.root(&[1; MAX_DEGREE][..degree])
     }
 

@@ -46,7 +46,7 @@ impl Meter {
         Ok(())
     }
 
-    fn check_time(&self) -> Result<(), SearchEnd> {
+    pub(super) fn check_time(&self) -> Result<(), SearchEnd> {
         let limit = Duration::try_from_secs_f64(self.budget.seconds).unwrap_or(Duration::MAX);
         if self.started.elapsed() >= limit { Err(SearchEnd::TimeLimit) } else { Ok(()) }
     }
