@@ -3,6 +3,7 @@
 use banach_experiments::bench::{
     self, Bench,
     solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
+    tiles::{self, TilesBench},
 };
 use serde::Serialize;
 
@@ -29,6 +30,11 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
             let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
             let lockstep = Lockstep::run(request(usize::from(rounds)), &mut Bar::new())?;
             show(json, &lockstep, || report::lockstep(&lockstep).text())
+        }
+        Some(Measured::Tiles { json, quick, rounds }) => {
+            let request = if quick { tiles::Request::quick } else { tiles::Request::full };
+            let tiles = TilesBench::run(request(usize::from(rounds)), &mut Bar::new())?;
+            show(json, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
         }
         Some(Measured::Grid { json, quick }) => {
             let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Certificate, Error, FeatureMatrix, Logistic, Loss, Memory, Observer, Plan, Rates, Route, Solution, Status,
     Unobserved,
-    kernel::TensorKernel,
+    kernel::{MonomialScale, TensorKernel},
     loss::{Targets, sigmoid},
 };
 
