@@ -55,7 +55,7 @@ impl Budget {
         if self.nodes == 0 {
             return Err(Error::parameter("nodes", 0.0, "a whole number > 0"));
         }
-        if !(self.seconds > 0.0) {
+        if self.seconds.is_nan() || self.seconds <= 0.0 {
             return Err(Error::parameter("seconds", self.seconds, "a number > 0, which may be infinite"));
         }
         Ok(self)
@@ -125,7 +125,7 @@ impl DualModel<'_> {
     /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::from_fraction(4, 3)?, &[0.4, -0.7, 0.3])?;
     /// let top = model.top_monomials(2, Budget::default())?;
     /// let names: Vec<String> = top.entries.iter().map(|entry| entry.monomial.with_names(&["age", "dose"])).collect();
-    /// assert_eq!(names, ["age", "age * dose"]);
+    /// assert_eq!(names, ["age", "age * dose^2"]);
     /// # Ok::<(), banach::Error>(())
     /// ```
     pub fn top_monomials(&self, count: usize, budget: Budget) -> Result<TopMonomials, Error> {
