@@ -85,7 +85,7 @@ pub struct Hessian {
     pub tail: f64,
     /// Their share of the trace.
     pub tail_share: f64,
-    /// The features that were kept, where features are listed.
+    /// The numbers of the features that were kept, where features have numbers. A Hessian may serve at other points too.
     pub(crate) columns: Vec<usize>,
 }
 
