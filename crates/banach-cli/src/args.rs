@@ -147,6 +147,18 @@ pub(crate) enum Measured {
         #[arg(long)]
         quick: bool,
     },
+    /// The tiles route: an evaluation against a matrix product of the same work, and fits with millions of monomials.
+    Tiles {
+        /// Print the result as JSON.
+        #[arg(long)]
+        json: bool,
+        /// A small size that takes seconds; its ratios say little.
+        #[arg(long)]
+        quick: bool,
+        /// Rounds; the best time of each side counts.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+        rounds: u16,
+    },
     /// Evaluations to a relative duality gap of 1e-8: every loss over data sets, routes, p, gamma and the intercept.
     Grid {
         /// Print the result as JSON, with every run.

@@ -4,6 +4,7 @@ use banach_experiments::bench::{
     self, Bench,
     search::{self, Search},
     solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
+    tiles::{self, TilesBench},
 };
 use serde::Serialize;
 
@@ -35,6 +36,11 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
             let request = if quick { search::Request::quick() } else { search::Request::full() };
             let search = Search::run(request, &mut Bar::new())?;
             show(json, &search, || report::search(&search).text())
+        }
+        Some(Measured::Tiles { json, quick, rounds }) => {
+            let request = if quick { tiles::Request::quick } else { tiles::Request::full };
+            let tiles = TilesBench::run(request(usize::from(rounds)), &mut Bar::new())?;
+            show(json, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
         }
         Some(Measured::Grid { json, quick }) => {
             let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };

@@ -207,6 +207,16 @@ fn the_search_counts_the_monomials_it_looks_at() {
 }
 
 #[test]
+fn tiles_are_timed_against_matrix_products() {
+    let run = banach(&["bench", "tiles", "--quick", "--rounds", "1", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    assert_eq!((json["figures"].as_array().map(Vec::len), json["fits"].as_array().map(Vec::len)), (Some(6), Some(4)));
+    let table = text(&banach(&["bench", "tiles", "--quick", "--rounds", "1"]).stdout);
+    assert!(table.contains("standardized monomials") && table.contains(">= 0.5"), "{table}");
+}
+
+#[test]
 fn wrong_input_ends_with_2_and_says_what_is_allowed() {
     for (arguments, expected) in [
         (&["reproduce", "table9"][..], "table1"),

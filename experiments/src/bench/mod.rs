@@ -8,6 +8,7 @@ mod gram;
 mod plan;
 pub mod search;
 pub mod solvers;
+pub mod tiles;
 mod timing;
 
 use serde::Serialize;
@@ -25,8 +26,8 @@ pub struct Request {
     pub evaluate: Vec<usize>,
     /// Points that are predicted.
     pub points: usize,
-    /// The routes whose times are predicted, features, gram and streamed: samples and inputs of each.
-    pub plan: [(usize, usize); 3],
+    /// The routes whose times are predicted, features, tiles, gram and streamed: samples and inputs of each.
+    pub plan: [(usize, usize); 4],
     /// Rounds; the best of each side counts.
     pub rounds: usize,
 }
@@ -38,7 +39,7 @@ impl Default for Request {
             build: (90, 650),
             evaluate: vec![100, 200],
             points: 1000,
-            plan: [(200, 20_000), (90, 650), (60, 650)],
+            plan: [(200, 20_000), (150, 1500), (90, 650), (60, 650)],
             rounds: 40,
         }
     }
@@ -135,8 +136,8 @@ impl Bench {
             figures.extend(gram::evaluate(samples, request.rounds, watch)?);
         }
         figures.extend(gram::predict(request.build, request.points, request.rounds, watch)?);
-        let [features, gram, streamed] = request.plan;
-        figures.extend(plan::figures(&plan::Shapes { features, gram, streamed }, request.rounds, watch)?);
+        let [features, tiles, gram, streamed] = request.plan;
+        figures.extend(plan::figures(&plan::Shapes { features, tiles, gram, streamed }, request.rounds, watch)?);
         Ok(Self { request, threads: rayon::current_num_threads(), figures })
     }
 }
@@ -153,11 +154,11 @@ mod tests {
             build: (12, 30),
             evaluate: vec![10, 20],
             points: 20,
-            plan: [(10, 500), (12, 30), (12, 30)],
+            plan: [(10, 500), (12, 30), (12, 30), (12, 30)],
             rounds: 2,
         };
         let bench = Bench::run(request, &mut Count::default()).expect("it runs");
-        assert_eq!(bench.figures.len(), 3 + 3 + 2 * 4 + 1 + 4);
+        assert_eq!(bench.figures.len(), 3 + 3 + 2 * 4 + 1 + 5);
         for Figure { what, ours, other, target, ratio } in &bench.figures {
             assert!(ours.seconds > 0.0 && other.seconds > 0.0 && ratio.is_finite(), "{what}");
             let quotient = ours.seconds / other.seconds;
@@ -181,10 +182,10 @@ mod tests {
             build: (5, 10),
             evaluate: vec![5],
             points: 5,
-            plan: [(5, 50), (5, 10), (5, 10)],
+            plan: [(5, 50), (5, 10), (5, 10), (5, 10)],
             rounds: 2,
         };
-        for stop_in in [1, 2, 3, 4, 5, 6, 7, 8] {
+        for stop_in in [1, 2, 3, 4, 5, 6, 7, 8, 9] {
             let mut watch = Count { begun: 0, stop_in: Some(stop_in) };
             assert!(matches!(Bench::run(request.clone(), &mut watch), Err(Error::Stopped)), "{stop_in}");
         }

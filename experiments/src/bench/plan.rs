@@ -20,6 +20,7 @@ const TARGET: Target = Target::Within(2.0);
 /// The data of one route, `(samples, inputs)` each.
 pub(super) struct Shapes {
     pub features: (usize, usize),
+    pub tiles: (usize, usize),
     pub gram: (usize, usize),
     pub streamed: (usize, usize),
 }
@@ -28,6 +29,7 @@ pub(super) fn figures(shapes: &Shapes, count: usize, watch: &mut dyn Watch) -> R
     let rates = Rates::measure()?;
     let squares = Polynomial::new(2, 1.0, 0.0)?;
     let mut figures = route(Route::Features, shapes.features, Linear, rates, count, watch)?;
+    figures.extend(route(Route::Tiles, shapes.tiles, squares, rates, count, watch)?);
     figures.extend(route(Route::Gram, shapes.gram, squares, rates, count, watch)?);
     figures.extend(route(Route::Streamed, shapes.streamed, squares, rates, count, watch)?);
     Ok(figures)

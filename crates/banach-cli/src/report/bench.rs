@@ -5,21 +5,6 @@ use banach_experiments::bench::{Bench, Figure, Side, Target};
 use super::{Cell, Table};
 
 pub(crate) fn bench(bench: &Bench) -> Table {
-    let row = |figure: &Figure| {
-        let side = |side: &Side| {
-            let rate =
-                if side.work > 1.0 { format!(", {:.1} G/s", 1e-9 * side.work / side.seconds) } else { String::new() };
-            format!("{}: {:.3} ms{rate}", side.name, 1e3 * side.seconds)
-        };
-        [
-            figure.what.clone(),
-            side(&figure.ours),
-            side(&figure.other),
-            format!("{:.2}", figure.ratio),
-            target(figure),
-            if figure.reached() { "reached" } else { "missed" }.to_owned(),
-        ]
-    };
     let rounds = bench.request.rounds;
     Table {
         title: "Bench".to_owned(),
@@ -28,9 +13,26 @@ pub(crate) fn bench(bench: &Bench) -> Table {
             bench.threads
         ),
         header: ["figure", "ours", "other", "ratio", "target", ""].map(str::to_owned).into(),
-        rows: bench.figures.iter().map(|figure| row(figure).map(Cell::from).into()).collect(),
+        rows: bench.figures.iter().map(|figure| figure_row(figure).map(Cell::from).into()).collect(),
         notes: vec![],
     }
+}
+
+/// A figure as a row.
+pub(super) fn figure_row(figure: &Figure) -> [String; 6] {
+    let side = |side: &Side| {
+        let rate =
+            if side.work > 1.0 { format!(", {:.1} G/s", 1e-9 * side.work / side.seconds) } else { String::new() };
+        format!("{}: {:.3} ms{rate}", side.name, 1e3 * side.seconds)
+    };
+    [
+        figure.what.clone(),
+        side(&figure.ours),
+        side(&figure.other),
+        format!("{:.2}", figure.ratio),
+        target(figure),
+        if figure.reached() { "reached" } else { "missed" }.to_owned(),
+    ]
 }
 
 /// What the ratio of a figure should be.

@@ -17,6 +17,7 @@ mod table;
 mod table1;
 mod table2;
 mod text;
+mod tiles;
 
 pub(crate) use agreement::agreement;
 pub(crate) use bench::bench;
@@ -30,3 +31,4 @@ pub(crate) use solvers::solvers;
 pub(crate) use table::{Cell, Table};
 pub(crate) use table1::table1;
 pub(crate) use table2::table2;
+pub(crate) use tiles::tiles;

@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     Certificate, Error, FeatureMatrix, Logistic, Loss, Memory, Observer, Plan, Rates, Route, Solution, Status,
-    Unobserved, kernel::TensorKernel, loss::Targets,
+    Unobserved,
+    kernel::{MonomialScale, TensorKernel},
+    loss::Targets,
 };
 
 /// Fits classes, each known by an integer.

@@ -6,7 +6,7 @@ use super::fitted::Fitted;
 use crate::{
     DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Newton, Observer, Planner, ProximalGradient, Rates,
     Route, Shape, Solver, Start, Stopping,
-    kernel::{Linear, TensorKernel},
+    kernel::{Linear, MonomialScale, TensorKernel},
     loss::Targets,
 };
 
@@ -36,6 +36,7 @@ pub(super) struct Parameters {
     pub p: f64,
     pub gamma: f64,
     pub kernel: Arc<dyn TensorKernel>,
+    pub scale: MonomialScale,
     pub loss: Arc<dyn Loss>,
     pub fit_intercept: bool,
     pub stopping: Stopping,
@@ -51,6 +52,7 @@ impl Parameters {
             p: 4.0 / 3.0,
             gamma: 1.0,
             kernel: Arc::new(Linear),
+            scale: MonomialScale::Raw,
             loss: Arc::new(loss),
             fit_intercept: true,
             stopping: Stopping { tolerance: 1e-8, max_iterations: 1000 },
@@ -97,7 +99,14 @@ impl Checked<'_> {
         let Parameters { gamma, loss, fit_intercept, stopping, solver: choice, route, rates, .. } = self.parameters;
         check_lengths(x.samples(), outputs, weights)?;
         let memory = self.parameters.memory.unwrap_or_default();
-        let planner = Planner { rates: *rates, memory, problems: outputs.len(), route: *route, ..Planner::default() };
+        let planner = Planner {
+            rates: *rates,
+            memory,
+            scale: self.parameters.scale,
+            problems: outputs.len(),
+            route: *route,
+            ..Planner::default()
+        };
         let plan = planner.plan(Shape::from(x), self.parameters.kernel.clone(), self.exponent)?;
         let form = plan.build(x)?;
         let problem = |y| -> Result<DualProblem<'_>, Error> {
@@ -149,6 +158,13 @@ macro_rules! parameters {
         #[must_use]
         pub fn kernel(mut self, kernel: impl TensorKernel + 'static) -> Self {
             self.parameters.kernel = Arc::new(kernel);
+            self
+        }
+
+        /// The scale of the kernel's monomials; raw unless told otherwise.
+        #[must_use]
+        pub fn monomials(mut self, scale: MonomialScale) -> Self {
+            self.parameters.scale = scale;
             self
         }
 

@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     Certificate, Error, FeatureMatrix, Loss, Memory, Observer, Plan, Rates, Route, Solution, Squared, Status,
-    Unobserved, kernel::TensorKernel, loss::Targets,
+    Unobserved,
+    kernel::{MonomialScale, TensorKernel},
+    loss::Targets,
 };
 
 /// Fits numbers: `min_(w, b) sum_i gamma_i L(y_i, <Phi(x_i), w> + b) + (1/p)||w||_p^p`.

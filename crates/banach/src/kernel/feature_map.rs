@@ -5,8 +5,8 @@ use std::iter;
 use num_bigint::BigUint;
 
 use super::{
-    MAX_DEGREE, Monomial, TensorKernel,
-    range::norms,
+    MAX_DEGREE, Monomial, TensorKernel, check_range,
+    range::{finite_norms, power_sums},
     selections::{Selections, count},
 };
 use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory};
@@ -206,7 +206,7 @@ impl<'k> FeatureMap<'k> {
             return Err(Error::BadEntry { what: "Phi_n", row, column, value: phi[at], limit: MAX_ENTRY });
         }
         if self.kernel.normalized() {
-            let norms = if self.complete { self.listed_norms(&phi, samples) } else { self.norms(x, samples)? };
+            let norms = self.norms(x, samples)?;
             for column in phi.chunks_exact_mut(samples) {
                 column.iter_mut().zip(&norms).filter(|(_, norm)| **norm > 0.0).for_each(|(phi, norm)| *phi /= norm);
             }
@@ -249,29 +249,20 @@ impl<'k> FeatureMap<'k> {
         self.unscaled_coefficient(variables).powf(1.0 / self.exponent.q()) * root_of_scale
     }
 
-    /// `||Phi(x_i)||_q` of every sample from the columns of all features, without overflow for any q.
-    fn listed_norms(&self, phi: &[f64], samples: usize) -> Vec<f64> {
-        let mut sizes = vec![0.0_f64; samples];
-        for column in phi.chunks_exact(samples) {
-            sizes.iter_mut().zip(column).for_each(|(size, phi)| *size = size.max(phi.abs()));
-        }
-        let shares = |column: &[f64]| -> Vec<f64> {
-            column.iter().zip(&sizes).map(|(phi, size)| if *size > 0.0 { (phi / size).abs() } else { 0.0 }).collect()
-        };
-        let mut sums = vec![0.0; samples];
-        for column in phi.chunks_exact(samples) {
-            let shares = shares(column);
-            let mut powers = shares.clone();
-            self.exponent.j_q(&mut powers);
-            sums.iter_mut().zip(powers.iter().zip(&shares)).for_each(|(sum, (power, share))| *sum += power * share);
-        }
-        sizes.iter().zip(&sums).map(|(size, sum)| size * sum.powf(1.0 / self.exponent.q())).collect()
-    }
-
     /// `||Phi(x_i)||_q` of every sample, with the features that are not listed.
     fn norms(&self, x: &[f64], samples: usize) -> Result<Vec<f64>, Error> {
-        let column = |j: usize, out: &mut [f64]| out.copy_from_slice(&x[j * samples..(j + 1) * samples]);
-        norms(self.kernel, self.exponent, samples, self.inputs, column)
+        let q = self.exponent.q();
+        if self.complete {
+            let column = |j: usize, out: &mut [f64]| out.copy_from_slice(&x[j * samples..(j + 1) * samples]);
+            return Ok(finite_norms(self.kernel, self.exponent, samples, self.inputs, column));
+        }
+        (0..samples)
+            .map(|row| {
+                let sums = power_sums(self.kernel, self.inputs, |j| x[j * samples + row].abs().powf(q));
+                check_range(self.kernel, "X", row, sums[0])?;
+                Ok((self.kernel.ln_value(&sums).1 / q).exp())
+            })
+            .collect()
     }
 }
 

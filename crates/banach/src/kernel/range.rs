@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::{TensorKernel, inside};
+use super::{Block, MAX_DEGREE, TensorKernel, inside};
 use crate::{Error, Exponent};
 
 /// The logarithm of a normalised kernel is the difference of numbers of this size at most, so its value has eight
@@ -103,31 +103,50 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
     Ok(sums[0])
 }
 
-/// `||Phi(x_i)||_q = K(x_i, ..., x_i)^(1/q)` of every sample, from the columns of the data.
-pub(crate) fn norms(
+/// `||Phi(x_i)||_q` of every sample for a kernel with finitely many features, from the columns of the data: in logarithms, so
+/// that nothing overflows or vanishes for any q, and as sums of positive terms, so that nothing cancels.
+pub(crate) fn finite_norms(
     kernel: &dyn TensorKernel,
     exponent: Exponent,
     samples: usize,
     inputs: usize,
     column_into: impl Fn(usize, &mut [f64]),
-) -> Result<Vec<f64>, Error> {
-    let (q, count) = (exponent.q(), kernel.power_sums());
-    let (mut sums, mut column) = (vec![0.0; count * samples], vec![0.0; samples]);
+) -> Vec<f64> {
+    let (q, blocks) = (exponent.q(), Block::all(kernel, kernel.degrees().1.unwrap_or(0)).collect::<Vec<_>>());
+    let most = blocks.iter().filter(|block| block.distinct).map(|block| block.degree).fold(1, usize::max);
+    // ln e_0, ..., ln e_most of the powers |x_ij|^q, for every sample; e_1 is their sum.
+    let mut sums = vec![f64::NEG_INFINITY; (most + 1) * samples];
+    sums.iter_mut().step_by(most + 1).for_each(|constant| *constant = 0.0);
+    let mut column = vec![0.0; samples];
     for j in 0..inputs {
         column_into(j, &mut column);
-        for (sums, x) in sums.chunks_exact_mut(count).zip(&column) {
-            let (z, mut power) = (x.abs().powf(q), 1.0);
-            for sum in sums {
-                power *= z;
-                *sum += power;
+        for (sums, x) in sums.chunks_exact_mut(most + 1).zip(&column).filter(|(_, x)| **x != 0.0) {
+            let ln_power = q * x.abs().ln();
+            for s in (1..=most).rev() {
+                sums[s] = ln_add(sums[s], ln_power + sums[s - 1]);
             }
         }
     }
-    let norm = |(row, sums): (usize, &[f64])| {
-        check_range(kernel, "X", row, sums[0])?;
-        Ok((kernel.ln_value(sums).1 / q).exp())
+    let ln_scale = kernel.scale().unwrap_or(1.0).ln();
+    let norm = |sums: &[f64]| {
+        let terms = blocks.iter().map(|&Block { degree, distinct }| {
+            // All monomials of a degree add up to c p_1^s, where c is the coefficient of x_0^s.
+            let (c, sum) = match (degree, distinct) {
+                (0, _) => (kernel.unscaled_coefficient(&[]), 0.0),
+                (s, true) => (kernel.unscaled_coefficient(&[1; MAX_DEGREE][..s]), sums[s]),
+                (s, false) => (kernel.unscaled_coefficient(&[s]), s as f64 * sums[1]),
+            };
+            c.ln() + degree as f64 * ln_scale + sum
+        });
+        (terms.fold(f64::NEG_INFINITY, ln_add) / q).exp()
     };
-    sums.chunks_exact(count).enumerate().map(norm).collect()
+    sums.chunks_exact(most + 1).map(norm).collect()
+}
+
+/// `ln(e^a + e^b)`.
+fn ln_add(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
 /// `p_1, p_2, ...` of the products `z_j`.

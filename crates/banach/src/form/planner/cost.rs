@@ -1,12 +1,15 @@
 //! What a route asks of the machine.
 
 use super::{
-    super::kernel_features::{FEATURES, INSTEAD},
-    Features, Gram, KernelFeatures, Planner, Rates, Route, Shape,
+    super::{
+        kernel_features::{FEATURES, INSTEAD},
+        tiles::{INSTEAD as TILES_INSTEAD, PASS},
+    },
+    Features, Gram, KernelFeatures, Planner, Rates, Route, Shape, Tiles,
 };
 use crate::{
     Error, Exponent,
-    kernel::{FeatureMap, MonomialScale, TensorKernel, cardinality, lists_inputs},
+    kernel::{FeatureMap, MonomialScale, TensorKernel, cardinality},
 };
 
 /// Predicted seconds and bytes of a route.
@@ -34,8 +37,9 @@ impl Task<'_> {
     /// The cost of a route, or what keeps it from being taken.
     pub(super) fn cost(&self, route: Route) -> Result<Cost, Error> {
         match route {
-            Route::Features if lists_inputs(self.kernel) => self.given_features(),
+            Route::Features if self.planner.lists_inputs(self.kernel) => self.given_features(),
             Route::Features => self.listed_features(),
+            Route::Tiles => self.tiles(),
             Route::Gram => self.gram(),
             Route::Streamed => self.streamed(),
         }
@@ -60,14 +64,46 @@ impl Task<'_> {
             return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
         }
         let map = FeatureMap::new(self.kernel, inputs, self.exponent, None)?;
-        let bytes = KernelFeatures::bytes(&map, MonomialScale::Raw, samples, self.problems());
+        let bytes = KernelFeatures::bytes(&map, self.planner.scale, samples, self.problems());
         let (entries, rates) = (samples as f64 * map.len() as f64, &self.planner.rates);
         let setup = entries / rates.listing + 8.0 * entries / rates.fresh;
         self.within(FEATURES, bytes, INSTEAD, setup, self.dense_pass(entries, map.len()))
     }
 
+    fn tiles(&self) -> Result<Cost, Error> {
+        let Shape { samples, inputs, stored, .. } = self.shape;
+        let (scale, rates, problems) = (self.planner.scale, &self.planner.rates, self.problems() as f64);
+        let bytes = Tiles::bytes(samples, inputs, self.kernel, scale, self.problems())?;
+        let (monomials, tiles) = Tiles::work(inputs, self.kernel)?;
+        // Two products for every problem, and for all together those that find the scale.
+        let shared = match scale {
+            MonomialScale::Raw => 0.0,
+            MonomialScale::Unit => 1.0,
+            MonomialScale::Standardized => 2.0,
+        };
+        let operations = (2.0 * problems + shared) * 2.0 * samples as f64 * monomials;
+        let overhead = problems * tiles * TILE_OVERHEAD;
+        let powers = problems * monomials / self.power_rate();
+        // Where there are no more tiles than blocks of variables, the data themselves are what takes time.
+        let data = 2.0 * reading(stored as f64, self.problems(), 1, rates);
+        let setup = if scale == MonomialScale::Raw { 0.0 } else { 8.0 * stored as f64 / rates.fresh };
+        self.within(PASS, bytes, TILES_INSTEAD, setup, operations / rates.product + overhead + powers + data)
+    }
+
+    /// What keeps a tensor from being taken: it holds the monomials as they are.
+    fn tensor_order(&self) -> Result<usize, Error> {
+        match self.planner.scale {
+            MonomialScale::Raw => self.exponent.order(),
+            scale => Err(Error::Parameter {
+                name: "monomials",
+                got: scale.to_string(),
+                allowed: "raw; the Gram tensor cannot scale monomials: use tiles or features",
+            }),
+        }
+    }
+
     fn gram(&self) -> Result<Cost, Error> {
-        let (samples, order) = (self.shape.samples, self.exponent.order()?);
+        let (samples, order) = (self.shape.samples, self.tensor_order()?);
         let (entries, rates) = (tensor_entries(samples, order), &self.planner.rates);
         let setup = self.filling(entries) + 8.0 * entries / rates.fresh;
         let passes = Gram::passes(samples, order, self.problems());
@@ -77,7 +113,7 @@ impl Task<'_> {
     }
 
     fn streamed(&self) -> Result<Cost, Error> {
-        let (samples, order) = (self.shape.samples, self.exponent.order()?);
+        let (samples, order) = (self.shape.samples, self.tensor_order()?);
         let (entries, rates) = (tensor_entries(samples, order), &self.planner.rates);
         let passes = Gram::passes(samples, order, self.problems()) as f64;
         // A tile is contracted while it is in cache.
@@ -120,11 +156,17 @@ impl Task<'_> {
 
     /// `|u|^(q-1)` of every feature.
     fn powers(&self, features: usize) -> f64 {
+        self.problems() as f64 * features as f64 / self.power_rate()
+    }
+
+    fn power_rate(&self) -> f64 {
         let rates = &self.planner.rates;
-        let rate = if self.exponent.is_fast() { rates.power } else { rates.real_power };
-        self.problems() as f64 * features as f64 / rate
+        if self.exponent.is_fast() { rates.power } else { rates.real_power }
     }
 }
+
+/// Seconds that a tile takes besides its arithmetic (`banach bench tiles`).
+const TILE_OVERHEAD: f64 = 2e-6;
 
 /// The share of the streaming rate that a pass reaches, which does something with what it reads (`banach bench`).
 const STREAMING: f64 = 0.7;

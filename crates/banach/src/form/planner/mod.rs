@@ -14,10 +14,10 @@ pub use cost::Cost;
 pub use rates::Rates;
 
 use self::cost::Task;
-use super::{Features, Gram, KernelFeatures, QForm};
+use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
-    kernel::{TensorKernel, lists_inputs},
+    kernel::{MonomialScale, TensorKernel, lists_inputs},
 };
 
 /// A way to hold `Q`.
@@ -26,6 +26,8 @@ use crate::{
 pub enum Route {
     /// The features, as given or listed for a kernel.
     Features,
+    /// The features of a kernel, formed a tile at a time in every pass.
+    Tiles,
     /// The Gram tensor, stored.
     Gram,
     /// The Gram tensor, recomputed in every pass.
@@ -34,12 +36,13 @@ pub enum Route {
 
 impl Route {
     /// Every route; sums over fewer terms, which lose fewer digits, come first.
-    pub const ALL: [Self; 3] = [Self::Features, Self::Gram, Self::Streamed];
+    pub const ALL: [Self; 4] = [Self::Features, Self::Tiles, Self::Gram, Self::Streamed];
 
     /// Its name in messages and parameters.
     pub fn name(self) -> &'static str {
         match self {
             Self::Features => "features",
+            Self::Tiles => "tiles",
             Self::Gram => "gram",
             Self::Streamed => "streamed",
         }
@@ -57,7 +60,7 @@ impl FromStr for Route {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let refused =
-            || Error::Parameter { name: "route", got: name.to_owned(), allowed: "features, gram or streamed" };
+            || Error::Parameter { name: "route", got: name.to_owned(), allowed: "features, tiles, gram or streamed" };
         Self::ALL.into_iter().find(|route| route.name() == name).ok_or_else(refused)
     }
 }
@@ -95,6 +98,8 @@ pub struct Planner {
     pub rates: Rates,
     /// The memory that may be taken, besides the data.
     pub memory: Memory,
+    /// The scale of the monomials.
+    pub scale: MonomialScale,
     /// Problems that are solved together.
     pub problems: usize,
     /// Evaluations that the fit is assumed to take. Newton's method takes 5 to 30, the paper's algorithm 20 to 500.
@@ -105,7 +110,14 @@ pub struct Planner {
 
 impl Default for Planner {
     fn default() -> Self {
-        Self { rates: Rates::default(), memory: Memory::available(), problems: 1, evaluations: 50, route: None }
+        Self {
+            rates: Rates::default(),
+            memory: Memory::available(),
+            scale: MonomialScale::Raw,
+            problems: 1,
+            evaluations: 50,
+            route: None,
+        }
     }
 }
 
@@ -133,6 +145,11 @@ impl Planner {
         let routes = Route::ALL.map(|route| RoutePlan { route, outcome: task.cost(route) }).to_vec();
         let chosen = self.choose(&routes)?;
         Ok(Plan { shape, kernel, exponent, planner: self.clone(), routes, chosen })
+    }
+
+    /// Whether the features are the columns of the data as they are.
+    fn lists_inputs(&self, kernel: &dyn TensorKernel) -> bool {
+        self.scale == MonomialScale::Raw && lists_inputs(kernel)
     }
 
     fn choose(&self, routes: &[RoutePlan]) -> Result<Route, Error> {
@@ -215,7 +232,12 @@ impl Plan {
 
     /// Whether the features are the columns of the data as they are.
     pub(crate) fn lists_inputs(&self) -> bool {
-        lists_inputs(&*self.kernel)
+        self.planner.lists_inputs(&*self.kernel)
+    }
+
+    /// The scale of the monomials.
+    pub fn scale(&self) -> MonomialScale {
+        self.planner.scale
     }
 
     /// The form of the data for which the plan was made, which are not copied.
@@ -226,10 +248,12 @@ impl Plan {
                 return Err(Error::Shape { what, got, expected });
             }
         }
-        let (kernel, exponent, memory) = (self.kernel.clone(), self.exponent, self.planner.memory);
+        let (kernel, exponent) = (self.kernel.clone(), self.exponent);
+        let Planner { memory, scale, .. } = self.planner;
         Ok(match self.chosen {
             Route::Features if self.lists_inputs() => Box::new(Features::new(x.view(), exponent)),
-            Route::Features => Box::new(KernelFeatures::new(x, kernel, exponent, memory)?),
+            Route::Features => Box::new(KernelFeatures::scaled(x, kernel, scale, exponent, memory)?),
+            Route::Tiles => Box::new(Tiles::new(x.view(), kernel, scale, exponent, memory)?),
             Route::Gram => Box::new(Gram::new(x.view(), kernel, exponent, memory)?),
             Route::Streamed => Box::new(Gram::streamed(x.view(), kernel, exponent, memory)?),
         })

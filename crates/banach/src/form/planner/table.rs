@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Plan, Route, RoutePlan, Shape};
-use crate::error::bytes_in_words;
+use crate::{error::bytes_in_words, kernel::MonomialScale};
 
 impl Plan {
     /// A table of all routes with their predicted times and memory, or why not; `>` marks the chosen one.
@@ -18,8 +18,12 @@ impl Plan {
             1 => "1 problem".to_owned(),
             problems => format!("{problems} problems together"),
         };
+        let scale = match self.planner.scale {
+            MonomialScale::Raw => String::new(),
+            scale => format!(", {scale} monomials"),
+        };
         format!(
-            "n = {samples}, d = {inputs}{stored}, p = {}, q = {}, K = {}, {problems}, {} allowed",
+            "n = {samples}, d = {inputs}{stored}, p = {}, q = {}, K = {}{scale}, {problems}, {} allowed",
             self.exponent,
             self.exponent.q(),
             self.kernel.name(),

@@ -21,7 +21,7 @@ pub(super) struct Powers {
 
 impl Powers {
     /// As [`Visitor::visit`], given the largest `|u|` of the tile.
-    pub(super) fn raise(&self, tile: Tile<'_>, size: f64) -> bool {
+    pub(super) fn raise(&self, tile: &mut Tile<'_>, size: f64) -> bool {
         let mut running = Running::load(tile.state);
         running.raise(size, self.exponent.q(), tile.sum);
         running.power_sum += self.exponent.duality_map(tile.u, tile.factor * running.inverse());
@@ -33,36 +33,44 @@ impl Powers {
 impl Visitor for Powers {
     type Own = ();
 
-    fn visit(&self, tile: Tile<'_>, (): &mut ()) -> bool {
+    fn visit(&self, mut tile: Tile<'_>, (): &mut ()) -> bool {
         let size = tile.factor * largest(tile.u);
-        self.raise(tile, size)
+        self.raise(&mut tile, size)
     }
 }
 
-/// The functions `f = <w, Phi(.)>`, `w = J_q(u)`, of dual vectors at some points: the running scale of each, and its sum
-/// relative to that.
-pub(super) fn functions<V: Visitor>(
-    monomials: &Monomials<'_>,
-    points: &Points<'_>,
-    alphas: &[f64],
-    visitor: &V,
-    own: &mut [V::Own],
-    totals: &mut [f64],
-    sums: &mut [f64],
-    pool: &mut Pool,
-) {
-    let (q, m) = (monomials.exponent.q(), points.x.samples());
-    totals.fill(0.0);
-    sums.fill(0.0);
-    let pass = Sweep { monomials, group: 1, state: Running::LENGTH, output: Some(points) };
-    pass.run(alphas, own, pool, visitor, |states, stripe_sums| {
-        let stripes = states.chunks(Running::LENGTH).zip(stripe_sums.chunks(m));
-        for ((state, stripe), (total, sum)) in stripes.zip(totals.chunks_mut(Running::LENGTH).zip(sums.chunks_mut(m))) {
-            let mut whole = Running::load(total);
-            whole.merge(Running::load(state), stripe, q, sum);
-            whole.store(total);
-        }
-    });
+/// The functions `f = <w, Phi(.)>`, `w = J_q(u)`, of dual vectors at some points.
+pub(super) struct Functions<'f> {
+    /// The running scale of each.
+    pub totals: &'f mut [f64],
+    /// The values of each at all points, relative to that.
+    pub sums: &'f mut [f64],
+}
+
+impl Functions<'_> {
+    /// Finds them in one pass, with a visitor that raises powers.
+    pub(super) fn find<V: Visitor>(
+        self,
+        monomials: &Monomials<'_>,
+        points: &Points<'_>,
+        alphas: &[f64],
+        (visitor, own): (&V, &mut [V::Own]),
+        pool: &mut Pool,
+    ) {
+        let (q, m, Self { totals, sums }) = (monomials.exponent.q(), points.x.samples(), self);
+        totals.fill(0.0);
+        sums.fill(0.0);
+        let pass = Sweep { monomials, group: 1, state: Running::LENGTH, output: Some(points) };
+        pass.run(alphas, own, pool, visitor, |states, stripe_sums| {
+            let stripes = states.chunks(Running::LENGTH).zip(stripe_sums.chunks(m));
+            let functions = totals.chunks_mut(Running::LENGTH).zip(sums.chunks_mut(m));
+            for ((state, stripe), (total, sum)) in stripes.zip(functions) {
+                let mut whole = Running::load(total);
+                whole.merge(Running::load(state), stripe, q, sum);
+                whole.store(total);
+            }
+        });
+    }
 }
 
 /// Evaluates a batch with a visitor that raises powers.
@@ -82,7 +90,8 @@ pub(super) fn pass<V: Visitor>(
     for ((alpha, copy), exponent) in alphas.chunks(n).zip(copies.chunks_mut(n)).zip(&mut *exponents) {
         *exponent = scaled(alpha, copy);
     }
-    functions(monomials, &monomials.points, copies, visitor, own, totals, &mut out.omegas, &mut scratch.pass);
+    let functions = Functions { totals, sums: &mut out.omegas };
+    functions.find(monomials, &monomials.points, copies, (visitor, own), &mut scratch.pass);
     for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
         Running::load(total).finish(*exponent, q, problem, out);
     }

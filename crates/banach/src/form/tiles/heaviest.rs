@@ -198,12 +198,12 @@ impl Visitor for Collect<'_> {
     /// One for each dual vector.
     type Own = Vec<Found>;
 
-    fn visit(&self, tile: Tile<'_>, own: &mut Self::Own) -> bool {
+    fn visit(&self, mut tile: Tile<'_>, own: &mut Self::Own) -> bool {
         let size = tile.factor * largest(tile.u);
         if size > 0.0 {
             self.collect(&tile, size, &mut own[tile.group]);
         }
-        self.powers.raise(tile, size)
+        self.powers.raise(&mut tile, size)
     }
 }
 

@@ -54,7 +54,7 @@ impl Layout {
         let count = super::ranks::count(inputs, degrees);
         let mut layout = Self { inputs, width, count, stripes: Vec::new() };
         let wanted = Self::stripes(samples, count) as u64;
-        let start = layout.start(degrees, 0);
+        let start = Self::start(degrees, 0);
         let (mut cursor, mut begin, mut tiles, mut done, mut total) = (Some(start), start, 0, 0, 0);
         while let Some(at) = cursor {
             let [outer, inner] = layout.ranges(degrees, &at);
@@ -85,7 +85,7 @@ impl Layout {
     }
 
     /// The first tile of a degree.
-    fn start(&self, degrees: &[Degree], degree: usize) -> Cursor {
+    fn start(degrees: &[Degree], degree: usize) -> Cursor {
         let mut prefix = [0; MAX_DEGREE];
         if degrees[degree].distinct {
             prefix.iter_mut().enumerate().for_each(|(place, variable)| *variable = place);
@@ -130,7 +130,7 @@ impl Layout {
         if self.advance(degree, &mut at.prefix) {
             return Some(at);
         }
-        (at.degree + 1 < degrees.len()).then(|| self.start(degrees, at.degree + 1))
+        (at.degree + 1 < degrees.len()).then(|| Self::start(degrees, at.degree + 1))
     }
 
     /// Moves to the next prefix; `false` after the last.
@@ -169,7 +169,7 @@ mod tests {
                     let Ok(degrees) = super::super::monomials::degrees(&*kernel, inputs) else { continue };
                     let layout = Layout::new(1 << 14, inputs, &degrees, width);
                     let mut met = std::collections::BTreeSet::new();
-                    let mut expected = Some(layout.start(&degrees, 0));
+                    let mut expected = Some(Layout::start(&degrees, 0));
                     for (begin, tiles) in &layout.stripes {
                         let mut at = Some(*begin);
                         for _ in 0..*tiles {

@@ -30,6 +30,8 @@ const STATE: usize = Running::LENGTH;
 /// Monomials that an expansion keeps, at least if there are as many, and for each sample.
 const KEPT: usize = 1 << 16;
 const KEPT_PER_SAMPLE: usize = 16;
+/// Samples whose rows of `Phi_n Phi_n*` are found in one pass.
+const TOGETHER: usize = 16;
 
 /// `Q` of a kernel with finitely many features, for any q, without its feature matrix.
 ///
@@ -103,6 +105,16 @@ impl<'a> Tiles<'a> {
         Ok(numbers().and_then(|numbers| u64::try_from(numbers).ok()?.checked_mul(8)))
     }
 
+    /// The number of monomials, and about how many tiles they are cut into.
+    pub(super) fn work(inputs: usize, kernel: &dyn TensorKernel) -> Result<(f64, f64), Error> {
+        let degrees = degrees(kernel, inputs)?;
+        let count = ranks::count(inputs, &degrees) as f64;
+        let prefixes = degrees.iter().map(|degree| {
+            ranks::ways(inputs, degree.degree.saturating_sub(2), degree.distinct).unwrap_or(u64::MAX) as f64
+        });
+        Ok((count, prefixes.sum::<f64>() + count / (WIDTH * WIDTH) as f64))
+    }
+
     /// The same, cut into tiles of at most so many variables, a multiple of 8, and with so many monomials kept by an
     /// expansion.
     #[cfg(test)]
@@ -135,7 +147,6 @@ impl<'a> Tiles<'a> {
         self.kernel_square().unwrap_or_else(|| {
             let mut square = vec![0.0; n * n];
             let mut out = Evaluation::default();
-            const TOGETHER: usize = 16;
             for (first, rows) in (0..n).step_by(TOGETHER).zip(square.chunks_mut(TOGETHER * n)) {
                 let mut alphas = vec![0.0; rows.len()];
                 alphas.chunks_mut(n).enumerate().for_each(|(row, alpha)| alpha[first + row] = 1.0);

@@ -7,10 +7,10 @@ use super::{
     ranks::{place, variables, ways},
 };
 use crate::{
-    Error, Exponent, FeatureMatrix, MAX_ENTRY, Scratch,
+    Error, Exponent, FeatureMatrix, MAX_ENTRY,
     exponent::{binary_exponent, largest, scale_by_exp2},
-    form::{Evaluation, heaviest::Columns},
-    kernel::{Block, MAX_DEGREE, MonomialScale, TensorKernel, cardinality, norms},
+    form::heaviest::Columns,
+    kernel::{Block, MAX_DEGREE, MonomialScale, TensorKernel, cardinality, finite_norms},
 };
 
 /// The features of a kernel with finitely many of them, `phi_k(x) = c_k^(1/q) x^k`, or the same at another
@@ -31,6 +31,7 @@ pub(crate) struct Monomials<'a> {
 
 /// The monomials of one degree.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "the degree is what it is called")]
 pub(super) struct Degree {
     pub degree: usize,
     /// Products of distinct variables only.
@@ -99,6 +100,7 @@ impl<'a> Monomials<'a> {
     }
 
     /// The same, cut into tiles of another width.
+    #[cfg(test)]
     pub(crate) fn with_width(mut self, width: usize) -> Self {
         let Points { x, .. } = &self.points;
         self.layout = Layout::new(x.samples(), x.features(), &self.degrees, width);
@@ -133,6 +135,31 @@ impl<'a> Monomials<'a> {
     /// The number of monomials.
     pub(crate) fn count(&self) -> u64 {
         self.layout.count
+    }
+
+    /// How they are scaled.
+    pub(crate) fn scale(&self) -> MonomialScale {
+        self.scale
+    }
+
+    /// The degrees, in order.
+    pub(crate) fn degrees(&self) -> impl Iterator<Item = usize> {
+        self.degrees.iter().map(|degree| degree.degree)
+    }
+
+    /// The stripes of a pass.
+    pub(crate) fn stripes(&self) -> usize {
+        self.layout.stripes.len()
+    }
+
+    /// The values of one variable, as monomials are made of them.
+    pub(crate) fn input_into(&self, variable: usize, out: &mut [f64]) {
+        self.points.x.column_into(variable, out);
+    }
+
+    /// The factors on all monomials, one per sample: 1, or `1/||Phi(x_i)||_q`.
+    pub(crate) fn row_factors_into(&self, out: &mut [f64]) {
+        self.points.factors_into(out);
     }
 
     /// The highest degree.
@@ -171,13 +198,8 @@ impl<'a> Monomials<'a> {
         if !self.kernel.normalized() {
             return Ok(None);
         }
-        let found = norms(&*self.kernel, self.exponent, x.samples(), x.features(), |j, out| x.column_into(j, out));
-        let norms = match found {
-            Ok(norms) => norms,
-            // K itself is out of range, as for every q that is large enough, but its root need not be.
-            Err(Error::KernelRange { .. }) => self.summed_norms(x)?,
-            Err(other) => return Err(other),
-        };
+        let column = |j: usize, out: &mut [f64]| x.column_into(j, out);
+        let norms = finite_norms(&*self.kernel, self.exponent, x.samples(), x.features(), column);
         let factor = |norm: &f64| scale_by_exp2(if *norm > 0.0 { 1.0 / norm } else { 1.0 }, -self.row_exponent);
         let rows: Vec<f64> = norms.iter().map(factor).collect();
         if let Some(row) = rows.iter().position(|row| row.is_nan() || *row > MAX_ENTRY) {
@@ -192,29 +214,6 @@ impl<'a> Monomials<'a> {
         Ok(Some(rows))
     }
 
-    /// `||Phi(x_i)||_q` from all features of one sample after another: `Q(1) = ||Phi(x_i)||_q^q/q` over that sample alone.
-    fn summed_norms(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let (q, mut evaluation, mut scratch) = (self.exponent.q(), Evaluation::default(), Scratch::new());
-        (0..x.samples())
-            .map(|row| {
-                let x = x.sample_range(row..row + 1)?;
-                let layout = Layout::new(1, x.features(), &self.degrees, super::WIDTH);
-                let alone = Monomials {
-                    points: Points { x, rows: None },
-                    kernel: self.kernel.clone(),
-                    scale: MonomialScale::Raw,
-                    exponent: self.exponent,
-                    exponents: Vec::new(),
-                    row_exponent: 0.0,
-                    degrees: self.degrees.clone(),
-                    layout,
-                };
-                super::evaluate::evaluate(&alone, &[1.0], &mut evaluation, &mut scratch);
-                Ok(((evaluation.ln_values[0] + q.ln()) / q).exp())
-            })
-            .collect()
-    }
-
     /// `c_k^(1/q)` of the monomials with these exponents; 1 or 0 where they have a scale of their own.
     pub(super) fn root(&self, exponents: &[usize]) -> f64 {
         let unscaled = self.kernel.unscaled_coefficient(exponents);
@@ -227,7 +226,7 @@ impl<'a> Monomials<'a> {
     }
 
     /// `c_k^(1/q)` of most monomials of a degree: those of distinct variables.
-    pub(super) fn typical_root(&self, degree: usize) -> f64 {
+    pub(crate) fn typical_root(&self, degree: usize) -> f64 {
         self.root(&[1; MAX_DEGREE][..degree])
     }
 

@@ -1,7 +1,7 @@
 //! Fitted functions, by their dual vectors: the pass of an evaluation whose second product goes to the new points.
 
 use super::{
-    evaluate::{Powers, functions},
+    evaluate::{Functions, Powers},
     monomials::Monomials,
 };
 use crate::{
@@ -47,8 +47,8 @@ impl Predict for TilePredictor {
             let part = if end - first == points { x.view() } else { x.sample_range(first..end)? };
             let part = monomials.points(&part)?;
             let (mut totals, mut sums) = (vec![0.0; Running::LENGTH * count], vec![0.0; (end - first) * count]);
-            let (alphas, pool) = (&self.alphas, &mut scratch.pass);
-            functions(monomials, &part, alphas, &visitor, &mut own, &mut totals, &mut sums, pool);
+            let functions = Functions { totals: &mut totals, sums: &mut sums };
+            functions.find(monomials, &part, &self.alphas, (&visitor, &mut own), &mut scratch.pass);
             for (function, total) in totals.chunks(Running::LENGTH).map(Running::load).enumerate() {
                 let sums = &sums[function * (end - first)..][..end - first];
                 let values = &mut values[function * points..][first..end];

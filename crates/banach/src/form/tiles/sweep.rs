@@ -213,7 +213,7 @@ impl<'w> Work<'w> {
     }
 }
 
-impl<'s> Sweep<'s, '_> {
+impl Sweep<'_, '_> {
     /// Numbers that a pass of so many dual vectors takes.
     pub(super) fn memory(
         samples: usize,

@@ -9,6 +9,7 @@ mod search;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tiled;
 mod tree;
 
 use self::{
@@ -20,17 +21,24 @@ use super::DualModel;
 use crate::{
     Error,
     exponent::WidePower,
-    kernel::{Monomial, MonomialScale},
+    form::tiles::Monomials,
+    kernel::{Monomial, MonomialScale, cardinality},
 };
 pub(crate) use candidates::Candidate;
 
 /// The highest degree that is looked at for a kernel without one.
 const MAX_DEGREE: usize = 512;
 
+/// Up to so many monomials, a search in the order of their bounds takes less time than a pass over all of them.
+const TREE: u64 = 100_000;
+/// So many monomials a pass goes through in minutes, 1e9 per second and core or so; more are searched.
+const SWEEP: u64 = 1 << 36;
+
 /// How much a search may take before it stops with what it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// Monomials it may look at.
+    /// Monomials it may look at, where they are searched in the order of their bounds. More than 100,000, if they are
+    /// finitely many, are gone through tile by tile instead, up to 7e10.
     pub nodes: u64,
     /// Seconds it may take; may be infinite. A search that is stopped by the clock does not find the same every time.
     pub seconds: f64,
@@ -47,7 +55,7 @@ impl Budget {
         if self.nodes == 0 {
             return Err(Error::parameter("nodes", 0.0, "a whole number > 0"));
         }
-        if !(self.seconds > 0.0) {
+        if self.seconds.is_nan() || self.seconds <= 0.0 {
             return Err(Error::parameter("seconds", self.seconds, "a number > 0, which may be infinite"));
         }
         Ok(self)
@@ -117,16 +125,32 @@ impl DualModel<'_> {
     /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::from_fraction(4, 3)?, &[0.4, -0.7, 0.3])?;
     /// let top = model.top_monomials(2, Budget::default())?;
     /// let names: Vec<String> = top.entries.iter().map(|entry| entry.monomial.with_names(&["age", "dose"])).collect();
-    /// assert_eq!(names, ["age", "age * dose"]);
+    /// assert_eq!(names, ["age", "age * dose^2"]);
     /// # Ok::<(), banach::Error>(())
     /// ```
     pub fn top_monomials(&self, count: usize, budget: Budget) -> Result<TopMonomials, Error> {
         let mut meter = Meter::new(budget.check()?);
+        let features = cardinality(&*self.kernel, self.samples.features());
+        if features.is_some_and(|features| features > TREE.into() && features <= SWEEP.into()) {
+            return self.top_by_tiles(&self.monomials()?, count, &mut meter);
+        }
         let (tree, found) = match self.kernel.degrees() {
             (_, Some(highest)) => self.search_to(highest, &Diagonal::new(self)?, count, &mut meter)?,
             (lowest, None) => self.search_deeper(lowest, count, &mut meter)?,
         };
         Ok(self.listed(&tree, found, meter.nodes))
+    }
+
+    /// Goes through all monomials, tile by tile.
+    fn top_by_tiles(&self, monomials: &Monomials<'_>, count: usize, meter: &mut Meter) -> Result<TopMonomials, Error> {
+        let highest = monomials.degrees().last().unwrap_or(0);
+        let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;
+        let found = tiled::sweep(&tree, monomials, &self.alpha, count, meter);
+        Ok(self.listed(&tree, found, meter.nodes))
+    }
+
+    fn monomials(&self) -> Result<Monomials<'_>, Error> {
+        Monomials::new(self.samples.view(), self.kernel.clone(), self.scale, self.exponent)
     }
 
     /// Searches the monomials up to a degree.

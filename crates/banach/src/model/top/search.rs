@@ -46,7 +46,7 @@ impl Meter {
         Ok(())
     }
 
-    fn check_time(&self) -> Result<(), SearchEnd> {
+    pub(super) fn check_time(&self) -> Result<(), SearchEnd> {
         let limit = Duration::try_from_secs_f64(self.budget.seconds).unwrap_or(Duration::MAX);
         if self.started.elapsed() >= limit { Err(SearchEnd::TimeLimit) } else { Ok(()) }
     }
@@ -261,26 +261,27 @@ impl WithSimd for Look<'_> {
             let multiply = |z: &mut [f64]| {
                 z.iter_mut().zip(&parent).zip(column).for_each(|((z, parent), y)| *z = parent * (factor * y));
             };
-            let (u, width, bound) = match bounds {
-                Some(bounds) => {
-                    let reach = bounds.reach(if ends { place } else { next }, degree);
-                    let sums = Sums::of(&parent, column, factor, &tree.alpha, reach);
-                    let moduli = |reach: &dyn Fn(usize) -> f64| {
-                        let terms = parent.iter().zip(column).enumerate();
-                        terms.map(|(i, (parent, y))| (parent * (factor * y) * reach(i)).abs()).sum::<f64>()
-                    };
-                    let own = norm(sums.squares, || moduli(&|_| 1.0));
-                    let width = tree.radius * own + tree.rounding(degree) * sums.moduli;
-                    let bound = bounds.of_sums(sums.bound, norm(sums.bound_squares, || moduli(&|i| reach[i])));
-                    (coefficient * sums.u, coefficient * width, bound)
-                }
-                None => {
-                    multiply(&mut z);
-                    let value = tree.value(&z, degree);
-                    // The descendants of a monomial that vanishes vanish.
-                    let vanishes = z.iter().all(|z| *z == 0.0);
-                    (value.u, value.width, if vanishes { Bound::NONE } else { unit_bound(tree) })
-                }
+            let (u, width, mut bound) = if let Some(bounds) = bounds {
+                let reach = bounds.reach(if ends { place } else { next }, degree);
+                let sums = Sums::of(&parent, column, factor, &tree.alpha, reach);
+                let moduli = |reach: &dyn Fn(usize) -> f64| {
+                    let terms = parent.iter().zip(column).enumerate();
+                    terms.map(|(i, (parent, y))| (parent * (factor * y) * reach(i)).abs()).sum::<f64>()
+                };
+                let own = norm(sums.squares, || moduli(&|_| 1.0));
+                let width = tree.radius * own + tree.rounding(degree) * sums.moduli;
+                let bound = if ends {
+                    Bound::NONE
+                } else {
+                    bounds.of_sums(sums.bound, norm(sums.bound_squares, || moduli(&|i| reach[i])))
+                };
+                (coefficient * sums.u, coefficient * width, bound)
+            } else {
+                multiply(&mut z);
+                let value = tree.value(&z, degree);
+                // The descendants of a monomial that vanishes vanish.
+                let vanishes = z.iter().all(|z| *z == 0.0);
+                (value.u, value.width, if vanishes { Bound::NONE } else { unit_bound(tree) })
             };
             if coefficient > 0.0 {
                 if u != 0.0 && u.abs() >= limits.threshold {
@@ -292,7 +293,6 @@ impl WithSimd for Look<'_> {
             if ends {
                 continue;
             }
-            let mut bound = bound;
             if let Some(bounds) = bounds.filter(|_| limits.wants(bound)) {
                 multiply(&mut z);
                 bound = bounds.by_degree(&z, &tree.alpha, next, degree);

@@ -106,6 +106,11 @@ fn finite_kernels() -> Vec<Box<dyn TensorKernel>> {
     ]
 }
 
+/// The same by a pass over all monomials, in many tiles.
+fn by_tiles(model: &DualModel<'_>, count: usize) -> Result<TopMonomials, Error> {
+    model.top_by_tiles(&model.monomials()?.with_width(8), count, &mut Meter::new(Budget::default()))
+}
+
 #[test]
 fn finite_kernels_agree_with_all_their_features() {
     let (n, d) = (11, 6);
@@ -122,6 +127,8 @@ fn finite_kernels_agree_with_all_their_features() {
                 for count in [1, 5, 20, 10_000] {
                     let top = model.top_monomials(count, Budget::default()).expect("it runs");
                     check(&top, &all, count, &format!("{} p = {p} {scale} {count}", kernel.name()));
+                    let tiled = by_tiles(&model, count).expect("it runs");
+                    check(&tiled, &all, count, &format!("{} p = {p} {scale} {count}, tiles", kernel.name()));
                 }
             }
         }
@@ -201,6 +208,10 @@ proptest! {
         prop_assume!(degree.is_none() || Diagonal::new(&model).is_ok());
         let top = model.top_monomials(count, Budget { nodes: 200_000, ..Budget::default() });
         let Ok(top) = top else { return Ok(()) };
+        if degree.is_none() && let Ok(tiled) = by_tiles(&model, count) {
+            let names = |top: &TopMonomials| -> Vec<Monomial> { top.entries.iter().map(|entry| entry.monomial.clone()).collect() };
+            prop_assert!(top.end != SearchEnd::Complete || names(&tiled) == names(&top), "{name}: {tiled} {top}");
+        }
         let all = brute(&model, degree);
         for (rank, (monomial, _, w, _)) in all.iter().enumerate().take(count) {
             let listed = top.entries.iter().any(|entry| entry.monomial == *monomial);

@@ -109,7 +109,12 @@ impl Tree {
         let mut exponents = Vec::with_capacity(d);
         for column in columns.chunks_mut(stride) {
             let own = if raw { common } else { f64::from(binary_exponent(largest(column))) };
-            column.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -own) * scale_by_exp2(eta, -eta_exponent));
+            let (eta, power) = (scale_by_exp2(eta, -eta_exponent), scale_by_exp2(1.0, -own));
+            if power.is_normal() {
+                column.iter_mut().for_each(|x| *x = *x * power * eta);
+            } else {
+                column.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -own) * eta);
+            }
             exponents.push(own + eta_exponent);
         }
         // A_s 2^(e s), relative to the largest of them.
@@ -202,35 +207,36 @@ impl Tree {
     }
 
     /// `u_k` from [`product`](Self::product) and the degree.
+    #[inline(always)]
     pub(super) fn value(&self, z: &[f64], degree: usize) -> Value {
         let coefficient = self.coefficients.by_degree[degree];
-        let dot = |f: &dyn Fn(f64, f64) -> f64| -> f64 { z.iter().zip(&self.alpha).map(|(z, a)| f(*z, *a)).sum() };
+        let (z, alpha, n) = (&z[..self.samples], &self.alpha[..self.samples], self.samples as f64);
         let nothing = Value { u: 0.0, width: 0.0, divisor: 1.0 };
-        let n = self.samples as f64;
-        if coefficient == 0.0 {
+        let largest = largest(z);
+        if coefficient == 0.0 || largest < f64::MIN_POSITIVE {
             return nothing;
         }
         if self.scale == MonomialScale::Raw {
-            let (u, moduli, squares) = (dot(&|z, a| z * a), dot(&|z, a| (z * a).abs()), dot(&|z, _| z * z));
-            let norm = norm(squares, || dot(&|z, _| z.abs()));
+            let (u, moduli) = (sum(z, alpha, |z, a| z * a), sum(z, alpha, |z, a| (z * a).abs()));
+            let norm = norm(sum(z, alpha, |z, _| z * z), || sum(z, alpha, |z, _| z.abs()));
             let width = self.radius * norm + self.rounding(degree) * moduli;
             return Value { u: coefficient * u, width: coefficient * width, divisor: 1.0 };
         }
         // A power of two, so that squares stay in range.
-        let size = scale_by_exp2(1.0, f64::from(binary_exponent(largest(z))));
+        let size = scale_by_exp2(1.0, f64::from(binary_exponent(largest) - 1));
+        let inverse = 1.0 / size;
         let mean = match self.scale {
-            MonomialScale::Standardized => dot(&|z, _| z / size) / n,
+            MonomialScale::Standardized => sum(z, alpha, |z, _| z * inverse) / n,
             _ => 0.0,
         };
-        // The padding is not a sample.
-        let squares: f64 = z[..self.samples].iter().map(|z| (z / size - mean) * (z / size - mean)).sum();
+        let squares = sum(z, alpha, |z, _| (z * inverse - mean) * (z * inverse - mean));
         let deviation = (squares / n).sqrt();
         // What rounding leaves of a constant.
-        if deviation <= self.rounding(degree) * mean.abs() || largest(z) == 0.0 {
+        if deviation <= self.rounding(degree) * mean.abs() {
             return nothing;
         }
-        let u = dot(&|z, a| (z / size - mean) * a) / deviation;
-        let moduli = dot(&|z, a| (z.abs() / size + mean.abs()) * a.abs()) / deviation;
+        let u = sum(z, alpha, |z, a| (z * inverse - mean) * a) / deviation;
+        let moduli = sum(z, alpha, |z, a| (z.abs() * inverse + mean.abs()) * a.abs()) / deviation;
         // The mean and the deviation are rounded too.
         let rounding = 4.0 * self.rounding(degree) * (1.0 + mean.abs() / deviation) * moduli;
         Value { u, width: self.radius * n.sqrt() + rounding, divisor: deviation * size }
@@ -258,6 +264,19 @@ impl Tree {
     pub(super) fn exponent_of(&self, places: &[usize]) -> f64 {
         places.iter().map(|&place| self.exponents[place]).sum()
     }
+}
+
+/// The sum of `f(z_i, a_i)`, several at a time.
+#[inline(always)]
+fn sum(z: &[f64], a: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut sums = [0.0; LANES];
+    let ((z, z_rest), (a, a_rest)) = (z.as_chunks::<LANES>(), a.as_chunks::<LANES>());
+    for (z, a) in z.iter().zip(a) {
+        for lane in 0..LANES {
+            sums[lane] += f(z[lane], a[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + z_rest.iter().zip(a_rest).map(|(z, a)| f(*z, *a)).sum::<f64>()
 }
 
 /// The root of a sum of squares, or where squares may have vanished the sum of moduli, which is larger.

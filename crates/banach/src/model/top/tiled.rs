@@ -1,0 +1,267 @@
+//! The largest `|u_k|` of finitely many monomials, by one pass over all of them at the speed of matrix products.
+//!
+//! A tile is left out where none of its monomials can be among the largest: by Cauchy and Schwarz, for monomials
+//! `x_prefix x_j x_k` with coefficients at most c,
+//!
+//! ```text
+//! |u_k| <= c max_i |x_prefix| v_j v_k,    v_j^2 = sum_i |alpha_i| x_ij^2.
+//! ```
+//!
+//! The distance of the optimum adds `radius ||phi_k||_2`, and by Hoelder `||phi_k||_2 <= c prod_j ||x_j||_(2 s)` at degree s.
+
+use std::{cmp::Ordering, collections::BinaryHeap, ops::Range};
+
+use super::{
+    SearchEnd,
+    bounds::Bound,
+    candidates::Candidates,
+    search::{Found, Meter},
+    tree::Tree,
+};
+use crate::{
+    Scratch,
+    exponent::{largest, scale_by_exp2},
+    form::tiles::{
+        Monomials,
+        sweep::{Place, Sweep, Tile, Visitor},
+    },
+    kernel::{Monomial, MonomialScale},
+};
+
+/// Solves: the `count` largest `|u_k|`.
+/// Given: the monomials of the model that the tree belongs to.
+/// Returns: the candidates in units of the tree, evaluated there, and the most that any other can be.
+/// Cost: one product per tile that is not left out.
+pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count: usize, meter: &mut Meter) -> Found {
+    // The scale of the tree: the largest number is about 1.
+    let alpha: Vec<f64> = alpha.iter().map(|alpha| scale_by_exp2(*alpha, -tree.alpha_exponent)).collect();
+    let limits = Sizes::new(tree, monomials, &alpha);
+    let visitor = Largest { count, sizes: &limits, meter: &*meter };
+    let mut parts: Vec<Part> = (0..monomials.stripes()).map(|_| Part::default()).collect();
+    let pass = Sweep { monomials, group: 1, state: 0, output: None };
+    pass.run(&alpha, &mut parts, &mut Scratch::new().pass, &visitor, |_, _| {});
+
+    let mut whole = Part::default();
+    parts.into_iter().for_each(|part| whole.merge(part, count));
+    meter.nodes = meter.nodes.saturating_add(whole.looked_at);
+    // Both scales are powers of two.
+    let to_tree = |u: f64| scale_by_exp2(u, tree.alpha_exponent - tree.exponent);
+    let mut candidates = Candidates::new(count);
+    let mut z = vec![0.0; tree.stride];
+    for Entry { index, .. } in whole.kept {
+        let variables: Vec<usize> = monomials.variables(index).iter().map(|&variable| variable as usize).collect();
+        let monomial = Monomial::of_sorted(&variables);
+        let places = tree.places(&monomial);
+        tree.product(&places, &mut z);
+        let value = tree.value(&z, places.len());
+        candidates.offer(value.u, value.width, || monomial);
+    }
+    candidates.reject(to_tree(whole.rejected));
+    let skipped = Bound { value: to_tree(whole.skipped.value), upper: to_tree(whole.skipped.upper) };
+    let end = if whole.stopped { SearchEnd::TimeLimit } else { SearchEnd::Complete };
+    Found { candidates, end, skipped }
+}
+
+/// What bounds are made of.
+struct Sizes {
+    /// `c_k^(1/q)` of the monomials of each degree, at most.
+    roots: Vec<f64>,
+    /// `max_i |x_ij|`, `v_j`, and `||x_j||_(2 s)` for every degree s.
+    most: Vec<f64>,
+    weighted: Vec<f64>,
+    norms: Vec<Vec<f64>>,
+    /// How far the optimal dual vector, and rounding, can move `u_k`, per unit of `||phi_k||_2`.
+    reach: f64,
+    /// `||alpha||_2`, and `||phi_k||_2` where all monomials have one size.
+    alpha: f64,
+    unit: Option<f64>,
+    /// The norm of the constant, at most.
+    constant: f64,
+}
+
+impl Sizes {
+    fn new(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64]) -> Self {
+        let (n, d) = (monomials.samples(), monomials.inputs());
+        let degrees: Vec<usize> = monomials.degrees().collect();
+        let highest = degrees.iter().copied().max().unwrap_or(0);
+        let norm = alpha.iter().map(|alpha| alpha * alpha).sum::<f64>().sqrt();
+        let mut sizes = Self {
+            roots: degrees.iter().map(|&degree| monomials.typical_root(degree)).collect(),
+            most: Vec::with_capacity(d),
+            weighted: Vec::with_capacity(d),
+            norms: vec![Vec::with_capacity(d); degrees.len()],
+            // Products, their sums and what is made of them are rounded; centring loses a little more.
+            reach: tree.radius + 4.0 * tree.rounding(highest) * norm,
+            alpha: norm,
+            unit: (monomials.scale() != MonomialScale::Raw).then_some((n as f64).sqrt()),
+            constant: (n as f64).sqrt(),
+        };
+        if sizes.unit.is_some() {
+            return sizes;
+        }
+        let (mut column, mut rows) = (vec![0.0; n], vec![0.0; n]);
+        monomials.row_factors_into(&mut rows);
+        for j in 0..d {
+            monomials.input_into(j, &mut column);
+            let most = largest(&column);
+            sizes.most.push(most);
+            let inverse = if most > 0.0 { 1.0 / most } else { 0.0 };
+            let weighted = column.iter().zip(alpha).zip(&rows);
+            let weighted: f64 = weighted.map(|((x, alpha), row)| (alpha * row).abs() * (x * inverse).powi(2)).sum();
+            sizes.weighted.push(most * weighted.sqrt());
+            for (norms, &degree) in sizes.norms.iter_mut().zip(&degrees) {
+                let power = 2 * degree.max(1) as i32;
+                let sum: f64 = column.iter().map(|x| (x * inverse).powi(power)).sum();
+                norms.push(most * sum.powf(1.0 / f64::from(power)));
+            }
+        }
+        // A normalised kernel divides the samples.
+        let rows = largest(&rows);
+        sizes.constant *= rows;
+        sizes.norms.iter_mut().zip(&degrees).for_each(|(norms, &degree)| {
+            let share = rows.powf(1.0 / degree.max(1) as f64);
+            norms.iter_mut().for_each(|norm| *norm *= share);
+        });
+        sizes
+    }
+
+    /// Bounds over all monomials of a tile.
+    fn bound(&self, place: &Place<'_>) -> Bound {
+        let margin = 1.0 + 1e-10;
+        let width = margin * self.width(place);
+        let value = match self.unit {
+            Some(norm) => self.alpha * norm,
+            None if place.degree < 2 => self.alpha * self.norm(place),
+            None => {
+                let prefix: f64 = place.prefix.iter().map(|&j| self.most[j]).product();
+                let of = |range: &Range<usize>| largest(&self.weighted[range.clone()]);
+                self.roots[place.block] * prefix * of(&place.outer) * of(&place.inner)
+            }
+        };
+        Bound { value: margin * value, upper: margin * value + width }
+    }
+
+    /// How far `u_k` of a monomial of the tile can be from that of the optimum.
+    fn width(&self, place: &Place<'_>) -> f64 {
+        self.reach * self.unit.unwrap_or_else(|| self.norm(place))
+    }
+
+    /// `||phi_k||_2` of the monomials of a tile, at most.
+    fn norm(&self, place: &Place<'_>) -> f64 {
+        let norms = &self.norms[place.block];
+        let prefix: f64 = place.prefix.iter().map(|&j| norms[j]).product();
+        let of = |range: &Range<usize>| if range.is_empty() { 1.0 } else { largest(&norms[range.clone()]) };
+        let constant = if place.degree == 0 { self.constant } else { 1.0 };
+        constant * self.roots[place.block] * prefix * of(&place.outer) * of(&place.inner)
+    }
+}
+
+/// Looks for the largest in every tile.
+struct Largest<'s> {
+    count: usize,
+    sizes: &'s Sizes,
+    meter: &'s Meter,
+}
+
+/// What one stripe has found.
+#[derive(Default)]
+struct Part {
+    /// The smallest on top.
+    kept: BinaryHeap<Entry>,
+    /// The most that `|u_k|` of a monomial that was looked at and is not kept can be.
+    rejected: f64,
+    /// Bounds over the tiles that were left out.
+    skipped: Bound,
+    looked_at: u64,
+    stopped: bool,
+}
+
+/// A monomial with `|u_k|` and how far that may be from the optimum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Entry {
+    size: f64,
+    index: u64,
+    width: f64,
+}
+
+impl Eq for Entry {}
+
+impl Ord for Entry {
+    /// The smallest is the greatest; of equals, the last.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.size.total_cmp(&self.size).then(self.index.cmp(&other.index))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Part {
+    /// A monomial with a smaller `|u_k|` is not kept.
+    fn threshold(&self, count: usize) -> f64 {
+        match self.kept.peek() {
+            _ if count == 0 => f64::INFINITY,
+            Some(entry) if self.kept.len() == count => entry.size,
+            _ => 0.0,
+        }
+    }
+
+    fn reject(&mut self, upper: f64) {
+        self.rejected = self.rejected.max(upper);
+    }
+
+    fn insert(&mut self, entry: Entry, count: usize) {
+        self.kept.push(entry);
+        if self.kept.len() > count
+            && let Some(Entry { size, width, .. }) = self.kept.pop()
+        {
+            self.reject(size + width);
+        }
+    }
+
+    fn merge(&mut self, other: Self, count: usize) {
+        self.reject(other.rejected);
+        self.skipped = self.skipped.max(other.skipped);
+        self.looked_at += other.looked_at;
+        self.stopped |= other.stopped;
+        other.kept.into_iter().for_each(|entry| self.insert(entry, count));
+    }
+}
+
+impl Visitor for Largest<'_> {
+    type Own = Part;
+
+    fn skip(&self, place: &Place<'_>, part: &mut Part) -> bool {
+        let bound = self.sizes.bound(place);
+        part.stopped |= self.meter.check_time().is_err();
+        let skipped = part.stopped || bound.value < part.threshold(self.count);
+        if skipped {
+            part.skipped = part.skipped.max(bound);
+        }
+        skipped
+    }
+
+    fn visit(&self, tile: Tile<'_>, part: &mut Part) -> bool {
+        let width = self.sizes.width(tile.place);
+        part.looked_at += tile.place.len() as u64;
+        for (column, u) in tile.u.chunks(tile.place.inner_len()).enumerate() {
+            let most = tile.factor * largest(u);
+            if most < part.threshold(self.count) {
+                part.reject(most + width);
+                continue;
+            }
+            for (row, u) in u.iter().enumerate() {
+                let size = tile.factor * u.abs();
+                if size > 0.0 && size >= part.threshold(self.count) {
+                    part.insert(Entry { size, index: tile.place.index(column, row), width }, self.count);
+                } else {
+                    part.reject(size + width);
+                }
+            }
+        }
+        false
+    }
+}
