@@ -47,7 +47,7 @@
 //!
 //! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`kernel`] the tensor kernels,
 //! [`QForm`] the dual of the regulariser from listed features ([`Features`], [`KernelFeatures`]) or from a kernel
-//! ([`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms: [`Newton`] for every loss, those of the paper,
+//! ([`Tiles`], [`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms: [`Newton`] for every loss, those of the paper,
 //! [`path()`] and [`cross_validate`]. `docs/solvers.md` explains them, `docs/notation.md` lists the symbols,
 //! `docs/paper-map.md` where each equation of the paper lives.
 

@@ -2,7 +2,10 @@
 //! the caller's memory.
 
 use allocation_counter::measure;
-use banach::{Evaluation, Exponent, FeatureMatrix, Features, Gram, Memory, QForm, Scratch, kernel::Exponential};
+use banach::{
+    Evaluation, Exponent, FeatureMatrix, Features, Gram, Memory, QForm, Scratch, Tiles,
+    kernel::{Exponential, MonomialScale, Polynomial},
+};
 
 /// The second of two equal steps allocates nothing but the handle that `lines` returns, a few words.
 fn assert_reuses(what: &str, mut step: impl FnMut() -> f64) {
@@ -28,6 +31,29 @@ fn evaluations_and_lines_reuse_memory() {
             let lines = form.lines(&alphas[..n], &alphas[n..], &mut scratch);
             lines.at(1, 0.3).bregman + lines.at(0, 0.1).slope
         });
+    }
+}
+
+/// Several tiles, one stripe: degree 3 with all lower degrees, dense and sparse.
+#[test]
+fn tiles_reuse_memory() {
+    let (n, d, batch) = (6, 40, 3);
+    let values: Vec<f64> = (0..n * d).map(|k| (k as f64).sin()).collect();
+    let alphas: Vec<f64> = (0..n * batch).map(|k| (k as f64).cos()).collect();
+    let dense = FeatureMatrix::from_columns(n, d, &values[..]).expect("valid");
+    let (starts, rows) = ((0..=d).map(|k| k * n).collect::<Vec<_>>(), (0..n * d).map(|k| k % n).collect::<Vec<_>>());
+    let sparse = FeatureMatrix::from_sparse_columns(n, d, starts, rows, &values[..]).expect("valid");
+    for (scale, p) in MonomialScale::ALL.into_iter().zip([4.0 / 3.0, 1.27, 1.05]) {
+        for x in [&dense, &sparse] {
+            let (kernel, exponent) = (Polynomial::new(3, 0.5, 1.0).expect("valid"), Exponent::new(p).expect("inside"));
+            let form = Tiles::new(x.view(), kernel, scale, exponent, Memory::default()).expect("finite");
+            let (mut evaluation, mut scratch) = (Evaluation::default(), Scratch::new());
+            assert_reuses(&format!("tiles, {scale}"), || {
+                form.evaluate(&alphas, &mut evaluation, &mut scratch);
+                let lines = form.lines(&alphas[..n], &alphas[n..], &mut scratch);
+                lines.at(1, 0.3).bregman + lines.at(0, 0.1).slope
+            });
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use banach::{
-    DualModel, DualProblem, Error, Exponent, FeatureMatrix, Memory, Newton, Solution,
-    kernel::{Monomial, MonomialScale, TensorKernel, cardinality},
+    DualModel, DualProblem, Exponent, FeatureMatrix, Memory, Newton, Solution,
+    kernel::{MonomialScale, TensorKernel},
     model::Budget,
-    selection::{MonomialRanking, Ranking, Refit, SelectionOptions, StabilityOptions, select, stability},
+    selection::{MonomialRanking, Refit, SelectionOptions, StabilityOptions, select, stability},
 };
 use banach_io::{Dataset, Standardization};
 
@@ -129,7 +129,7 @@ impl Described<'_> {
         }
         let mut phase = phase(fit, "selection", count + 1);
         let ranking = self.ranking(source);
-        let selection = select(source.problem, self.x, &*ranking, &options, source.solver, &mut phase)?;
+        let selection = select(source.problem, self.x, &ranking, &options, source.solver, &mut phase)?;
         let left = if self.goal.classes.is_some() { "decision" } else { self.data.target.name() };
         Ok(Selected::new(&selection, self.data.table.names(), left))
     }
@@ -138,35 +138,12 @@ impl Described<'_> {
         let options = StabilityOptions { seed: self.fit.running.seed, ..StabilityOptions::new(terms) };
         let mut phase = phase(self.fit, "stability", 2 * options.pairs);
         let ranking = self.ranking(source);
-        let found = stability(source.problem, &*ranking, &options, source.solver, &mut phase)?;
+        let found = stability(source.problem, &ranking, &options, source.solver, &mut phase)?;
         Ok(Agreement::new(&found, self.data.table.names(), ROWS))
     }
 
-    fn ranking<'a>(&'a self, source: &Source<'a>) -> Box<dyn Ranking + 'a> {
-        let (kernel, model) = (source.kernel, &self.fit.model);
-        if kernel.degrees().1.is_some() {
-            let ranking = MonomialRanking::new(self.x.view(), kernel.clone(), model.p);
-            return Box::new(ranking.with_scale(model.monomials).with_memory(source.memory));
-        }
-        Box::new(Search { x: self.x, kernel, exponent: model.p })
-    }
-}
-
-/// The ranking of infinitely many monomials, by the exact search.
-struct Search<'a> {
-    x: &'a FeatureMatrix<'a>,
-    kernel: &'a Arc<dyn TensorKernel>,
-    exponent: Exponent,
-}
-
-impl Ranking for Search<'_> {
-    fn largest(&self, alpha: &[f64], count: usize) -> Result<Vec<Monomial>, Error> {
-        let model = DualModel::new(self.x.view(), self.kernel.clone(), self.exponent, alpha)?;
-        let top = model.top_monomials(count, Budget::default())?;
-        Ok(top.entries.into_iter().map(|entry| entry.monomial).collect())
-    }
-
-    fn features(&self) -> Option<f64> {
-        cardinality(&**self.kernel, self.x.features())?.to_string().parse().ok()
+    fn ranking(&self, source: &Source<'_>) -> MonomialRanking<'_> {
+        let model = &self.fit.model;
+        MonomialRanking::new(self.x.view(), source.kernel.clone(), model.p).with_scale(model.monomials)
     }
 }

@@ -22,6 +22,7 @@ pub(crate) use gram::GramShares;
 pub use kernel_features::KernelFeatures;
 pub use planner::{Cost, Plan, Planner, Rates, Route, RoutePlan, Shape};
 
+pub(crate) use running::scaled;
 pub use tiles::Tiles;
 
 use std::fmt;

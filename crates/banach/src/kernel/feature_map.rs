@@ -240,12 +240,12 @@ impl<'k> FeatureMap<'k> {
     }
 
     /// `scale^(s/q)`.
-    pub(super) fn root_of_scale(&self, degree: usize) -> f64 {
+    fn root_of_scale(&self, degree: usize) -> f64 {
         self.kernel.scale().unwrap_or(1.0).powf(1.0 / self.exponent.q()).powi(degree as i32)
     }
 
     /// `c_k^(1/q)` from the root of the scale: `c_k` itself may be out of range.
-    pub(super) fn root_of_coefficient(&self, variables: &[usize], root_of_scale: f64) -> f64 {
+    fn root_of_coefficient(&self, variables: &[usize], root_of_scale: f64) -> f64 {
         self.unscaled_coefficient(variables).powf(1.0 / self.exponent.q()) * root_of_scale
     }
 

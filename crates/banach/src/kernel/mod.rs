@@ -5,7 +5,6 @@
 mod anova;
 mod exponential;
 mod feature_map;
-mod feature_runs;
 #[cfg(test)]
 pub(crate) mod laws;
 mod linear;
@@ -24,7 +23,6 @@ pub use anova::Anova;
 pub use exponential::Exponential;
 pub(crate) use feature_map::Block;
 pub use feature_map::{FeatureMap, cardinality};
-pub(crate) use feature_runs::FeatureRuns;
 pub use linear::Linear;
 pub use monomial::Monomial;
 pub use monomial_scale::MonomialScale;

@@ -44,12 +44,6 @@ impl Selections {
         Some(place)
     }
 
-    /// The same, moved to the choice with this index, which must be below [`count`].
-    pub(super) fn starting_at(self, index: BigUint) -> Self {
-        let (inputs, distinct) = (self.inputs, self.distinct);
-        Self { inputs, distinct, variables: self.nth(index) }
-    }
-
     /// The choice with this index, which must be below [`count`].
     pub(super) fn nth(self, mut index: BigUint) -> Vec<usize> {
         let (mut variables, mut first) = (self.variables, 0);

@@ -6,7 +6,6 @@
 mod bars;
 mod energy;
 mod explicit;
-mod largest;
 mod relevance;
 mod top;
 

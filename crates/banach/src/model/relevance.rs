@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod laws;
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, marker::PhantomData};
 
 use super::{
     DualModel,
@@ -11,9 +11,15 @@ use super::{
     energy::Energy,
 };
 use crate::{
-    Error, FeatureMatrix, Gram, Memory,
-    form::GramShares,
-    kernel::{BigUint, FeatureMap, FeatureRuns, MonomialScale, cardinality},
+    Error, FeatureMatrix, Gram, Memory, Scratch, Tiles,
+    form::{
+        GramShares, scaled,
+        tiles::{
+            Monomials,
+            sweep::{Sweep, Tile, Visitor},
+        },
+    },
+    kernel::{BigUint, MonomialScale, cardinality},
 };
 
 /// Lines of a table, unless told otherwise.
@@ -189,6 +195,33 @@ impl fmt::Display for PairShares {
     }
 }
 
+/// Adds up the monomials of every tile.
+struct Sums<'e>(PhantomData<&'e ()>);
+
+impl<'e> Visitor for Sums<'e> {
+    type Own = Energy<'e>;
+
+    fn visit(&self, tile: Tile<'_>, energy: &mut Energy<'e>) -> bool {
+        let Tile { place, factor, u, .. } = tile;
+        u.iter_mut().for_each(|u| *u *= factor);
+        let mut prefix = place.prefix.to_vec();
+        match place.degree {
+            0 => energy.add(&prefix, None, u),
+            1 => energy.add(&prefix, Some(place.inner.start), u),
+            _ => {
+                for (j, u) in place.outer.clone().zip(u.chunks(place.inner.len())) {
+                    prefix.push(j);
+                    // On the diagonal, monomials with k < j have been met.
+                    let first = place.inner.start.max(j);
+                    energy.add(&prefix, Some(first), &u[first - place.inner.start..]);
+                    prefix.pop();
+                }
+            }
+        }
+        false
+    }
+}
+
 impl DualModel<'_> {
     /// How much every variable and every degree matters.
     ///
@@ -283,12 +316,11 @@ impl DualModel<'_> {
         if self.scale != MonomialScale::Raw {
             return Ok(true);
         }
-        // Too many to list is found out by the map.
         let features = number(&features);
         let listing = features * (FEATURE.0 * samples as f64 + FEATURE.1);
         let entries: f64 = (0..order).map(|m| (samples + m) as f64 / (m + 1) as f64).product();
         let reading = entries * ENTRY * inputs as f64;
-        Ok(FeatureMap::new(kernel, inputs, self.exponent, None).is_ok() && listing <= PREFERENCE * reading)
+        Ok(listing <= PREFERENCE * reading)
     }
 
     fn listed_shares(
@@ -299,17 +331,22 @@ impl DualModel<'_> {
         memory: Memory,
     ) -> Result<Found, Error> {
         let (inputs, chosen) = (samples.features(), pairs.unwrap_or(&[]));
-        let map = FeatureMap::new(&*self.kernel, inputs, self.exponent, None)?;
         let (lowest, highest) = self.kernel.degrees();
         let highest = highest.unwrap_or(lowest);
-        let runs = FeatureRuns::new(&map, samples, alpha, self.scale, memory)?;
-        let bytes = (runs.readers() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
-        memory.check("the sums of a pass over all features", Some(bytes), "ask for fewer pairs")?;
+        let pass = Tiles::bytes(samples.samples(), inputs, &*self.kernel, self.scale, 1)?;
+        let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.scale, self.exponent)?;
+        let sums = (monomials.stripes() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
+        let bytes = pass.map(|pass| pass.saturating_add(sums));
+        memory.check("the sums of a pass over all features", bytes, "take fewer variables, or ask for fewer pairs")?;
         let new = || Energy::new(self.exponent, inputs, highest, chosen);
-        let parts = runs.read(new, |energy, run| energy.add(run.prefix, run.first, run.u));
+        let mut parts: Vec<Energy<'_>> = (0..monomials.stripes()).map(|_| new()).collect();
+        let mut copy = vec![0.0; alpha.len()];
+        let exponent = scaled(alpha, &mut copy);
+        let pass = Sweep { monomials: &monomials, group: 1, state: 0, output: None };
+        pass.run(&copy, &mut parts, &mut Scratch::new().pass, &Sums(PhantomData), |_, _| {});
         let mut energy = new();
         parts.iter().for_each(|part| energy.merge(part));
-        let ln_power_sum = energy.ln_power_sum(runs.exponent());
+        let ln_power_sum = energy.ln_power_sum(exponent);
         let shares = energy.degree_shares().into_iter().enumerate();
         let of_degree =
             |degree: usize| self.kernel.unscaled_coefficient(&vec![1; degree]) > 0.0 || has_powers(self, degree);
@@ -318,14 +355,14 @@ impl DualModel<'_> {
             variables: energy.variable_shares(),
             pairs: energy.pair_shares(),
             degrees: shares.skip(lowest).filter(|(degree, _)| of_degree(*degree)).collect(),
-            error: self.listed_error(samples, alpha, ln_power_sum, map.len()),
+            error: self.listed_error(samples, alpha, ln_power_sum, monomials.count()),
             infinite: false,
         })
     }
 
     /// Rounding moves `u` by at most a few units of `sum_i |alpha_i| |phi_k(x_i)|`, in the norm of `l^q` at most
     /// `sum_i |alpha_i| ||Phi(x_i)||_q` (Minkowski), and then `||u||_q^q` by at most q times as much (Hoelder).
-    fn listed_error(&self, samples: &FeatureMatrix<'_>, alpha: &[f64], ln_power_sum: f64, features: usize) -> f64 {
+    fn listed_error(&self, samples: &FeatureMatrix<'_>, alpha: &[f64], ln_power_sum: f64, features: u64) -> f64 {
         let (n, q) = (samples.samples(), self.exponent.q());
         if ln_power_sum == f64::NEG_INFINITY {
             return 0.0;

@@ -297,7 +297,7 @@ fn wrong_input_is_refused() {
         assert!(matches!(error, Error::Parameter { name: got, .. } if got == name), "{error}");
     }
     let infinite = MonomialRanking::new(case.x.view(), Exponential::new(0.1).expect("valid"), case.exponent);
-    assert!(matches!(infinite.largest(&[1.0; 20], 3), Err(Error::InfinitelyManyFeatures { .. })));
+    assert_eq!(infinite.largest(&[1.0; 20], 3).expect("it runs").len(), 3, "kernels without an end are ranked too");
     assert!(infinite.features().is_none() && ranking.features() == Some(91.0));
     let one = problem.clone().with_sample_weights(&[vec![1.0], vec![0.0; 19]].concat()).expect("valid");
     assert!(stability(&one, &ranking, &StabilityOptions::new(2), &solver, &mut Unobserved).is_err());

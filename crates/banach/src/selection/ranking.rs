@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    DualModel, Error, Exponent, FeatureMatrix, Memory,
+    DualModel, Error, Exponent, FeatureMatrix,
     kernel::{Monomial, MonomialScale, TensorKernel, cardinality},
+    model::Budget,
 };
 
 /// Names the largest monomials of a function, given its dual vector.
@@ -25,14 +26,14 @@ pub struct MonomialRanking<'a> {
     kernel: Arc<dyn TensorKernel>,
     exponent: Exponent,
     scale: MonomialScale,
-    memory: Memory,
+    budget: Budget,
 }
 
 impl<'a> MonomialRanking<'a> {
     /// The ranking of functions of a kernel on these samples.
     pub fn new(samples: FeatureMatrix<'a>, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Self {
         let (kernel, scale) = (Arc::new(kernel), MonomialScale::Raw);
-        Self { samples, kernel, exponent, scale, memory: Memory::default() }
+        Self { samples, kernel, exponent, scale, budget: Budget::default() }
     }
 
     /// The same with features of another size.
@@ -41,17 +42,19 @@ impl<'a> MonomialRanking<'a> {
         Self { scale, ..self }
     }
 
-    /// The same within a limit on memory.
+    /// The same with another limit on each search, which matters for kernels with very many features: what a search that
+    /// is stopped has found is ranked.
     #[must_use]
-    pub fn with_memory(self, memory: Memory) -> Self {
-        Self { memory, ..self }
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 }
 
 impl Ranking for MonomialRanking<'_> {
     fn largest(&self, alpha: &[f64], count: usize) -> Result<Vec<Monomial>, Error> {
         let model = DualModel::new(self.samples.view(), self.kernel.clone(), self.exponent, alpha)?;
-        model.with_scale(self.scale).largest_listed(count, self.memory)
+        let top = model.with_scale(self.scale).top_monomials(count, self.budget)?;
+        Ok(top.entries.into_iter().map(|entry| entry.monomial).collect())
     }
 
     fn features(&self) -> Option<f64> {

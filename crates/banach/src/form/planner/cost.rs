@@ -74,16 +74,16 @@ impl Task<'_> {
         let Shape { samples, inputs, stored, .. } = self.shape;
         let (scale, rates, problems) = (self.planner.scale, &self.planner.rates, self.problems() as f64);
         let bytes = Tiles::bytes(samples, inputs, self.kernel, scale, self.problems())?;
-        let (monomials, tiles) = Tiles::work(inputs, self.kernel)?;
+        let (entries, tiles) = Tiles::work(inputs, self.kernel)?;
         // Two products for every problem, and for all together those that find the scale.
         let shared = match scale {
             MonomialScale::Raw => 0.0,
             MonomialScale::Unit => 1.0,
             MonomialScale::Standardized => 2.0,
         };
-        let operations = (2.0 * problems + shared) * 2.0 * samples as f64 * monomials;
+        let operations = (2.0 * problems + shared) * 2.0 * samples as f64 * entries;
         let overhead = problems * tiles * TILE_OVERHEAD;
-        let powers = problems * monomials / self.power_rate();
+        let powers = problems * entries / self.power_rate();
         // Where there are no more tiles than blocks of variables, the data themselves are what takes time.
         let data = 2.0 * reading(stored as f64, self.problems(), 1, rates);
         let setup = if scale == MonomialScale::Raw { 0.0 } else { 8.0 * stored as f64 / rates.fresh };
@@ -166,7 +166,7 @@ impl Task<'_> {
 }
 
 /// Seconds that a tile takes besides its arithmetic (`banach bench tiles`).
-const TILE_OVERHEAD: f64 = 2e-6;
+const TILE_OVERHEAD: f64 = 5e-6;
 
 /// The share of the streaming rate that a pass reaches, which does something with what it reads (`banach bench`).
 const STREAMING: f64 = 0.7;

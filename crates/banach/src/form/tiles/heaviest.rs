@@ -290,5 +290,7 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
         tail: norms.largest * tail,
         tail_exponent: norms.exponent,
     };
-    selection.hessian(&listed, q, scratch)
+    let mut hessian = selection.hessian(&listed, q, scratch);
+    hessian.columns.iter_mut().for_each(|column| *column = at.indices[*column] as usize);
+    hessian
 }

@@ -1,5 +1,6 @@
 //! The tiles route: `Q` of a kernel with finitely many features, none of which is stored.
 
+mod entries;
 mod evaluate;
 mod heaviest;
 #[cfg(test)]
@@ -105,14 +106,19 @@ impl<'a> Tiles<'a> {
         Ok(numbers().and_then(|numbers| u64::try_from(numbers).ok()?.checked_mul(8)))
     }
 
-    /// The number of monomials, and about how many tiles they are cut into.
+    /// About how many entries of tiles are computed, with those on the diagonal that are in place of none, and how many
+    /// tiles there are.
     pub(super) fn work(inputs: usize, kernel: &dyn TensorKernel) -> Result<(f64, f64), Error> {
         let degrees = degrees(kernel, inputs)?;
-        let count = ranks::count(inputs, &degrees) as f64;
-        let prefixes = degrees.iter().map(|degree| {
-            ranks::ways(inputs, degree.degree.saturating_sub(2), degree.distinct).unwrap_or(u64::MAX) as f64
-        });
-        Ok((count, prefixes.sum::<f64>() + count / (WIDTH * WIDTH) as f64))
+        let (mut entries, mut tiles) = (ranks::count(inputs, &degrees) as f64, 0.0);
+        for degree in &degrees {
+            let ways = |size| ranks::ways(inputs, size, degree.distinct).unwrap_or(u64::MAX) as f64;
+            tiles += ways(degree.degree.saturating_sub(2));
+            if degree.degree >= 2 {
+                entries += 0.5 * ways(degree.degree - 1) * inputs.min(WIDTH) as f64;
+            }
+        }
+        Ok((entries, tiles + entries / (WIDTH * WIDTH) as f64))
     }
 
     /// The same, cut into tiles of at most so many variables, a multiple of 8, and with so many monomials kept by an

@@ -18,8 +18,14 @@ pub(super) fn preview<'a>(
         return None;
     }
     let at = kept(at);
-    let indices: Vec<u64> = hessian.columns.iter().map(|&column| at.indices[column]).collect();
-    let u = hessian.columns.iter().map(|&column| at.u[column]);
+    // The Hessian may be that of another point, at which others were kept; those that no longer are do not weigh here.
+    let places: Vec<usize> =
+        hessian.columns.iter().filter_map(|column| at.indices.binary_search(&(*column as u64)).ok()).collect();
+    if places.is_empty() {
+        return None;
+    }
+    let indices: Vec<u64> = places.iter().map(|&place| at.indices[place]).collect();
+    let u = places.iter().map(|&place| at.u[place]);
     Some(Box::new(line(form, &indices, u, at.exponent, d, scratch)))
 }
 

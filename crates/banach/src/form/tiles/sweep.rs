@@ -22,6 +22,7 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
 use super::{
+    entries,
     layout::{Cursor, Layout},
     monomials::{Degree, Monomials, Points, Roots},
 };
@@ -387,9 +388,7 @@ impl Sweep<'_, '_> {
                 if scaled {
                     let total: f64 =
                         if monomials.scale == MonomialScale::Standardized { alphas[dual].iter().sum() } else { 0.0 };
-                    for ((u, scale), mean) in u.iter_mut().zip(&*work.scales).zip(&*work.means) {
-                        *u = (*u - total * mean) * scale;
-                    }
+                    entries::standardize(u, total, work.means, work.scales);
                 } else if !uniform {
                     place.weigh(roots, u);
                 }
@@ -401,11 +400,7 @@ impl Sweep<'_, '_> {
             let Some(points) = self.output.filter(|_| weighs) else { continue };
             let w = &mut work.tile[..length];
             if scaled {
-                let mut centre = 0.0;
-                for ((w, scale), mean) in w.iter_mut().zip(&*work.scales).zip(&*work.means) {
-                    *w *= scale;
-                    centre += *w * mean;
-                }
+                let centre = entries::rescale(w, &work.means[..length], &work.scales[..length]);
                 sum.iter_mut().for_each(|sum| *sum -= centre);
             } else if !uniform {
                 place.weigh(roots, w);
@@ -423,13 +418,10 @@ impl Sweep<'_, '_> {
         squares(x, place, work.factors, scales, work.left, work.right);
         if monomials.scale == MonomialScale::Standardized {
             forward(x, place, work.factors, means, work.left, work.right);
-            means.iter_mut().for_each(|mean| *mean /= n);
         } else {
             means.fill(0.0);
         }
-        for (scale, mean) in scales.iter_mut().zip(&*means) {
-            *scale = monomials.scale.factor(*mean, *scale / n);
-        }
+        entries::factors(monomials.scale, n, scales, means);
         if !place.is_uniform() {
             place.weigh(roots, scales);
         }
@@ -468,10 +460,7 @@ fn weighted_left(x: &FeatureMatrix<'_>, place: &Place<'_>, samples: &Range<usize
             x.column_part(j, samples.clone(), left);
             left.iter_mut().zip(factors).for_each(|(left, factor)| *left *= factor);
         } else {
-            let column = x.column_part(j, samples.clone(), &mut []);
-            for ((left, x), factor) in left.iter_mut().zip(column).zip(factors) {
-                *left = x * factor;
-            }
+            entries::multiply(left, x.column_part(j, samples.clone(), &mut []), factors);
         }
     }
 }
@@ -527,17 +516,17 @@ fn squares(
         let n = samples.len();
         let (left, right) = (&mut left[..n * outer], &mut right[..n * inner]);
         weighted_left(x, place, &samples, factors, left);
-        left.iter_mut().for_each(|x| *x *= *x);
+        entries::square(left);
         if place.inner.is_empty() {
             right.fill(1.0);
         }
         for (k, right) in place.inner.clone().zip(right.chunks_mut(n)) {
             if x.is_sparse() {
                 x.column_part(k, samples.clone(), right);
-                right.iter_mut().for_each(|x| *x *= *x);
+                entries::square(right);
             } else {
                 let column = x.column_part(k, samples.clone(), &mut []);
-                right.iter_mut().zip(column).for_each(|(right, x)| *right = x * x);
+                entries::multiply(right, column, column);
             }
         }
         let accumulate = if samples.start == 0 { Accum::Replace } else { Accum::Add };
@@ -571,9 +560,7 @@ fn backward(
             rows.fill(0.0);
             for (j, values) in place.outer.clone().zip(values.chunks(n)) {
                 let x = x.column_part(j, samples.clone(), column);
-                for ((row, x), value) in rows.iter_mut().zip(x).zip(values) {
-                    *row += x * value;
-                }
+                entries::add_products(rows, x, values);
             }
         }
         for ((sum, row), factor) in sum[samples.clone()].iter_mut().zip(&*rows).zip(&factors[samples]) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     Exponent,
     form::laws::with_threads,
-    kernel::{self, Anova, Exponential, Linear, Monomial, Polynomial, PowerSeries, Series, TensorKernel},
+    kernel::{self, Anova, Exponential, FeatureMap, Linear, Monomial, Polynomial, PowerSeries, Series, TensorKernel},
 };
 
 fn memory() -> Memory {

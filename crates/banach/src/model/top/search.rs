@@ -280,8 +280,8 @@ impl WithSimd for Look<'_> {
                 multiply(&mut z);
                 let value = tree.value(&z, degree);
                 // The descendants of a monomial that vanishes vanish.
-                let vanishes = z.iter().all(|z| *z == 0.0);
-                (value.u, value.width, if vanishes { Bound::NONE } else { unit_bound(tree) })
+                let ended = ends || z.iter().all(|z| *z == 0.0);
+                (value.u, value.width, if ended { Bound::NONE } else { unit_bound(tree) })
             };
             if coefficient > 0.0 {
                 if u != 0.0 && u.abs() >= limits.threshold {

@@ -185,7 +185,7 @@ fn infinite_kernels_agree_with_their_features_up_to_a_high_degree() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// The pruned search loses nothing.
     #[test]

@@ -1,0 +1,97 @@
+//! Loops over the entries of a tile and the columns beside it, at the width of the machine's vectors.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::kernel::MonomialScale;
+
+/// Sums that are added to in turn.
+const LANES: usize = 16;
+
+/// A loop that the compiler vectorises.
+struct Loop<F>(F);
+
+impl<F: FnOnce() -> T, T> WithSimd for Loop<F> {
+    type Output = T;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> T {
+        (self.0)()
+    }
+}
+
+/// `out = x . factors`.
+pub(super) fn multiply(out: &mut [f64], x: &[f64], factors: &[f64]) {
+    Arch::new().dispatch(Loop(
+        #[inline(always)]
+        || {
+            for ((out, x), factor) in out.iter_mut().zip(x).zip(factors) {
+                *out = x * factor;
+            }
+        },
+    ));
+}
+
+/// `x . x` in place.
+pub(super) fn square(x: &mut [f64]) {
+    Arch::new().dispatch(Loop(
+        #[inline(always)]
+        || x.iter_mut().for_each(|x| *x *= *x),
+    ));
+}
+
+/// `out += x . values`.
+pub(super) fn add_products(out: &mut [f64], x: &[f64], values: &[f64]) {
+    Arch::new().dispatch(Loop(
+        #[inline(always)]
+        || {
+            for ((out, x), value) in out.iter_mut().zip(x).zip(values) {
+                *out += x * value;
+            }
+        },
+    ));
+}
+
+/// The factors that bring monomials to a scale, in place of the sums of their squares over n samples; the sums of the
+/// monomials become their means.
+pub(super) fn factors(scale: MonomialScale, n: f64, squares: &mut [f64], sums: &mut [f64]) {
+    let inverse = 1.0 / n;
+    Arch::new().dispatch(Loop(
+        #[inline(always)]
+        || {
+            for (square, sum) in squares.iter_mut().zip(&mut *sums) {
+                *sum *= inverse;
+                *square = scale.factor(*sum, *square * inverse);
+            }
+        },
+    ));
+}
+
+/// `u = (u - total means) . scales`.
+pub(super) fn standardize(u: &mut [f64], total: f64, means: &[f64], scales: &[f64]) {
+    Arch::new().dispatch(Loop(
+        #[inline(always)]
+        || {
+            for ((u, mean), scale) in u.iter_mut().zip(means).zip(scales) {
+                *u = (*u - total * mean) * scale;
+            }
+        },
+    ));
+}
+
+/// `w = w . scales`, and its product with the means.
+pub(super) fn rescale(w: &mut [f64], means: &[f64], scales: &[f64]) -> f64 {
+    Arch::new().dispatch(Loop(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            let parts = w.chunks_mut(LANES).zip(means.chunks(LANES)).zip(scales.chunks(LANES));
+            for ((w, means), scales) in parts {
+                for (((sum, w), mean), scale) in sums.iter_mut().zip(w).zip(means).zip(scales) {
+                    *w *= scale;
+                    *sum += *w * mean;
+                }
+            }
+            sums.iter().sum()
+        },
+    ))
+}
