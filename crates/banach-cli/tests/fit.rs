@@ -305,7 +305,8 @@ fn a_closed_pipe_is_not_an_error() {
 fn an_interrupt_prints_the_best_iterate_and_ends_with_1() {
     let mut uniform = Uniform(11);
     let (rows, columns) = (150, 60);
-    let mut csv = (0..columns).map(|column| format!("x{column},")).collect::<String>() + "y\n";
+    let names: Vec<String> = (0..columns).map(|column| format!("x{column}")).collect();
+    let mut csv = format!("{},y\n", names.join(","));
     for _ in 0..rows {
         (0..columns).for_each(|_| write!(csv, "{:.4},", uniform.next(-1.0, 1.0)).expect("a string"));
         writeln!(csv, "{:.4}", uniform.next(-1.0, 1.0)).expect("a string");

@@ -16,13 +16,13 @@ pub(crate) struct Bands {
     columns: usize,
     width: usize,
     rows: usize,
-    bands: Vec<Vec<f64>>,
+    parts: Vec<Vec<f64>>,
 }
 
 impl Bands {
     pub(crate) fn new(columns: usize) -> Self {
         let width = columns.div_ceil(BANDS).max(1);
-        Self { columns, width, rows: 0, bands: vec![Vec::new(); columns.div_ceil(width)] }
+        Self { columns, width, rows: 0, parts: vec![Vec::new(); columns.div_ceil(width)] }
     }
 
     pub(crate) fn rows(&self) -> usize {
@@ -31,7 +31,7 @@ impl Bands {
 
     pub(crate) fn push(&mut self, row: &[f64]) {
         debug_assert_eq!(row.len(), self.columns);
-        for (band, part) in self.bands.iter_mut().zip(row.chunks(self.width)) {
+        for (band, part) in self.parts.iter_mut().zip(row.chunks(self.width)) {
             band.extend_from_slice(part);
         }
         self.rows += 1;
@@ -39,13 +39,13 @@ impl Bands {
 
     /// All values, one column after another.
     pub(crate) fn into_columns(self) -> Vec<f64> {
-        let Self { columns, width, rows, bands } = self;
+        let Self { columns, width, rows, parts } = self;
         // Fresh zeros take no memory before they are written.
         let mut values = vec![0.0; columns * rows];
         if values.is_empty() {
             return values;
         }
-        for (band, places) in bands.into_iter().zip(values.chunks_mut(width * rows)) {
+        for (band, places) in parts.into_iter().zip(values.chunks_mut(width * rows)) {
             let width = places.len() / rows;
             for from in (0..rows).step_by(BLOCK) {
                 let to = rows.min(from + BLOCK);

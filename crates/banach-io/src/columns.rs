@@ -14,7 +14,7 @@ const SUGGESTIONS: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
     file: &'a str,
-    names: Vec<String>,
+    all: Vec<String>,
     places: HashMap<String, usize>,
 }
 
@@ -42,15 +42,15 @@ impl<'a> Names<'a> {
                 return Err(Error::DuplicateName { file: file.to_owned(), name, first, second });
             }
         }
-        Ok(Self { file, names, places })
+        Ok(Self { file, all: names, places })
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.names.len()
+        self.all.len()
     }
 
     pub(crate) fn name(&self, place: usize) -> &str {
-        &self.names[place]
+        &self.all[place]
     }
 
     /// The place of a column by its name, or by its number from 1 where no column has that name.
@@ -104,16 +104,10 @@ impl<'a> Names<'a> {
     fn unknown(&self, name: &str, role: &'static str) -> Error {
         let asked = name.to_lowercase();
         let similarity = |other: &String| strsim::jaro_winkler(&asked, &other.to_lowercase());
-        let mut near: Vec<(f64, &String)> = self.names.iter().map(|name| (similarity(name), name)).collect();
+        let mut near: Vec<(f64, &String)> = self.all.iter().map(|name| (similarity(name), name)).collect();
         near.retain(|(similarity, _)| *similarity >= SIMILAR);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         let near = near.into_iter().take(SUGGESTIONS).map(|(_, name)| name.clone()).collect();
-        Error::UnknownColumn {
-            file: self.file.to_owned(),
-            role,
-            name: name.to_owned(),
-            near,
-            names: self.names.clone(),
-        }
+        Error::UnknownColumn { file: self.file.to_owned(), role, name: name.to_owned(), near, names: self.all.clone() }
     }
 }

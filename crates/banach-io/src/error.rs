@@ -220,13 +220,15 @@ fn decimal_comma(value: &str) -> &'static str {
     if number { " (decimals are written with a point)" } else { "" }
 }
 
+/// The most names that a message lists.
+const SHOWN: usize = 8;
+
 /// The names that look like the one that was asked for, or the first few of all.
 fn suggestion(near: &[String], names: &[String]) -> String {
     let quoted = |names: &[String]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     if !near.is_empty() {
         return format!("did you mean {}?", quoted(near).replace(", ", " or "));
     }
-    const SHOWN: usize = 8;
     let more = if names.len() > SHOWN { format!(", ... ({} columns)", names.len()) } else { String::new() };
     format!("its columns are {}{more}", quoted(&names[..names.len().min(SHOWN)]))
 }

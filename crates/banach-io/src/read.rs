@@ -107,9 +107,9 @@ impl LineEnds {
     /// The line on which a record starts, where `next` is the line that the reader has come to. The reader's own count
     /// is that of the end of the record before, and does not see empty lines.
     fn line(self, record: &ByteRecord, next: u64) -> u64 {
-        let inside = record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+        let inside = record.as_slice().split(|byte| *byte == b'\n').count() as u64 - 1;
         // Of a line of Windows the reader leaves the last byte for later.
-        let own = if self == Self::Unix { 1 } else { 0 };
+        let own = u64::from(self == Self::Unix);
         next.saturating_sub(inside + own).max(record.position().map_or(0, csv::Position::line))
     }
 }

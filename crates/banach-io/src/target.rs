@@ -103,19 +103,16 @@ impl Collector {
         raw: &str,
     ) -> Result<(), Error> {
         let raw = raw.trim();
-        let label = match field {
-            Field::Number(number) => {
-                if let Some(numbers) = &mut self.numbers {
-                    numbers.push(number);
-                }
-                // -0 is 0.
-                Label::Number((number + 0.0).to_bits())
+        let label = if let Field::Number(number) = field {
+            if let Some(numbers) = &mut self.numbers {
+                numbers.push(number);
             }
-            _ => {
-                self.numbers = None;
-                self.first_text.get_or_insert_with(|| FirstText { line: line(), value: raw.to_owned() });
-                Label::Text(raw.to_owned())
-            }
+            // -0 is 0.
+            Label::Number((number + 0.0).to_bits())
+        } else {
+            self.numbers = None;
+            self.first_text.get_or_insert_with(|| FirstText { line: line(), value: raw.to_owned() });
+            Label::Text(raw.to_owned())
         };
         let full = match &mut self.labels {
             Some(labels) => !labels.push(label, raw),

@@ -15,7 +15,7 @@ use super::{
     args::Fit,
     interrupt, phase,
     resolve::Goal,
-    result::{Function, Selected, Shares, Stable, Top, status},
+    result::{Agreement, Function, Selected, Shares, Top, status},
 };
 
 /// Lines of a table of variables or of frequencies.
@@ -134,12 +134,12 @@ impl Described<'_> {
         Ok(Selected::new(&selection, self.data.table.names(), left))
     }
 
-    fn stability(&self, source: &Source<'_>, terms: usize) -> anyhow::Result<Stable> {
+    fn stability(&self, source: &Source<'_>, terms: usize) -> anyhow::Result<Agreement> {
         let options = StabilityOptions { seed: self.fit.running.seed, ..StabilityOptions::new(terms) };
         let mut phase = phase(self.fit, "stability", 2 * options.pairs);
         let ranking = self.ranking(source);
         let found = stability(source.problem, &ranking, &options, source.solver, &mut phase)?;
-        Ok(Stable::new(&found, self.data.table.names(), ROWS))
+        Ok(Agreement::new(&found, self.data.table.names(), ROWS))
     }
 
     fn ranking(&self, source: &Source<'_>) -> MonomialRanking<'_> {

@@ -153,7 +153,7 @@ fn check_classes(name: &str, classes: &Classes, first_text: Option<&FirstText>) 
 }
 
 fn one_for_each(classes: &Classes) -> Vec<Function> {
-    let first = if classes.labels.len() == 2 { 1 } else { 0 };
+    let first = usize::from(classes.labels.len() == 2);
     let function = |class: usize| Function {
         class: Some(classes.labels[class].clone()),
         y: classes.rows.iter().map(|&row| if row == class { 1.0 } else { -1.0 }).collect(),

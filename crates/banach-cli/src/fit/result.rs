@@ -93,7 +93,7 @@ pub(super) struct Function {
     /// The class that it is positive for.
     pub class: Option<String>,
     pub status: &'static str,
-    pub certificate: Gap,
+    pub certificate: Proof,
     pub iterations: usize,
     pub passes: usize,
     pub intercept: f64,
@@ -102,11 +102,11 @@ pub(super) struct Function {
     pub top: Option<Top>,
     pub relevance: Option<Shares>,
     pub selection: Option<Selected>,
-    pub stability: Option<Stable>,
+    pub stability: Option<Agreement>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Gap {
+pub(super) struct Proof {
     pub primal: f64,
     pub dual: f64,
     pub gap: f64,
@@ -114,7 +114,7 @@ pub(super) struct Gap {
     pub distance: f64,
 }
 
-impl From<Certificate> for Gap {
+impl From<Certificate> for Proof {
     fn from(certificate: Certificate) -> Self {
         let Certificate { primal, dual, gap, distance } = certificate;
         Self { primal, dual, gap, relative_gap: certificate.relative_gap(), distance }
@@ -288,8 +288,8 @@ impl Selected {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Stable {
-    pub monomials: Vec<Frequency>,
+pub(super) struct Agreement {
+    pub monomials: Vec<Agreed>,
     /// Of these, how many reach the threshold.
     pub stable: usize,
     pub subsamples: usize,
@@ -300,15 +300,15 @@ pub(super) struct Stable {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Frequency {
+pub(super) struct Agreed {
     pub monomial: String,
     pub factors: Vec<Factor>,
     pub frequency: f64,
 }
 
-impl Stable {
+impl Agreement {
     pub(super) fn new(found: &Stability, names: &[String], rows: usize) -> Self {
-        let frequency = |entry: &banach::selection::StableMonomial| Frequency {
+        let frequency = |entry: &banach::selection::StableMonomial| Agreed {
             monomial: entry.monomial.with_names(names),
             factors: factors(&entry.monomial, names),
             frequency: entry.frequency,

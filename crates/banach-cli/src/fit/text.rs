@@ -115,8 +115,10 @@ fn end(function: &Function, fitted: &Fitted) -> String {
         }
     };
     format!(
-        "fit:    {class}{end}, relative duality gap {:.1e}, {} iterations, {} passes over the data{constant}",
-        function.certificate.relative_gap, function.iterations, function.passes
+        "fit:    {class}{end}, relative duality gap {:.1e}, {}, {}{constant}",
+        function.certificate.relative_gap,
+        count(function.iterations, "iteration", "iterations"),
+        count(function.passes, "pass over the data", "passes over the data")
     )
 }
 
@@ -228,6 +230,10 @@ fn selection_table(selected: &Selected, of: &str, fitted: &Fitted) -> String {
         notes,
     }
     .text()
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn time(seconds: f64) -> String {

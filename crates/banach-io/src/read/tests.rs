@@ -157,10 +157,7 @@ fn features_are_chosen_and_dropped() {
 
 #[test]
 fn targets_are_numbers_or_classes() {
-    let target = |values: &[&str]| {
-        let text: String = values.iter().map(|value| format!("1,{value}\n")).collect();
-        read(format!("a,y\n{text}")).expect("valid").target
-    };
+    let target = |values: &[&str]| read(format!("a,y\n1,{}\n", values.join("\n1,"))).expect("valid").target;
     let text = target(&["yes", "no", " yes ", "none"]);
     assert_eq!((text.numbers(), text.first_text().map(|text| text.line)), (None, Some(2)));
     let classes = text.classes().expect("few");
@@ -179,7 +176,8 @@ fn targets_are_numbers_or_classes() {
 
 #[test]
 fn very_many_labels_are_no_classes() {
-    let rows = |last: &str| (0..1001).map(|i| format!("1,{i}\n")).collect::<String>() + last;
+    let numbers: Vec<String> = (0..1001).map(|i| i.to_string()).collect();
+    let rows = |last: &str| format!("1,{}\n{last}", numbers.join("\n1,"));
     let numbers = read(format!("a,y\n{}", rows(""))).expect("valid");
     assert_eq!(numbers.target.numbers().map(<[f64]>::len), Some(1001));
     assert_eq!(numbers.target.classes(), None);
