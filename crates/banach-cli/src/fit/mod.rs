@@ -176,7 +176,7 @@ fn choose_gamma(
         let (failed, all) = (validation.unconverged(), validation.fits * gammas.len());
         notes.push(format!("{failed} of the {all} fits of the cross-validation did not converge"));
     }
-    if validation.at_end {
+    if validation.at_end && !interrupt::pressed() {
         notes.push("the best gamma is at an end of the grid; a given --gamma beyond it may be better".to_owned());
     }
     Ok((gamma, Some(validation)))

@@ -47,7 +47,8 @@ fn model(fitted: &Fitted, fit: &Fit) -> String {
     };
     let count = model.features.map_or("infinitely many".to_owned(), |count| count.to_string());
     let size = if model.monomials == "raw" { String::new() } else { format!(" {}", model.monomials) };
-    let chosen = match fitted.validation.as_ref().map(|validation| validation.rule) {
+    let validated = fitted.validation.as_ref().filter(|validation| validation.chosen.is_some());
+    let chosen = match validated.map(|validation| validation.rule) {
         Some("best") => " by cross-validation",
         Some("one_standard_error") => " by cross-validation, the simplest within one standard error",
         _ => "",
