@@ -8,7 +8,8 @@ CARGO ?= cargo
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
 
-demo: ## build in release mode; Tables 1 and 2 of the paper at full size, Figure 1 at small size, into out/
+demo: ## build in release mode; a model of a file; Tables 1 and 2 of the paper at full size, Figure 1 at small size, into out/
+	$(CARGO) run --release --locked -- fit examples/trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --select 4
 	$(CARGO) run --release --locked -- reproduce table1 --no-baselines --repeats 2 --out out
 	$(CARGO) run --release --locked -- reproduce figure1 --quick --out out
 	$(CARGO) run --release --locked -- reproduce table2 --repeats 2 --out out

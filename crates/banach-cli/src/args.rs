@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::fit::args::Fit;
+
 /// Sparse, nonlinear models from few samples of very many variables.
 #[derive(Debug, Parser)]
 #[command(name = "banach", version, propagate_version = true, arg_required_else_help = true)]
@@ -19,6 +21,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Fit a model to a table of data, and name the variables and products that it is made of.
+    Fit(Box<Fit>),
     /// Run the experiments of the paper and show its numbers beside ours.
     #[command(subcommand)]
     Reproduce(Reproduce),

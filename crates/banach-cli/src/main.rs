@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod files;
+mod fit;
 mod print;
 mod progress;
 mod report;
@@ -19,7 +20,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     match run::run(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => report(&error),
     }
 }

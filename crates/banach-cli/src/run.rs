@@ -1,20 +1,25 @@
 //! From arguments to results.
 
+use std::process::ExitCode;
+
 use anyhow::Context;
 
 use crate::{
     args::{Arguments, Command},
     bench::bench,
+    fit::fit,
     reproduce::reproduce,
 };
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if let Some(threads) = arguments.threads {
         anyhow::ensure!((1..=1024).contains(&threads), "--threads {threads}; allowed: 1 to 1024");
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting the threads")?;
     }
     match arguments.command {
-        Command::Reproduce(what) => reproduce(what),
-        Command::Bench(what) => bench(what),
+        Command::Fit(what) => return fit(&what),
+        Command::Reproduce(what) => reproduce(what)?,
+        Command::Bench(what) => bench(what)?,
     }
+    Ok(ExitCode::SUCCESS)
 }

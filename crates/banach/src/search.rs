@@ -154,9 +154,11 @@ mod tests {
         }
     }
 
+    type Function = fn(f64) -> f64;
+
     #[test]
     fn finds_zeros_in_a_bracket() {
-        let functions: [(fn(f64) -> f64, f64); 5] = [
+        let functions: [(Function, f64); 5] = [
             (|x| x - 0.3, 0.3),
             (|x| x.powi(300) - 1e-30, 1e-30_f64.powf(1.0 / 300.0)),
             (|x| (x - 1e-9).max(1e-6 * (x - 1e-9)), 1e-9),

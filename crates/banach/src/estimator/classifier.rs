@@ -8,8 +8,8 @@ use super::{
     parameters::{Parameters, parameters},
 };
 use crate::{
-    Certificate, Error, FeatureMatrix, Logistic, Loss, Memory, Observer, Plan, Rates, Route, Solution, Status,
-    Unobserved,
+    Certificate, DualModel, Error, FeatureMatrix, Logistic, Loss, Memory, Observer, Plan, Rates, Route, Solution,
+    Status, Unobserved,
     kernel::{MonomialScale, TensorKernel},
     loss::Targets,
 };

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{Certificate, Error, FeatureMatrix, Features, Plan, Predict, QForm, Solution, Status};
+use crate::{Certificate, DualModel, Error, FeatureMatrix, Features, Plan, Predict, QForm, Solution, Status};
 
 /// Fitted functions `f + b`, one for every output or class.
 #[derive(Debug, Clone)]
@@ -12,6 +12,8 @@ pub(super) struct Fitted {
     plan: Plan,
     functions: Arc<dyn Predict>,
     solutions: Vec<Solution>,
+    /// How far each dual vector can be from the optimal one, where that is known.
+    radii: Vec<Option<f64>>,
 }
 
 impl Fitted {
@@ -21,6 +23,7 @@ impl Fitted {
         form: &dyn QForm,
         x: &FeatureMatrix<'_>,
         solutions: Vec<Solution>,
+        radii: Vec<Option<f64>>,
     ) -> Self {
         let alphas: Vec<f64> = solutions.iter().flat_map(|solution| &solution.alpha).copied().collect();
         // A linear model predicts by its weights, also where the tensor was the cheaper way to fit it.
@@ -29,7 +32,7 @@ impl Fitted {
         } else {
             form.predictor(&alphas)
         };
-        Self { summary, plan, functions: functions.into(), solutions }
+        Self { summary, plan, functions: functions.into(), solutions, radii }
     }
 
     /// `f(x) + b` at every point: all points of the first function, then all of the second, and so on.
@@ -53,6 +56,20 @@ impl Fitted {
         let weights = self.functions.weights()?;
         let features = weights.len() / self.solutions.len();
         Some(weights[function * features..(function + 1) * features].to_vec())
+    }
+
+    pub(super) fn function<'x>(&self, function: usize, x: &'x FeatureMatrix<'_>) -> Result<DualModel<'x>, Error> {
+        let (plan, solution) = (&self.plan, &self.solutions[function]);
+        let (got, expected) = (x.features(), plan.shape().inputs);
+        if got != expected {
+            return Err(Error::Shape { what: "a row of X", got, expected });
+        }
+        let model = DualModel::new(x.view(), plan.shared_kernel(), plan.exponent(), &solution.alpha)?;
+        let model = model.with_scale(plan.scale()).with_omega(&solution.omega)?;
+        match self.radii[function] {
+            Some(radius) => model.with_radius(radius),
+            None => Ok(model),
+        }
     }
 
     /// The certificate with the largest relative gap.
@@ -133,6 +150,16 @@ macro_rules! fitted {
         /// If there is no such function.
         pub fn weights(&self, function: usize) -> Option<Vec<f64>> {
             self.fitted.weights(function)
+        }
+
+        /// A function by its dual vector and the samples that it was fitted to, which tells its largest monomials and how
+        /// much every variable matters; without the intercept.
+        ///
+        /// # Panics
+        ///
+        /// If there is no such function.
+        pub fn function<'x>(&self, function: usize, x: &'x FeatureMatrix<'_>) -> Result<DualModel<'x>, Error> {
+            self.fitted.function(function, x)
         }
 
         /// How far the model can be from the optimum; with several functions, the one with the largest relative gap.

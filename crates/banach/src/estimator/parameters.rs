@@ -119,9 +119,11 @@ impl Checked<'_> {
         let rest = Memory::limit(memory.bytes().saturating_sub(plan.cost().bytes));
         let solver = solver(*choice, *stopping, rest);
         let solutions = solver.solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
+        let radii =
+            problems.iter().zip(&solutions).map(|(problem, found)| problem.radius(&found.certificate)).collect();
         drop(problems);
         let summary = format!("{} loss, gamma = {gamma}", loss.name());
-        Ok(Fitted::new(summary, plan, &*form, x, solutions))
+        Ok(Fitted::new(summary, plan, &*form, x, solutions, radii))
     }
 }
 

@@ -8,8 +8,8 @@ use super::{
     parameters::{Parameters, parameters},
 };
 use crate::{
-    Certificate, Error, FeatureMatrix, Loss, Memory, Observer, Plan, Rates, Route, Solution, Squared, Status,
-    Unobserved,
+    Certificate, DualModel, Error, FeatureMatrix, Loss, Memory, Observer, Plan, Rates, Route, Solution, Squared,
+    Status, Unobserved,
     kernel::{MonomialScale, TensorKernel},
     loss::Targets,
 };
@@ -19,7 +19,7 @@ use crate::{
 /// Parameters are checked when data are fitted. The loss is the squared one unless told otherwise.
 ///
 /// ```
-/// use banach::{FeatureMatrix, Regressor, kernel::Polynomial};
+/// use banach::{FeatureMatrix, Regressor, kernel::Polynomial, model::Budget};
 ///
 /// // Sixty samples of eight variables; the target is a product of two of them, and a constant.
 /// let jumble = |k: usize| ((k * k) as f64 * 0.618_033_988).fract() * 2.0 - 1.0;
@@ -33,6 +33,9 @@ use crate::{
 /// let new = FeatureMatrix::from_rows(1, 8, &[0.5, -0.8, 0.1, 0.2, -0.3, 0.4, 0.9, -0.6])?;
 /// assert!((model.predict(&new)?[0] - 8.8).abs() < 0.1, "{:?}", model.predict(&new)?); // 3 * 0.5 * -0.8 + 10
 /// println!("{model}\n{}", model.plan());
+///
+/// let top = model.function(0, &x)?.top_monomials(3, Budget::default())?;
+/// assert_eq!(top.entries[0].monomial.to_string(), "x0 * x1", "{top}");
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -150,9 +150,9 @@ mod tests {
         model.correct(&s, &y);
         let HessianPart::Dense(main) = &model.main else { unreachable!() };
         let entry = |i: usize, j: usize| main[i.min(j) * n + i.max(j)] + if i == j { model.tail } else { 0.0 };
-        for i in 0..n {
-            let image: f64 = (0..n).map(|j| entry(i, j) * s[j]).sum();
-            assert!((image - y[i]).abs() < 1e-14, "{image} {}", y[i]);
+        for (i, y) in y.iter().enumerate() {
+            let image: f64 = s.iter().enumerate().map(|(j, s)| entry(i, j) * s).sum();
+            assert!((image - y).abs() < 1e-14, "{image} {y}");
         }
         let minor = entry(0, 0) * entry(1, 1) - entry(0, 1) * entry(0, 1);
         let determinant = entry(2, 2) * minor - entry(1, 2) * (entry(0, 0) * entry(1, 2) - entry(0, 1) * entry(0, 2))

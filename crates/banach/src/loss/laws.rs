@@ -35,7 +35,7 @@ fn inside(loss: &dyn Loss, y: f64, share: f64) -> f64 {
 
 #[test]
 fn names_are_distinct() {
-    let names: std::collections::HashSet<_> = all().iter().map(|loss| loss.name()).collect();
+    let names: std::collections::HashSet<_> = all().iter().map(Loss::name).collect();
     assert_eq!(names.len(), all().len());
 }
 
@@ -63,7 +63,7 @@ fn pointers_are_losses() {
 #[test]
 fn probabilities() {
     let found: Vec<_> = all().into_iter().filter(|loss| loss.probability(1.0, 0.0).is_some()).collect();
-    assert_eq!(found.iter().map(|loss| loss.name()).collect::<Vec<_>>(), ["logistic"]);
+    assert_eq!(found.iter().map(Loss::name).collect::<Vec<_>>(), ["logistic"]);
     for loss in found {
         for t in [-800.0, -3.0, 0.0, 0.4, 800.0] {
             let of = |y: f64| loss.probability(y, t).expect("at every prediction");

@@ -225,6 +225,11 @@ impl Plan {
         &*self.kernel
     }
 
+    /// The kernel, to keep.
+    pub(crate) fn shared_kernel(&self) -> Arc<dyn TensorKernel> {
+        self.kernel.clone()
+    }
+
     /// The exponents p and q.
     pub fn exponent(&self) -> Exponent {
         self.exponent

@@ -51,6 +51,30 @@ pub(super) fn add_products(out: &mut [f64], x: &[f64], values: &[f64]) {
     ));
 }
 
+/// Notes the places at which `|u| rho` is at least `limit`, a positive number.
+pub(super) fn note_above(u: &[f64], rho: &[f64], limit: f64, places: &mut Vec<u32>) {
+    Arch::new().dispatch(Loop(
+        #[inline(always)]
+        || {
+            let (parts, rest) = u.as_chunks::<LANES>();
+            let (rho_parts, rho_rest) = rho.as_chunks::<LANES>();
+            for (part, (u, rho)) in parts.iter().zip(rho_parts).enumerate() {
+                // Most parts have none, which a loop without branches sees at once.
+                let mut any = 0;
+                for lane in 0..LANES {
+                    any |= u64::from(u[lane].abs() * rho[lane] >= limit);
+                }
+                if any != 0 {
+                    let above = (0..LANES).filter(|&lane| u[lane].abs() * rho[lane] >= limit);
+                    places.extend(above.map(|lane| (LANES * part + lane) as u32));
+                }
+            }
+            let above = rest.iter().zip(rho_rest).enumerate().filter(|(_, (u, rho))| u.abs() * **rho >= limit);
+            places.extend(above.map(|(at, _)| (LANES * parts.len() + at) as u32));
+        },
+    ));
+}
+
 /// The factors that bring monomials to a scale, in place of the sums of their squares over n samples; the sums of the
 /// monomials become their means.
 pub(super) fn factors(scale: MonomialScale, n: f64, squares: &mut [f64], sums: &mut [f64]) {

@@ -5,10 +5,13 @@
 //! `|u| rho` takes a multiplication. The C monomials with the largest scores are kept, exactly; of the others a sample of scores, so
 //! that their part of the trace is known.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 use super::{
-    Tiles,
+    Tiles, entries,
     evaluate::{Powers, pass},
     monomials::{Listed, Monomials},
     sweep::{Place, Tile, Visitor},
@@ -120,6 +123,8 @@ struct Found {
     left_out: Vec<f64>,
     /// Entries until the next one that is judged.
     until: usize,
+    /// Rows of one column, for a moment.
+    places: Vec<u32>,
 }
 
 /// Evaluates and keeps the heaviest.
@@ -128,8 +133,35 @@ struct Collect<'c> {
     norms: &'c Norms,
     capacity: usize,
     every: usize,
-    /// For each dual vector, the bits of a score that at least `capacity` monomials reach.
-    thresholds: &'c [AtomicU64],
+    /// One for each dual vector.
+    pools: &'c [Shared],
+}
+
+/// What all stripes together have found for one dual vector.
+#[derive(Debug, Default)]
+struct Shared {
+    candidates: Mutex<Vec<Candidate>>,
+    /// The bits of a score that at least as many monomials reach as can be kept. Whatever is below it will not be kept in any
+    /// case, so when it was raised, and by which stripe, does not change what is.
+    threshold: AtomicU64,
+}
+
+/// Candidates that a stripe hands in at a time.
+const HANDED_IN: usize = 4096;
+
+impl Shared {
+    fn threshold(&self) -> f64 {
+        f64::from_bits(self.threshold.load(Ordering::Relaxed))
+    }
+
+    fn take_in(&self, candidates: &mut Vec<Candidate>, capacity: usize) {
+        let mut all = self.candidates.lock().unwrap_or_else(PoisonError::into_inner);
+        all.append(candidates);
+        if all.len() >= 2 * capacity {
+            let reached = cut(&mut all, capacity);
+            self.threshold.fetch_max(reached.to_bits(), Ordering::Relaxed);
+        }
+    }
 }
 
 /// Keeps the heaviest of more than `capacity` candidates; returns the least of their scores.
@@ -141,7 +173,7 @@ fn cut(candidates: &mut Vec<Candidate>, capacity: usize) -> f64 {
 
 impl Collect<'_> {
     fn collect(&self, tile: &Tile<'_>, size: f64, found: &mut Found) {
-        let (place, threshold) = (tile.place, &self.thresholds[tile.group]);
+        let place = tile.place;
         let inner = if place.inner.is_empty() { &[1.0][..] } else { &self.norms.variables[place.inner.clone()] };
         let outer = |column: usize| {
             if place.outer.is_empty() { 1.0 } else { self.norms.variables[place.outer.start + column] }
@@ -160,7 +192,7 @@ impl Collect<'_> {
             found.until = at - tile.u.len();
         }
         // At most 1 are all rho.
-        let mut least = f64::from_bits(threshold.load(Ordering::Relaxed));
+        let mut least = self.pools[tile.group].threshold();
         if size < least {
             return;
         }
@@ -169,26 +201,21 @@ impl Collect<'_> {
             if common == 0.0 {
                 continue;
             }
-            for (part, (u, inner)) in u.chunks(64).zip(inner.chunks(64)).enumerate() {
-                // Most parts have none, which a plain loop sees at once.
-                let most = u.iter().zip(inner).fold(0.0_f64, |most, (u, rho)| most.max(u.abs() * rho));
-                if most * common < least || most == 0.0 {
-                    continue;
+            // Rounding must not lose one that is as heavy as the threshold; it is compared exactly below.
+            let limit = (least / common * (1.0 - 1e-12)).max(f64::MIN_POSITIVE);
+            found.places.clear();
+            entries::note_above(u, inner, limit, &mut found.places);
+            for &row in &found.places {
+                let (u, rho) = (u[row as usize], inner[row as usize]);
+                let score = u.abs() * rho * common;
+                if score >= least && score > 0.0 {
+                    let index = place.index(column, row as usize);
+                    found.candidates.push(Candidate { score, u: tile.factor * u, index });
                 }
-                for (row, (u, rho)) in u.iter().zip(inner).enumerate() {
-                    let score = u.abs() * rho * common;
-                    if score >= least && score > 0.0 {
-                        let index = place.index(column, 64 * part + row);
-                        found.candidates.push(Candidate { score, u: tile.factor * u, index });
-                    }
-                }
-                if found.candidates.len() >= 2 * self.capacity {
-                    // Whatever is below it is below as many in any case, so that the order in which stripes come here does
-                    // not change what is kept in the end.
-                    let reached = cut(&mut found.candidates, self.capacity);
-                    threshold.fetch_max(reached.to_bits(), Ordering::Relaxed);
-                    least = least.max(reached);
-                }
+            }
+            if found.candidates.len() >= HANDED_IN {
+                self.pools[tile.group].take_in(&mut found.candidates, self.capacity);
+                least = self.pools[tile.group].threshold();
             }
         }
     }
@@ -221,16 +248,20 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
     }
     let (capacity, count) = (form.capacity(), monomials.count());
     let every = if capacity as u64 == count { 0 } else { (count / JUDGED).max(1) as usize };
-    let thresholds: Vec<AtomicU64> = (0..batch).map(|_| AtomicU64::new(0)).collect();
-    let visitor = Collect { powers, norms: form.norms(), capacity, every, thresholds: &thresholds };
+    let pools: Vec<Shared> = (0..batch).map(|_| Shared::default()).collect();
+    let visitor = Collect { powers, norms: form.norms(), capacity, every, pools: &pools };
     let mut own = vec![vec![Found::default(); batch]; monomials.layout.stripes.len()];
     pass(monomials, alphas, &visitor, &mut own, &mut together, scratch);
     let copy = scratch.duals.take(n);
     for (problem, (at, alpha)) in out.iter_mut().zip(alphas.chunks(n)).enumerate() {
         at.evaluation.copy_from(&together, problem, n);
-        let mut candidates: Vec<Candidate> =
-            own.iter_mut().flat_map(|stripe| std::mem::take(&mut stripe[problem].candidates)).collect();
-        let least = if candidates.len() > capacity { cut(&mut candidates, capacity) } else { 0.0 };
+        for stripe in &mut own {
+            pools[problem].take_in(&mut stripe[problem].candidates, capacity);
+        }
+        let mut candidates =
+            std::mem::take(&mut *pools[problem].candidates.lock().unwrap_or_else(PoisonError::into_inner));
+        let least =
+            if candidates.len() > capacity { cut(&mut candidates, capacity) } else { pools[problem].threshold() };
         candidates.sort_unstable_by_key(|candidate| candidate.index);
         let left_out = own.iter().flat_map(|stripe| &stripe[problem].left_out).copied();
         at.kept = Kept::Heaviest(Heaviest {

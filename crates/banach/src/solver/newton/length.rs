@@ -126,7 +126,7 @@ impl Run<'_> {
         let q = self.problem.form().exponent().q();
         let value = q * self.here.evaluation.values[0];
         // The barrier is not known before the first step, and there the start is a minimum already.
-        if !(value > 0.0 && value.is_finite()) || !self.barrier.is_known() {
+        if !(value > 0.0 && value.is_finite() && self.barrier.is_known()) {
             return;
         }
         let zero = vec![0.0; self.alpha.len()];

@@ -4,6 +4,7 @@ mod barrier;
 mod length;
 mod model;
 mod record;
+mod rounding;
 mod run;
 mod start;
 mod system;

@@ -9,6 +9,7 @@ use super::{
     barrier::Barrier,
     model::Model,
     record::{Best, Record},
+    rounding,
     term::Term,
 };
 use crate::{
@@ -48,6 +49,8 @@ pub(super) struct Run<'a> {
     pub(super) certificate: Certificate,
     /// Predictions less what the dual does not see of them: `omega + b`, from the centre of the targets.
     pub(super) t: Vec<f64>,
+    /// How far rounding moves a prediction, as the last Hessian shows it; 0 where the form tells it.
+    rounding: f64,
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
     pub(super) there: Expansion,
@@ -87,6 +90,7 @@ impl<'a> Run<'a> {
             here: Expansion::default(),
             certificate: Certificate { primal: f64::INFINITY, dual: 0.0, gap: f64::INFINITY, distance: f64::INFINITY },
             t: vec![0.0; n],
+            rounding: 0.0,
             point: vec![0.0; n],
             there: Expansion::default(),
             asked: Asked::Ray,
@@ -143,6 +147,10 @@ impl<'a> Run<'a> {
 
     /// The certificate of the iterate, which is remembered if it is the best.
     fn certify(&mut self) {
+        let roundings = &mut self.here.evaluation.roundings;
+        if roundings.iter().all(|&rounding| rounding == 0.0) {
+            roundings.fill(self.rounding);
+        }
         let (problem, alpha, omegas) = (self.problem, &self.alpha, &self.here.evaluation.omegas);
         let certificate = problem.certificate(alpha, &self.here.evaluation);
         let b = problem.centred_intercept(omegas);
@@ -172,6 +180,7 @@ impl<'a> Run<'a> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let hessian = self.model.take(self.problem.form(), (&self.alpha, &self.here), tolerance, &mut scratch);
         self.scratch = scratch;
+        self.rounding = rounding::of_predictions(&hessian, &self.alpha);
         let d = self.direction(&hessian, tolerance);
         let length = self.length(&hessian, &d);
         self.model.put_back(hessian);

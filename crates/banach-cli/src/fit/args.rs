@@ -1,0 +1,282 @@
+//! What `banach fit` can be asked.
+
+use std::{path::PathBuf, str::FromStr};
+
+use banach::{Exponent, Route, kernel::MonomialScale};
+use clap::{Args, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  banach fit trial.csv --target effect
+  banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --top 20 --relevance
+  banach fit trial.csv --target effect --kernel anova --degree 1..3 --p 1.1 --select 8
+  banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
+  banach fit trial.csv --target effect --gamma 10 --json > fit.json
+  zcat trial.csv.gz | banach fit - --target effect
+
+Exit codes: 0 done, 1 not converged or interrupted (the results are printed all the same), 2 wrong input.
+Ctrl-C ends the fit with the best iterate so far and its certificate; a second one ends the program.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Fit {
+    /// A CSV file whose first line names the columns (tabs in .tsv), or `-` for standard input.
+    pub data: PathBuf,
+
+    #[command(flatten, next_help_heading = "Columns")]
+    pub columns: Columns,
+
+    #[command(flatten, next_help_heading = "Model")]
+    pub model: Model,
+
+    #[command(flatten, next_help_heading = "Choice of gamma")]
+    pub choice: GammaChoice,
+
+    #[command(flatten, next_help_heading = "Tables")]
+    pub tables: Tables,
+
+    #[command(flatten, next_help_heading = "Running")]
+    pub running: Running,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Columns {
+    /// The column to predict: its name, or its number from 1 if no column has that name.
+    #[arg(long, value_name = "COL")]
+    pub target: String,
+    /// The columns to predict from; all others if not given. May be repeated, or a list with commas.
+    #[arg(long, value_name = "COL,..")]
+    pub features: Vec<String>,
+    /// Columns to leave out: identifiers, text. May be repeated, or a list with commas.
+    #[arg(long, value_name = "COL,..")]
+    pub drop: Vec<String>,
+    /// The character between fields; a comma, or a tab for files named .tsv or .tab.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Take the columns as they are. Otherwise each gets mean 0 and standard deviation 1, and constant ones are left out.
+    #[arg(long)]
+    pub no_standardize: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Model {
+    /// Which products of variables the model is made of.
+    #[arg(long, value_enum, default_value_t = KernelName::Linear)]
+    pub kernel: KernelName,
+    /// The degree of the products: one number, or a range such as 1..2; 2 for poly and anova if not given.
+    #[arg(long, value_name = "N|MIN..MAX")]
+    pub degree: Option<Degrees>,
+    /// The constant c of the polynomial (c + t)^degree; 0 if not given, or 1 with a range of degrees.
+    #[arg(long, value_name = "C")]
+    pub coef0: Option<f64>,
+    /// The scale of the kernel; 1 if not given. Smaller values favour low degrees.
+    #[arg(long, value_name = "S")]
+    pub scale: Option<f64>,
+    /// The size of monomials on the samples: raw, unit (mean square 1) or standardized (mean 0, variance 1).
+    #[arg(long, default_value_t = MonomialScale::Raw, value_name = "SIZE")]
+    pub monomials: MonomialScale,
+    /// Divide the features of a sample by their norm.
+    #[arg(long)]
+    pub normalize_kernel: bool,
+    /// The exponent of the penalty, 1 < p <= 2, as 4/3 or 1.05. Nearer to 1, fewer monomials matter.
+    #[arg(long, default_value = "4/3")]
+    pub p: Exponent,
+    /// The loss; squared for numbers, logistic for text and for two different values, if not given.
+    #[arg(long, value_enum)]
+    pub loss: Option<LossName>,
+    /// The width of the epsilon-insensitive loss, in units of the target; 0.1 if not given.
+    #[arg(long, value_name = "E")]
+    pub epsilon: Option<f64>,
+    /// Where the huber loss becomes linear, in units of the target; 1.35 if not given.
+    #[arg(long, value_name = "R")]
+    pub rho: Option<f64>,
+    /// The quantile of the quantile loss; 0.5 if not given.
+    #[arg(long, value_name = "T")]
+    pub tau: Option<f64>,
+    /// Leave out the constant.
+    #[arg(long)]
+    pub no_intercept: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GammaChoice {
+    /// The weight of the loss. Together with --cv, that gamma alone is validated.
+    #[arg(long, value_name = "G")]
+    pub gamma: Option<f64>,
+    /// Choose gamma by cross-validation with so many folds, over 20 values that the data suggest; 5 folds if neither this nor --gamma is given.
+    #[arg(long, value_name = "K")]
+    pub cv: Option<usize>,
+    /// Take the smallest gamma, and hence the simplest model, within one standard error of the best.
+    #[arg(long)]
+    pub one_se: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tables {
+    /// The K largest monomials, with what is proven of them; 0 for no table.
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub top: usize,
+    /// How much each variable and each degree matters.
+    #[arg(long)]
+    pub relevance: bool,
+    /// An equation of at most K terms: the largest monomials, fitted again without shrinkage (least squares, or the loss with a slight penalty). Each fold ranks for itself.
+    #[arg(long, value_name = "K")]
+    pub select: Option<usize>,
+    /// How often each monomial is among the K largest of fits to random halves of the samples.
+    #[arg(long, value_name = "K")]
+    pub stability: Option<usize>,
+    /// What every route would cost, or why it cannot be taken.
+    #[arg(long)]
+    pub explain: bool,
+    /// Print one JSON object with everything (docs/command-line.md lists its keys).
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Running {
+    /// The relative duality gap to reach.
+    #[arg(long, default_value_t = 1e-8, value_name = "GAP")]
+    pub tolerance: f64,
+    /// The most iterations of a fit.
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pub max_iterations: usize,
+    /// The memory to use, such as 2GB or 500MB; 80 % of what is available if not given.
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory_limit: Option<u64>,
+    /// The way to the solution: features, tiles, gram or streamed; the cheapest if not given.
+    #[arg(long)]
+    pub route: Option<Route>,
+    /// The seed of the folds and of the random halves.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// The kernels, by the products of variables in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KernelName {
+    /// The variables themselves.
+    Linear,
+    /// All products with powers.
+    Poly,
+    /// Products of different variables.
+    Anova,
+    /// Products of every degree, higher ones with less weight.
+    Exp,
+}
+
+/// The losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LossName {
+    /// (y - t)^2/2.
+    Squared,
+    /// |y - t|.
+    Absolute,
+    /// |y - t| beyond --epsilon.
+    #[value(alias = "epsilon_insensitive", alias = "epsilon")]
+    EpsilonInsensitive,
+    /// Squared near 0, linear beyond --rho.
+    Huber,
+    /// For the quantile --tau.
+    Quantile,
+    /// For classes, with probabilities.
+    Logistic,
+    /// For classes, as in support vector machines.
+    Hinge,
+    /// For classes.
+    #[value(alias = "squared_hinge")]
+    SquaredHinge,
+}
+
+/// One degree, or a range of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Degrees {
+    pub min: usize,
+    pub max: usize,
+    /// Whether a range was asked for, be it of one degree.
+    pub range: bool,
+}
+
+impl FromStr for Degrees {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| ());
+        let ends = |(min, max): (&str, &str)| Ok(Self { min: number(min)?, max: number(max)?, range: true });
+        let range = text.split_once("..=").or_else(|| text.split_once("..")).or_else(|| text.split_once('-'));
+        let parsed = match range {
+            Some(range) => ends(range),
+            None => number(text).map(|degree| Self { min: degree, max: degree, range: false }),
+        };
+        match parsed {
+            Ok(degrees) if degrees.min <= degrees.max => Ok(degrees),
+            Ok(degrees) => Err(format!("the first degree is the lower one: {}..{}", degrees.max, degrees.min)),
+            Err(()) => Err("write one degree, as 2, or a range, as 1..2".to_owned()),
+        }
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'"' => Ok(*byte),
+        _ => Err("one character, such as ';' or '\\t'".to_owned()),
+    }
+}
+
+/// Bytes from `2GB`, `1.5 GiB`, `500MB` or `1000000`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1.0),
+        "kb" | "k" => Some(1e3),
+        "mb" | "m" => Some(1e6),
+        "gb" | "g" => Some(1e9),
+        "tb" | "t" => Some(1e12),
+        "kib" => Some(1024.0),
+        "mib" => Some(1_048_576.0),
+        "gib" => Some(1_073_741_824.0),
+        _ => None,
+    };
+    match (text[..digits].parse::<f64>(), unit) {
+        (Ok(number), Some(unit)) if number * unit >= 1.0 => Ok((number * unit) as u64),
+        _ => Err("a size such as 2GB, 500MB or 1.5GiB".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn degrees_are_one_or_a_range() {
+        let degrees = |text: &str| text.parse::<Degrees>();
+        assert_eq!(degrees("2"), Ok(Degrees { min: 2, max: 2, range: false }));
+        for text in ["1..3", "1-3", "1..=3", " 1 .. 3 "] {
+            assert_eq!(degrees(text), Ok(Degrees { min: 1, max: 3, range: true }), "{text}");
+        }
+        for text in ["", "x", "3..1", "-1", "1..", "1.5"] {
+            assert!(degrees(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, size) in [("2GB", 2_000_000_000), ("1.5 GiB", 1_610_612_736), ("500mb", 500_000_000), ("7", 7)] {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for text in ["", "GB", "2XB", "-1GB", "0", "1e9"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn delimiters_are_one_character() {
+        assert_eq!((delimiter(";"), delimiter("\\t"), delimiter("\t")), (Ok(b';'), Ok(b'\t'), Ok(b'\t')));
+        assert!(delimiter("").is_err() && delimiter("ab").is_err() && delimiter("\"").is_err());
+    }
+}

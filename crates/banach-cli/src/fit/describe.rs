@@ -1,0 +1,149 @@
+//! What the fitted functions are made of: the tables that were asked for.
+
+use std::sync::Arc;
+
+use banach::{
+    DualModel, DualProblem, Exponent, FeatureMatrix, Memory, Newton, Solution,
+    kernel::{MonomialScale, TensorKernel},
+    model::Budget,
+    selection::{MonomialRanking, Refit, SelectionOptions, StabilityOptions, select, stability},
+};
+use banach_io::{Dataset, Standardization};
+
+use super::{
+    FOLDS, any_folds,
+    args::Fit,
+    interrupt, phase,
+    resolve::Goal,
+    result::{Agreement, Function, Selected, Shares, Top, status},
+};
+
+/// Lines of a table of variables or of frequencies.
+const ROWS: usize = 20;
+
+/// The penalty of the second fit, where the loss is not the squared one: enough to keep separable classes finite.
+const REFIT_GAMMA: f64 = 10.0;
+
+/// What the tables are made from.
+pub(super) struct Described<'a> {
+    pub fit: &'a Fit,
+    pub data: &'a Dataset,
+    pub goal: &'a Goal,
+    pub standardization: Option<&'a Standardization>,
+    pub x: &'a FeatureMatrix<'a>,
+}
+
+/// What one function is made from.
+struct Source<'a> {
+    kernel: &'a Arc<dyn TensorKernel>,
+    problem: &'a DualProblem<'a>,
+    solution: &'a Solution,
+    solver: &'a Newton,
+    memory: Memory,
+}
+
+impl Described<'_> {
+    /// Every function with its tables. A table that cannot be made becomes a note.
+    pub(super) fn functions(
+        &self,
+        kernel: &Arc<dyn TensorKernel>,
+        problems: &[DualProblem<'_>],
+        solutions: &[Solution],
+        solver: &Newton,
+        memory: Memory,
+        notes: &mut Vec<String>,
+    ) -> anyhow::Result<Vec<Function>> {
+        let functions = self.goal.functions.iter().zip(problems).zip(solutions);
+        functions
+            .map(|((function, problem), solution)| {
+                let source = Source { kernel, problem, solution, solver, memory };
+                self.function(function.class.clone(), &source, notes)
+            })
+            .collect()
+    }
+
+    fn function(
+        &self,
+        class: Option<String>,
+        source: &Source<'_>,
+        notes: &mut Vec<String>,
+    ) -> anyhow::Result<Function> {
+        let Source { problem, solution, memory, .. } = *source;
+        let (fit, names) = (self.fit, self.data.table.names());
+        let mut model = DualModel::new(self.x.view(), source.kernel.clone(), fit.model.p, &solution.alpha)?
+            .with_scale(fit.model.monomials)
+            .with_omega(&solution.omega)?;
+        if let Some(radius) = problem.radius(&solution.certificate).filter(|radius| radius.is_finite()) {
+            model = model.with_radius(radius)?;
+        }
+        let mut or_note = |what: &str, error: &dyn std::fmt::Display| notes.push(format!("no {what}: {error}"));
+
+        let deviations = self.standardization.map(|done| &done.deviations[..]);
+        let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);
+        let linear = deviations.is_some() && source.kernel.degrees() == (1, Some(1)) && !source.kernel.normalized();
+        let top = (fit.tables.top > 0).then(|| model.top_monomials(fit.tables.top, Budget::default()));
+        let top = top.and_then(|top| top.map_err(|error| or_note("table of monomials", &error)).ok());
+        let relevance = fit.tables.relevance.then(|| model.relevance(memory));
+        let relevance = relevance.and_then(|found| found.map_err(|error| or_note("relevance", &error)).ok());
+        let selection = fit.tables.select.filter(|_| !interrupt::pressed()).map(|terms| self.select(source, terms));
+        let selection = selection.and_then(|found| found.map_err(|error| or_note("equation", &error)).ok());
+        let stability =
+            fit.tables.stability.filter(|_| !interrupt::pressed()).map(|terms| self.stability(source, terms));
+        let stability = stability.and_then(|found| found.map_err(|error| or_note("stability", &error)).ok());
+        Ok(Function {
+            status: status(solution.status),
+            certificate: solution.certificate.into(),
+            iterations: solution.iterations,
+            passes: solution.passes,
+            intercept: solution.intercept,
+            intercept_original: (linear && fit.model.monomials == MonomialScale::Raw)
+                .then(|| self.original_intercept(source)),
+            top: top.map(|top| Top::new(top, names, linear.then_some(&per_unit))),
+            relevance: relevance.map(|found| Shares::new(&found, names, ROWS)),
+            selection,
+            stability,
+            class,
+        })
+    }
+
+    /// `b - sum_j c_j mean_j/deviation_j`, the constant for the variables as they are in the file.
+    fn original_intercept(&self, source: &Source<'_>) -> f64 {
+        let Source { solution, kernel, .. } = source;
+        let table = &self.data.table;
+        let u = |column: usize| table.column(column).iter().zip(&solution.alpha).map(|(x, alpha)| x * alpha).sum();
+        let size = kernel.coefficient(&[1]).powf(1.0 / self.fit.model.p.q());
+        let mut weights: Vec<f64> = (0..table.names().len()).map(u).map(|u: f64| size * u).collect();
+        self.fit.model.p.j_q(&mut weights);
+        let Some(Standardization { means, deviations, .. }) = self.standardization else { return solution.intercept };
+        let moved = weights.iter().zip(means).zip(deviations);
+        solution.intercept - moved.map(|((w, mean), deviation)| size * w * (mean / deviation)).sum::<f64>()
+    }
+
+    fn select(&self, source: &Source<'_>, terms: usize) -> anyhow::Result<Selected> {
+        let (fit, rows) = (self.fit, self.data.table.rows());
+        let count = fit.choice.cv.unwrap_or(FOLDS.min(rows));
+        let folds = any_folds(self.goal, rows, count, fit.running.seed)?;
+        let mut options = SelectionOptions::new(terms, folds);
+        if source.problem.loss().curvature().is_none() {
+            options.refit = Refit::Penalised { exponent: Exponent::new(2.0)?, gamma: REFIT_GAMMA };
+        }
+        let mut phase = phase(fit, "selection", count + 1);
+        let ranking = self.ranking(source);
+        let selection = select(source.problem, self.x, &ranking, &options, source.solver, &mut phase)?;
+        let left = if self.goal.classes.is_some() { "decision" } else { self.data.target.name() };
+        Ok(Selected::new(&selection, self.data.table.names(), left))
+    }
+
+    fn stability(&self, source: &Source<'_>, terms: usize) -> anyhow::Result<Agreement> {
+        let options = StabilityOptions { seed: self.fit.running.seed, ..StabilityOptions::new(terms) };
+        let mut phase = phase(self.fit, "stability", 2 * options.pairs);
+        let ranking = self.ranking(source);
+        let found = stability(source.problem, &ranking, &options, source.solver, &mut phase)?;
+        Ok(Agreement::new(&found, self.data.table.names(), ROWS))
+    }
+
+    fn ranking(&self, source: &Source<'_>) -> MonomialRanking<'_> {
+        let model = &self.fit.model;
+        MonomialRanking::new(self.x.view(), source.kernel.clone(), model.p).with_scale(model.monomials)
+    }
+}

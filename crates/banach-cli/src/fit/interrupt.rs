@@ -1,0 +1,81 @@
+//! Ctrl-C, and who watches for it.
+
+use std::{
+    collections::HashSet,
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::Context;
+use banach::{Observer, Progress};
+use banach_experiments::Watch as _;
+
+use crate::progress::Bar;
+
+/// Whether Ctrl-C was pressed.
+static PRESSED: AtomicBool = AtomicBool::new(false);
+/// Whether somebody looks at [`PRESSED`]; otherwise Ctrl-C ends the program.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of a program that Ctrl-C has ended.
+const KILLED: i32 = 130;
+
+/// Takes over Ctrl-C.
+pub(super) fn install() -> anyhow::Result<()> {
+    let pressed = || {
+        let again = PRESSED.swap(true, Ordering::SeqCst);
+        if again || !WATCHED.load(Ordering::SeqCst) {
+            std::process::exit(KILLED);
+        }
+    };
+    ctrlc::set_handler(pressed).context("taking over Ctrl-C")
+}
+
+/// Whether Ctrl-C has ended a phase.
+pub(super) fn pressed() -> bool {
+    PRESSED.load(Ordering::SeqCst)
+}
+
+/// Watches one phase of the work: shows how far it is, and ends it when Ctrl-C is pressed.
+pub(super) struct Phase {
+    bar: Option<Bar>,
+    tolerance: f64,
+    many: bool,
+    done: HashSet<usize>,
+}
+
+impl Phase {
+    /// A phase of so many fits.
+    pub(super) fn begin(what: &str, fits: usize, tolerance: f64, quiet: bool) -> Self {
+        let mut bar = (!quiet).then(Bar::new);
+        let many = fits > 1;
+        if let Some(bar) = &mut bar {
+            bar.begin(what, if many { fits } else { 0 });
+        }
+        WATCHED.store(true, Ordering::SeqCst);
+        Self { bar, tolerance, many, done: HashSet::new() }
+    }
+}
+
+impl Observer for Phase {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let step = if self.many {
+            if progress.certificate.relative_gap() <= self.tolerance {
+                self.done.insert(progress.problem);
+            }
+            self.done.len()
+        } else {
+            progress.iteration
+        };
+        if let Some(bar) = &mut self.bar {
+            let _ = bar.step(step);
+        }
+        if pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Drop for Phase {
+    fn drop(&mut self) {
+        WATCHED.store(false, Ordering::SeqCst);
+    }
+}

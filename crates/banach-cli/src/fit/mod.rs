@@ -1,0 +1,239 @@
+//! `banach fit`: read, resolve, plan, validate, solve, describe, print.
+
+pub(crate) mod args;
+mod describe;
+mod interrupt;
+mod resolve;
+mod result;
+mod text;
+mod validate;
+
+use std::process::ExitCode;
+
+use banach::{
+    DualProblem, FeatureMatrix, Folds, GammaGrid, Memory, Newton, Plan, Planner, Shape, Solution, Solver, Start,
+    Status, Stopping,
+    kernel::{TensorKernel, cardinality},
+};
+use banach_io::{Dataset, Request, Standardization};
+
+use self::{
+    args::Fit,
+    describe::Described,
+    interrupt::Phase,
+    resolve::Goal,
+    result::{Class, Data, Fitted, Model, Route, RouteCost, Variable},
+    validate::Validation,
+};
+use crate::print;
+
+/// The values of gamma that are tried.
+const GAMMAS: usize = 20;
+
+/// The folds unless told otherwise.
+const FOLDS: usize = 5;
+
+pub(crate) fn fit(fit: &Fit) -> anyhow::Result<ExitCode> {
+    let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
+    let kernel = resolve::kernel(&fit.model)?;
+    let mut data = read(fit, memory)?;
+    let goal = Goal::new(&data, &fit.model)?;
+    let mut notes = counters(&data);
+    let standardization = (!fit.columns.no_standardize).then(|| data.table.standardize());
+    notes.extend(standardization.as_ref().and_then(left_out));
+    anyhow::ensure!(!data.table.names().is_empty(), "every column beside the target is constant; name others");
+
+    let (rows, variables) = (data.table.rows(), data.table.names().len());
+    let x = FeatureMatrix::from_columns(rows, variables, data.table.values())?;
+    let folds = folds(fit, &goal, rows)?;
+    interrupt::install()?;
+    let planner = Planner {
+        memory,
+        scale: fit.model.monomials,
+        problems: goal.functions.len() * folds.as_ref().map_or(1, Folds::count),
+        route: fit.running.route,
+        ..Planner::default()
+    };
+    let plan = planner.plan(Shape::from(&x), kernel.clone(), fit.model.p)?;
+    let form = plan.build(&x)?;
+    let stopping = Stopping { tolerance: fit.running.tolerance, max_iterations: fit.running.max_iterations };
+    // What the form does not take is left to the solver.
+    let rest = Memory::limit(memory.bytes().saturating_sub(plan.cost().bytes));
+    let solver = Newton { stopping, memory: rest };
+
+    let problem = |y| -> Result<DualProblem<'_>, banach::Error> {
+        let problem = DualProblem::new(&*form, &*goal.loss, y, fit.choice.gamma.unwrap_or(1.0))?;
+        if fit.model.no_intercept { Ok(problem) } else { problem.with_intercept() }
+    };
+    let problems: Vec<DualProblem<'_>> =
+        goal.functions.iter().map(|function| problem(&function.y)).collect::<Result<_, _>>()?;
+    let (gamma, validation) = choose_gamma(fit, &goal, &problems, folds.as_ref(), &solver, &mut notes)?;
+    let problems: Vec<DualProblem<'_>> =
+        problems.iter().map(|problem| problem.with_gamma(gamma)).collect::<Result<_, _>>()?;
+    let solutions = solve(fit, &problems, &solver)?;
+
+    let described = Described { fit, data: &data, goal: &goal, standardization: standardization.as_ref(), x: &x };
+    let described = described.functions(&kernel, &problems, &solutions, &solver, rest, &mut notes)?;
+    let worst = worst(&solutions);
+    let fitted = Fitted {
+        version: env!("CARGO_PKG_VERSION"),
+        data: data_of(&data, &goal, standardization.as_ref()),
+        model: Model {
+            kernel: kernel.name(),
+            min_degree: kernel.degrees().0,
+            max_degree: kernel.degrees().1,
+            features: cardinality(&*kernel, variables).and_then(|count| count.to_string().parse().ok()),
+            monomials: fit.model.monomials.name(),
+            p: fit.model.p.p(),
+            q: fit.model.p.q(),
+            loss: goal.loss.name(),
+            gamma,
+            intercept: !fit.model.no_intercept,
+        },
+        route: route_of(&plan, fit.tables.explain),
+        validation,
+        status: result::status(worst),
+        functions: described,
+        notes,
+    };
+    print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
+    Ok(if worst == Status::Converged { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn read(fit: &Fit, memory: Memory) -> anyhow::Result<Dataset> {
+    let request = Request {
+        target: fit.columns.target.clone(),
+        features: fit.columns.features.clone(),
+        drop: fit.columns.drop.clone(),
+        delimiter: fit.columns.delimiter,
+        memory: memory.bytes(),
+    };
+    Ok(request.read(&fit.data)?)
+}
+
+/// Columns that may be identifiers.
+fn counters(data: &Dataset) -> Vec<String> {
+    let counters: Vec<&str> = data.table.counters().collect();
+    let note = || format!("columns that only count the rows: {}; leave identifiers out with --drop", list(&counters));
+    (!counters.is_empty()).then(note).into_iter().collect()
+}
+
+fn left_out(standardization: &Standardization) -> Option<String> {
+    let names: Vec<&str> = standardization.constant.iter().map(|name| &name[..]).collect();
+    (!names.is_empty()).then(|| format!("constant columns are left out: {}", list(&names)))
+}
+
+/// The first few names.
+fn list(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
+    format!("{}{more}", shown.join(", "))
+}
+
+fn folds(fit: &Fit, goal: &Goal, rows: usize) -> anyhow::Result<Option<Folds>> {
+    let count = match (fit.choice.cv, fit.choice.gamma) {
+        (Some(count), _) => count,
+        (None, Some(_)) => return Ok(None),
+        (None, None) => FOLDS.min(rows),
+    };
+    Ok(Some(any_folds(goal, rows, count, fit.running.seed)?))
+}
+
+/// Random folds, with every class spread evenly.
+fn any_folds(goal: &Goal, rows: usize, count: usize, seed: u64) -> Result<Folds, banach::Error> {
+    match goal.strata() {
+        Some(labels) => Folds::stratified(&labels, count, seed),
+        None => Folds::shuffled(rows, count, seed),
+    }
+}
+
+fn choose_gamma(
+    fit: &Fit,
+    goal: &Goal,
+    problems: &[DualProblem<'_>],
+    folds: Option<&Folds>,
+    solver: &Newton,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<(f64, Option<Validation>)> {
+    let (Some(folds), given) = (folds, fit.choice.gamma) else {
+        return Ok((fit.choice.gamma.unwrap_or(1.0), None));
+    };
+    let grid = match given {
+        Some(gamma) => GammaGrid::new(vec![gamma])?,
+        None => GammaGrid::from_data(&problems[0], GAMMAS)?,
+    };
+    let gammas = grid.values();
+    let mut phase = phase(fit, "cross-validation", gammas.len() * folds.count() * problems.len());
+    let (classes, one_se) = (goal.classes.as_ref(), fit.choice.one_se);
+    let validation = Validation::run(problems, classes, &grid, folds, one_se, (solver, &mut phase))?;
+    let gamma = validation.taken().map_or(gammas[gammas.len() / 2], |taken| taken.gamma);
+    if validation.taken().is_none() {
+        notes.push("no gamma was validated: the one in the middle of the grid is taken".to_owned());
+    } else if interrupt::pressed() {
+        notes.push("the cross-validation was interrupted: gamma is the best of those that were finished".to_owned());
+    } else if validation.unconverged() > 0 {
+        let (failed, all) = (validation.unconverged(), validation.fits * gammas.len());
+        notes.push(format!("{failed} of the {all} fits of the cross-validation did not converge"));
+    }
+    if validation.at_end {
+        notes.push("the best gamma is at an end of the grid; a given --gamma beyond it may be better".to_owned());
+    }
+    Ok((gamma, Some(validation)))
+}
+
+fn phase(fit: &Fit, what: &str, fits: usize) -> Phase {
+    Phase::begin(what, fits, fit.running.tolerance, fit.running.quiet)
+}
+
+fn solve(fit: &Fit, problems: &[DualProblem<'_>], solver: &Newton) -> anyhow::Result<Vec<Solution>> {
+    let mut phase = phase(fit, "fit", problems.len());
+    Ok(solver.solve_all(problems, &vec![Start::Auto; problems.len()], &mut phase)?)
+}
+
+/// The end that is farthest from convergence.
+fn worst(solutions: &[Solution]) -> Status {
+    let met = |status: &Status| solutions.iter().any(|solution| solution.status == *status);
+    let order = [Status::Interrupted, Status::IterationLimit, Status::Stalled];
+    order.into_iter().find(met).unwrap_or(Status::Converged)
+}
+
+fn data_of(data: &Dataset, goal: &Goal, standardization: Option<&Standardization>) -> Data {
+    let variable = |(at, name): (usize, &String)| Variable {
+        name: name.clone(),
+        mean: standardization.map_or(0.0, |done| done.means[at]),
+        deviation: standardization.map_or(1.0, |done| done.deviations[at]),
+    };
+    let classes = goal.classes.as_ref().map(|classes| {
+        let labels = classes.labels.iter().cloned().zip(classes.counts());
+        labels.map(|(label, rows)| Class { label, rows }).collect()
+    });
+    Data {
+        file: data.file.clone(),
+        rows: data.table.rows(),
+        columns: data.columns,
+        target: data.target.name().to_owned(),
+        task: if classes.is_some() { "classification" } else { "regression" },
+        classes,
+        variables: data.table.names().iter().enumerate().map(variable).collect(),
+        standardized: standardization.is_some(),
+        constant: standardization.map_or_else(Vec::new, |done| done.constant.clone()),
+    }
+}
+
+fn route_of(plan: &Plan, explain: bool) -> Route {
+    let candidate = |candidate: &banach::RoutePlan| {
+        let cost = candidate.outcome.as_ref().ok();
+        RouteCost {
+            route: candidate.route.name(),
+            seconds: cost.map(|cost| cost.total),
+            bytes: cost.map(|cost| cost.bytes),
+            refused: candidate.outcome.as_ref().err().map(ToString::to_string),
+        }
+    };
+    Route {
+        chosen: plan.chosen().name(),
+        candidates: plan.routes().iter().map(candidate).collect(),
+        table: explain.then(|| plan.explain()),
+    }
+}

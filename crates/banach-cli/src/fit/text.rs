@@ -1,0 +1,289 @@
+//! What `banach fit` found, for people to read.
+
+use super::{
+    args::Fit,
+    result::{Data, Fitted, Function, Route, RouteCost, Selected, Top, Variable},
+    validate::{Estimate, Validation},
+};
+use crate::report::{Cell, Table};
+
+/// Everything, in the order in which it was found.
+pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
+    let mut lines = vec![data(&fitted.data), model(fitted, fit), route(&fitted.route)];
+    lines.extend(fitted.validation.as_ref().map(validation));
+    for function in &fitted.functions {
+        lines.push(end(function, fitted));
+    }
+    lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(fitted.route.table.iter().map(|table| format!("\n{table}")));
+    for function in &fitted.functions {
+        lines.extend(tables(function, fitted, fit));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn data(data: &Data) -> String {
+    let Data { file, rows, columns, target, variables, .. } = data;
+    let what = match &data.classes {
+        None => "a number".to_owned(),
+        Some(classes) => {
+            let count = |class: &super::result::Class| format!("{:?} {} times", class.label, class.rows);
+            format!("{} classes: {}", classes.len(), classes.iter().map(count).collect::<Vec<_>>().join(", "))
+        }
+    };
+    let scaled = if data.standardized { ", each with mean 0 and standard deviation 1" } else { ", as they are" };
+    format!(
+        "data:   {file}, {rows} rows, {columns} columns; target {target:?}, {what}; {} variables{scaled}",
+        variables.len()
+    )
+}
+
+fn model(fitted: &Fitted, fit: &Fit) -> String {
+    let model = &fitted.model;
+    let degrees = match (model.min_degree, model.max_degree) {
+        (min, Some(max)) if min == max => format!("degree {max}"),
+        (min, Some(max)) => format!("degrees {min} to {max}"),
+        (min, None) => format!("every degree from {min}"),
+    };
+    let count = model.features.map_or("infinitely many".to_owned(), |count| count.to_string());
+    let size = if model.monomials == "raw" { String::new() } else { format!(" {}", model.monomials) };
+    let chosen = match fitted.validation.as_ref().map(|validation| validation.rule) {
+        Some("best") => " by cross-validation",
+        Some("one_standard_error") => " by cross-validation, the simplest within one standard error",
+        _ => "",
+    };
+    format!(
+        "model:  {} loss, p = {}, gamma = {}{chosen}; K = {}, {count}{size} monomials of {degrees}{}",
+        model.loss,
+        fit.model.p,
+        significant(model.gamma),
+        fitted.model.kernel,
+        if model.intercept { " and a constant" } else { "" },
+    )
+}
+
+fn route(route: &Route) -> String {
+    let of = |candidate: &RouteCost| match (candidate.seconds, candidate.bytes) {
+        (Some(seconds), Some(bytes)) => format!("{} and {}", time(seconds), size(bytes)),
+        _ => "not possible".to_owned(),
+    };
+    let chosen = route.candidates.iter().find(|candidate| candidate.route == route.chosen).map_or(String::new(), of);
+    let others: Vec<String> = { route.candidates.iter() }
+        .filter(|candidate| candidate.route != route.chosen)
+        .map(|candidate| format!("{} {}", candidate.route, of(candidate)))
+        .collect();
+    format!("route:  {}, predicted {chosen} ({})", route.chosen, others.join("; "))
+}
+
+fn validation(validation: &Validation) -> String {
+    let Some(taken) = validation.taken() else {
+        return "score:  none, the cross-validation was interrupted".to_owned();
+    };
+    let metric = if validation.metric == "r2" { "R^2" } else { "accuracy" };
+    let Estimate { mean: loss, standard_error: error } = taken.loss;
+    let score = match taken.score {
+        Some(Estimate { mean, standard_error }) => format!("{metric} {mean:.4} +- {standard_error:.4}, "),
+        None => String::new(),
+    };
+    format!(
+        "score:  {score}loss {} +- {} on held-out samples, {} folds",
+        significant(loss),
+        significant(error),
+        validation.folds
+    )
+}
+
+/// How a fit ended, and its certificate.
+fn end(function: &Function, fitted: &Fitted) -> String {
+    let end = match function.status {
+        "converged" => "converged",
+        "iteration_limit" => "NOT CONVERGED (the limit on iterations; raise --max-iterations)",
+        "stalled" => {
+            "NOT CONVERGED (no step makes progress; try a smaller --gamma, a larger --tolerance, or p farther from 1)"
+        }
+        _ => "INTERRUPTED (this is the best iterate so far)",
+    };
+    let class = match &function.class {
+        Some(class) => format!("{class:?} against {}: ", others(class, fitted)),
+        None => String::new(),
+    };
+    let constant = match (fitted.model.intercept, function.intercept_original) {
+        (false, _) => String::new(),
+        (true, None) => format!("; constant {}", significant(function.intercept)),
+        (true, Some(original)) => {
+            format!("; constant {} ({} in original units)", significant(function.intercept), significant(original))
+        }
+    };
+    format!(
+        "fit:    {class}{end}, relative duality gap {:.1e}, {}, {}{constant}",
+        function.certificate.relative_gap,
+        count(function.iterations, "iteration", "iterations"),
+        count(function.passes, "pass over the data", "passes over the data")
+    )
+}
+
+fn others(class: &str, fitted: &Fitted) -> String {
+    match fitted.data.classes.as_deref() {
+        Some([first, _]) => format!("{:?}", first.label),
+        _ => format!("all that is not {class:?}"),
+    }
+}
+
+fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
+    let of = match &function.class {
+        Some(class) if fitted.functions.len() > 1 => format!(" of class {class:?}"),
+        _ => String::new(),
+    };
+    let mut parts = Vec::new();
+    parts.extend(function.top.as_ref().map(|top| top_table(top, &of, fitted)));
+    parts.extend(function.relevance.as_ref().map(|found| format!("Relevance{of}: {}", found.table)));
+    parts.extend(function.selection.as_ref().map(|found| selection_table(found, &of, fitted)));
+    parts.extend(function.stability.as_ref().map(|found| format!("Stability{of}: {}", found.table)));
+    if parts.is_empty() && fit.tables.top == 0 {
+        return Vec::new();
+    }
+    parts.into_iter().map(|part| format!("\n{}", part.trim_end())).collect()
+}
+
+fn top_table(top: &Top, of: &str, fitted: &Fitted) -> String {
+    let [shares, widths, originals] = [
+        top.monomials.iter().any(|entry| entry.share.is_some()),
+        top.monomials.iter().any(|entry| entry.interval.is_some()),
+        top.monomials.iter().any(|entry| entry.coefficient_original.is_some()),
+    ];
+    let mut header = vec!["", "monomial", "weight", "coefficient"];
+    header.extend(originals.then_some("in original units"));
+    header.extend(shares.then_some("share"));
+    header.extend(widths.then_some("weight +-"));
+    let row = |(rank, entry): (usize, &super::result::TopEntry)| {
+        let mut row = vec![(rank + 1).to_string(), entry.monomial.clone()];
+        row.extend([entry.weight, entry.coefficient].map(significant));
+        row.extend(originals.then(|| entry.coefficient_original.map_or(String::new(), significant)));
+        row.extend(shares.then(|| entry.share.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share))));
+        let width = |(low, high): (f64, f64)| format!("{:.1e}", (high - entry.weight).max(entry.weight - low));
+        row.extend(widths.then(|| entry.interval.map_or(String::new(), width)));
+        row.into_iter().map(Cell::from).collect()
+    };
+    let mut notes = Vec::new();
+    notes.push(match (top.order_proven, top.set_proven, top.complete) {
+        (true, ..) => "Proven to be the largest at the optimum, in this order.".to_owned(),
+        (false, true, _) => "Proven to be the largest at the optimum; their order is not.".to_owned(),
+        (false, false, true) => {
+            "The largest of this fit; that they are so at the optimum is not proven (a smaller --tolerance may)."
+                .to_owned()
+        }
+        (false, false, false) => {
+            let (nodes, unlisted) = (top.nodes, significant(top.unlisted));
+            format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}.")
+        }
+    });
+    if fitted.data.standardized {
+        notes.push("Coefficients are those of standardised variables, (x - mean)/deviation.".to_owned());
+    }
+    Table {
+        title: format!("Largest monomials{of}"),
+        setting: "Share: the part of ||w||_p^p.".to_owned(),
+        header: header.into_iter().map(str::to_owned).collect(),
+        rows: top.monomials.iter().enumerate().map(row).collect(),
+        notes,
+    }
+    .text()
+}
+
+fn selection_table(selected: &Selected, of: &str, fitted: &Fitted) -> String {
+    let metric = if fitted.data.classes.is_some() { "accuracy" } else { "R^2" };
+    let chosen = selected.terms.len();
+    let row = |(terms, score): (usize, &super::result::SelectedScore)| {
+        let mark = if terms == chosen { ">" } else { "" };
+        let estimate = |Estimate { mean, standard_error }: Estimate| {
+            format!("{} +- {}", significant(mean), significant(standard_error))
+        };
+        let cells = [
+            mark.to_owned(),
+            terms.to_string(),
+            estimate(score.loss),
+            score.score.map_or(String::new(), |score| format!("{:.4} +- {:.4}", score.mean, score.standard_error)),
+            score.next.clone().unwrap_or_default(),
+        ];
+        cells.into_iter().map(Cell::from).collect()
+    };
+    let mut notes = vec![selected.equation.clone()];
+    if fitted.data.standardized && !selected.variables.is_empty() {
+        let stands = |&variable: &usize| {
+            let Variable { name, mean, deviation } = &fitted.data.variables[variable];
+            let sign = if *mean < 0.0 { '+' } else { '-' };
+            format!("  {name} stands for ({name} {sign} {})/{}", significant(mean.abs()), significant(*deviation))
+        };
+        notes.push("where".to_owned());
+        notes.extend(selected.variables.iter().map(stands));
+    }
+    if selected.unconverged > 0 {
+        notes.push(format!("{} fits did not converge.", selected.unconverged));
+    }
+    Table {
+        title: format!("Equation{of}"),
+        setting:
+            "Loss and score on held-out samples; every fold ranks for itself. > fewest terms within one standard error."
+                .to_owned(),
+        header: ["", "terms", "loss", metric, "next monomial"].map(str::to_owned).into(),
+        rows: selected.curve.iter().enumerate().map(row).collect(),
+        notes,
+    }
+    .text()
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{} us", significant(1e6 * s)),
+        s if s < 1.0 => format!("{} ms", significant(1e3 * s)),
+        s => format!("{} s", significant(s)),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        b if b < 1e3 => format!("{b} bytes"),
+        b if b < 1e6 => format!("{} kB", significant(1e-3 * b)),
+        b if b < 1e9 => format!("{} MB", significant(1e-6 * b)),
+        b => format!("{} GB", significant(1e-9 * b)),
+    }
+}
+
+/// Four significant digits.
+fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let exponent = value.abs().log10().floor();
+    if !(-4.0..6.0).contains(&exponent) {
+        return format!("{value:.3e}");
+    }
+    let decimals = (3.0 - exponent).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::significant;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        for (value, text) in [
+            (1.0, "1"),
+            (-0.012_345, "-0.01235"),
+            (123_456.7, "123457"),
+            (1e7, "1.000e7"),
+            (1.234_56e-9, "1.235e-9"),
+            (4.0 / 3.0, "1.333"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The choice of gamma: held-out losses and scores of one function, or of all classes together.
+
+use banach::{
+    CrossValidation, DualProblem, Folds, GammaGrid, Observer, Solver, Status, cross_validate_all,
+    solver::{FoldFit, Mean, Metric},
+};
+use banach_io::Classes;
+use serde::Serialize;
+
+/// A mean over the folds with its standard error.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Estimate {
+    pub mean: f64,
+    pub standard_error: f64,
+}
+
+impl From<Mean> for Estimate {
+    fn from(mean: Mean) -> Self {
+        Self { mean: mean.value, standard_error: mean.standard_error }
+    }
+}
+
+impl Estimate {
+    /// Over folds, as (weight, value).
+    fn over(folds: &[(f64, f64)]) -> Option<Self> {
+        let total: f64 = folds.iter().map(|(weight, _)| weight).sum();
+        let mean_of = |f: &dyn Fn(f64) -> f64| folds.iter().map(|&(weight, x)| weight / total * f(x)).sum::<f64>();
+        let mean = mean_of(&|x| x);
+        let variance = mean_of(&|x| (x - mean).powi(2));
+        (!folds.is_empty()).then(|| Self { mean, standard_error: (variance / (folds.len() - 1) as f64).sqrt() })
+    }
+}
+
+/// What held-out samples say of one gamma.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Candidate {
+    pub gamma: f64,
+    /// The loss, summed over the functions.
+    pub loss: Estimate,
+    /// R^2 or accuracy.
+    pub score: Option<Estimate>,
+    /// Fits that converged.
+    pub converged: usize,
+    /// Whether no fit was interrupted.
+    pub finished: bool,
+}
+
+/// The candidates, and which was taken.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Validation {
+    pub folds: usize,
+    /// `r2` or `accuracy`.
+    pub metric: &'static str,
+    /// `best`, `one_standard_error` or `given`.
+    pub rule: &'static str,
+    pub candidates: Vec<Candidate>,
+    /// The index of the one that was taken; none if nothing was finished.
+    pub chosen: Option<usize>,
+    /// Fits of each candidate.
+    pub fits: usize,
+    /// Whether the best gamma is the first or last of several.
+    pub at_end: bool,
+}
+
+impl Validation {
+    pub(super) fn run(
+        problems: &[DualProblem<'_>],
+        classes: Option<&Classes>,
+        grid: &GammaGrid,
+        folds: &Folds,
+        one_se: bool,
+        (solver, observer): (&dyn Solver, &mut dyn Observer),
+    ) -> anyhow::Result<Self> {
+        let validated = cross_validate_all(problems, grid, folds, solver, observer)?;
+        let candidates: Vec<Candidate> =
+            (0..grid.values().len()).map(|gamma| candidate(&validated, gamma, classes)).collect();
+        let finished =
+            (0..candidates.len()).filter(|&at| candidates[at].finished && !candidates[at].loss.mean.is_nan());
+        let best = finished.min_by(|&a, &b| candidates[a].loss.mean.total_cmp(&candidates[b].loss.mean));
+        let simplest = best.and_then(|best| {
+            let Estimate { mean, standard_error } = candidates[best].loss;
+            let limit = if standard_error.is_nan() { mean } else { mean + standard_error };
+            (0..=best).find(|&at| candidates[at].finished && candidates[at].loss.mean <= limit)
+        });
+        let last = candidates.len() - 1;
+        Ok(Self {
+            folds: folds.count(),
+            metric: match validated[0].metric {
+                Metric::RSquared => "r2",
+                Metric::Accuracy => "accuracy",
+            },
+            rule: match (last, one_se) {
+                (0, _) => "given",
+                (_, true) => "one_standard_error",
+                (_, false) => "best",
+            },
+            chosen: if one_se { simplest } else { best },
+            fits: folds.count() * problems.len(),
+            at_end: last > 0 && best.is_some_and(|best| best == 0 || best == last),
+            candidates,
+        })
+    }
+
+    /// What is known of the gamma that was taken.
+    pub(super) fn taken(&self) -> Option<&Candidate> {
+        self.chosen.map(|chosen| &self.candidates[chosen])
+    }
+
+    /// Fits that did not converge.
+    pub(super) fn unconverged(&self) -> usize {
+        self.candidates.iter().map(|candidate| self.fits - candidate.converged).sum()
+    }
+}
+
+fn candidate(validated: &[CrossValidation], gamma: usize, classes: Option<&Classes>) -> Candidate {
+    let fits = || validated.iter().flat_map(|function| &function.fits[gamma]);
+    let (loss, score) = match (validated, classes) {
+        ([function], _) => (function.loss(gamma).into(), function.score(gamma).map(Estimate::from)),
+        (functions, classes) => of_all(functions, gamma, classes),
+    };
+    Candidate {
+        gamma: validated[0].gammas[gamma],
+        loss,
+        score,
+        converged: fits().filter(|fit| fit.status == Status::Converged).count(),
+        finished: fits().all(|fit| fit.status != Status::Interrupted),
+    }
+}
+
+/// The loss of all functions together, and how often the largest of them is that of the right class.
+fn of_all(functions: &[CrossValidation], gamma: usize, classes: Option<&Classes>) -> (Estimate, Option<Estimate>) {
+    let (mut losses, mut scores) = (Vec::new(), Vec::new());
+    for (fold, held_out) in functions[0].folds.held_out().iter().enumerate() {
+        let fits: Vec<&FoldFit> = functions.iter().map(|function| &function.fits[gamma][fold]).collect();
+        let weight = fits[0].weight;
+        losses.push((weight, fits.iter().map(|fit| fit.loss).sum()));
+        let Some(classes) = classes else { continue };
+        let predicted = |at: usize| {
+            let better = |best: usize, class: usize| {
+                if fits[class].predictions[at] > fits[best].predictions[at] { class } else { best }
+            };
+            (1..fits.len()).fold(0, better)
+        };
+        let right = held_out.iter().enumerate().filter(|(at, row)| predicted(*at) == classes.rows[**row]).count();
+        scores.push((weight, right as f64 / held_out.len() as f64));
+    }
+    let nothing = Estimate { mean: f64::NAN, standard_error: f64::NAN };
+    (Estimate::over(&losses).unwrap_or(nothing), Estimate::over(&scores))
+}

@@ -1,0 +1,234 @@
+//! What can be wrong with a file.
+
+use std::io;
+
+use thiserror::Error;
+
+/// A file that cannot be used: where, what was found there, and what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file that cannot be opened or read to its end.
+    #[error("cannot read {file}: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// A file without a byte, or with empty lines only.
+    #[error("{file} is empty: its first line must name the columns, and every other line is a sample")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// Too few samples.
+    #[error("{file} has the names of {columns} columns and {}; at least two samples are needed", rows(*found))]
+    TooFewRows {
+        /// The file.
+        file: String,
+        /// The number of columns.
+        columns: usize,
+        /// The rows after the first line: none or one.
+        found: usize,
+    },
+    /// A column without a name.
+    #[error(
+        "{file}: column {column} of {columns} has no name; write one into the first line (the nameless first column of \
+         pandas is its index: to_csv(..., index=False) leaves it out)"
+    )]
+    EmptyName {
+        /// The file.
+        file: String,
+        /// The column, counted from 1.
+        column: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+    /// Two columns of one name.
+    #[error("{file}: columns {first} and {second} are both named {name:?}; rename one of them in the first line")]
+    DuplicateName {
+        /// The file.
+        file: String,
+        /// The name.
+        name: String,
+        /// The first column with it, counted from 1.
+        first: usize,
+        /// The second.
+        second: usize,
+    },
+    /// A first line of numbers.
+    #[error(
+        "{file}: the first line holds numbers ({first:?}, ...), and it must name the columns; add a line of names above it"
+    )]
+    NoHeader {
+        /// The file.
+        file: String,
+        /// Its first field.
+        first: String,
+    },
+    /// A row with too few or too many fields.
+    #[error(
+        "{file}, line {line}: {got} fields, and the first line names {expected} columns; look for a missing or \
+         additional delimiter, or quote the field that contains one"
+    )]
+    Ragged {
+        /// The file.
+        file: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// The fields in it.
+        got: usize,
+        /// The number of columns.
+        expected: usize,
+    },
+    /// Bytes that are not UTF-8.
+    #[error("{file}, line {line}, column {column}: the text is not UTF-8; save the file in that encoding")]
+    Encoding {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The column: its name, or its number in the first line.
+        column: String,
+    },
+    /// A missing value.
+    #[error(
+        "{file}, line {line}, column {column:?}: the value is missing ({value:?}); rows with missing values must be \
+         left out or filled in before the fit, or the column be left out with --drop"
+    )]
+    Missing {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// Infinity, or a number beyond the range of f64.
+    #[error(
+        "{file}, line {line}, column {column:?}: {value} is not a finite number (at most 1.8e308); correct it, or \
+         leave the row out"
+    )]
+    NotFinite {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// Text where a number is needed.
+    #[error(
+        "{file}, line {line}, column {column:?}: {value:?} is not a number{}; leave columns of text and identifiers \
+         out with --drop {drop:?}, or encode them as numbers",
+        decimal_comma(value)
+    )]
+    NotANumber {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+        /// All columns of this line that hold text, separated by commas.
+        drop: String,
+    },
+    /// A column that does not exist.
+    #[error("{file} has no column {name:?} for {role}; {}", suggestion(near, names))]
+    UnknownColumn {
+        /// The file.
+        file: String,
+        /// Who asked for it.
+        role: &'static str,
+        /// The name.
+        name: String,
+        /// Names that look like it.
+        near: Vec<String>,
+        /// All names.
+        names: Vec<String>,
+    },
+    /// The target among the features.
+    #[error("the target {name:?} is also asked for by --features; leave it out there")]
+    TargetAsFeature {
+        /// Its name.
+        name: String,
+    },
+    /// Nothing to fit from.
+    #[error(
+        "{file}: no column is left beside the target {target:?}; {}",
+        if *columns == 1 {
+            "the first line has one field, so check the delimiter (--delimiter)"
+        } else {
+            "drop fewer columns"
+        }
+    )]
+    NoFeatures {
+        /// The file.
+        file: String,
+        /// The target.
+        target: String,
+        /// The number of columns of the file.
+        columns: usize,
+    },
+    /// A target with more labels than make sense.
+    #[error(
+        "{file}, line {line}, column {column:?}: more than {limit} different labels, the first of which that is not a \
+         number is {value:?} in line {first}; correct it if the target is a number, or choose another target"
+    )]
+    TooManyLabels {
+        /// The file.
+        file: String,
+        /// The line with one too many.
+        line: u64,
+        /// The target.
+        column: String,
+        /// The most labels.
+        limit: usize,
+        /// The first label that is not a number.
+        value: String,
+        /// Its line.
+        first: u64,
+    },
+    /// More numbers than memory.
+    #[error(
+        "{file} needs more memory than is allowed: {bytes} bytes by line {line}; name the columns that matter with \
+         --features, or raise the limit"
+    )]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// Bytes needed so far.
+        bytes: u64,
+    },
+}
+
+fn rows(found: usize) -> &'static str {
+    if found == 0 { "no row" } else { "one row" }
+}
+
+fn decimal_comma(value: &str) -> &'static str {
+    let number = value.contains(',') && value.replace(',', ".").parse::<f64>().is_ok();
+    if number { " (decimals are written with a point)" } else { "" }
+}
+
+/// The most names that a message lists.
+const SHOWN: usize = 8;
+
+/// The names that look like the one that was asked for, or the first few of all.
+fn suggestion(near: &[String], names: &[String]) -> String {
+    let quoted = |names: &[String]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if !near.is_empty() {
+        return format!("did you mean {}?", quoted(near).replace(", ", " or "));
+    }
+    let more = if names.len() > SHOWN { format!(", ... ({} columns)", names.len()) } else { String::new() };
+    format!("its columns are {}{more}", quoted(&names[..names.len().min(SHOWN)]))
+}

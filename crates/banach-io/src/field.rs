@@ -1,0 +1,84 @@
+//! What a field of a file says.
+
+/// What stands for a missing value, in any case.
+const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "?"];
+
+/// The same where a number is wanted; a label may well be `none`.
+const MISSING_NUMBER: [&str; 4] = ["none", "-", ".", "missing"];
+
+/// The most characters of a value that a message shows.
+const SHOWN: usize = 40;
+
+/// A field where a number is wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Field<'a> {
+    Number(f64),
+    Missing,
+    /// Infinite, or beyond the range of f64.
+    NotFinite,
+    Text(&'a str),
+    /// Not UTF-8.
+    Bytes,
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Self {
+        let Ok(text) = std::str::from_utf8(bytes) else { return Self::Bytes };
+        let text = text.trim();
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Self::Number(number),
+            Ok(number) if number.is_nan() => Self::Missing,
+            Ok(_) => Self::NotFinite,
+            Err(_) if one_of(&MISSING, text) => Self::Missing,
+            Err(_) => Self::Text(text),
+        }
+    }
+
+    /// Whether a text means that a number is missing.
+    pub(crate) fn is_missing_number(text: &str) -> bool {
+        one_of(&MISSING_NUMBER, text)
+    }
+}
+
+fn one_of(words: &[&str], text: &str) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// A value for a message: at most a few words of it.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(8 * SHOWN)]);
+    let text = text.trim();
+    if text.chars().count() <= SHOWN {
+        return text.to_owned();
+    }
+    text.chars().take(SHOWN).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_what_is_not_one() {
+        for (text, number) in [("1", 1.0), (" -2.5e3 ", -2500.0), ("+.5", 0.5), ("1e-400", 0.0), ("\t7\r", 7.0)] {
+            assert_eq!(Field::parse(text.as_bytes()), Field::Number(number), "{text:?}");
+        }
+        for text in ["", "  ", "NA", "n/a", "NaN", "-nan", "NULL", "?"] {
+            assert_eq!(Field::parse(text.as_bytes()), Field::Missing, "{text:?}");
+        }
+        for text in ["inf", "-Infinity", "1e400", "-1e999"] {
+            assert_eq!(Field::parse(text.as_bytes()), Field::NotFinite, "{text:?}");
+        }
+        for text in ["abc", "1,5", "12 mg", "0x10", "1_000", "None"] {
+            assert_eq!(Field::parse(text.as_bytes()), Field::Text(text), "{text:?}");
+        }
+        assert_eq!(Field::parse(b"\xff\xfe1"), Field::Bytes);
+    }
+
+    #[test]
+    fn messages_stay_short() {
+        assert_eq!(shown(b" abc "), "abc");
+        let long = shown("\u{e4}".repeat(1_000_000).as_bytes());
+        assert_eq!(long.chars().count(), SHOWN + 3);
+    }
+}

@@ -1,0 +1,25 @@
+//! Files of data and the tables they become; the only crate that opens files.
+//!
+//! ```
+//! use banach_io::Request;
+//!
+//! let file = "age,dose,effect\n31,0.5,1.2\n44,1.5,3.9\n";
+//! let data = Request::new("effect").read_from(file.as_bytes(), "trial.csv")?;
+//! assert_eq!(data.table.names(), ["age", "dose"]);
+//! assert_eq!(data.table.column(1), [0.5, 1.5]);
+//! assert_eq!(data.target.numbers(), Some(&[1.2, 3.9][..]));
+//! # Ok::<(), banach_io::Error>(())
+//! ```
+
+mod bands;
+mod columns;
+mod error;
+mod field;
+mod read;
+mod table;
+mod target;
+
+pub use error::Error;
+pub use read::{Dataset, Request, STANDARD_INPUT};
+pub use table::{Standardization, Table};
+pub use target::{Classes, FirstText, Target};

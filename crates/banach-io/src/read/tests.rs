@@ -1,0 +1,201 @@
+//! Files as they come.
+
+use super::*;
+
+fn read(text: impl AsRef<[u8]>) -> Result<Dataset, Error> {
+    Request::new("y").read_from(text.as_ref(), "data.csv")
+}
+
+/// The message for a file that cannot be used.
+fn refusal(text: impl AsRef<[u8]>) -> String {
+    read(text).expect_err("refused").to_string()
+}
+
+#[test]
+fn a_plain_file_is_columns_and_a_target() {
+    let data = read("a,y,b\n1,2,3\n4,5,6\n7,8,9\n").expect("valid");
+    assert_eq!((data.columns, data.table.rows()), (3, 3));
+    assert_eq!(data.table.names(), ["a", "b"]);
+    assert_eq!(data.table.values(), [1.0, 4.0, 7.0, 3.0, 6.0, 9.0]);
+    assert_eq!(data.target.numbers(), Some(&[2.0, 5.0, 8.0][..]));
+    assert_eq!((data.target.name(), &data.file[..]), ("y", "data.csv"));
+}
+
+#[test]
+fn what_spreadsheets_write_is_read() {
+    let expected = read("a b,y\n1,2\n3,4\n").expect("valid");
+    for text in [
+        "\u{feff}a b,y\n1,2\n3,4\n",         // a byte order mark
+        "a b,y\r\n1,2\r\n3,4\r\n",           // lines of Windows
+        "a b,y\n1,2\n3,4",                   // no end of the last line
+        "\"a b\",\"y\"\n\"1\",2\n3,\"4\"\n", // quotes
+        " a b , y \n 1 , 2 \n 3 , 4 \n",     // spaces
+        "a b,y\n\n1,2\n\n\n3,4\n\n",         // empty lines
+        "a b,y\n+1,2\n3e0,4\n",              // other ways to write numbers
+    ] {
+        assert_eq!(read(text).expect("valid"), expected, "{text:?}");
+    }
+    let tabs = Request::new("y").read_from("a b\ty\n1\t2\n3\t4\n".as_bytes(), "data.TSV").expect("valid");
+    assert_eq!((tabs.table, tabs.target), (expected.table.clone(), expected.target.clone()));
+    let request = Request { delimiter: Some(b';'), ..Request::new("y") };
+    let semicolons = request.read_from("a b;y\n1;2\n3;4\n".as_bytes(), "data.csv").expect("valid");
+    assert_eq!(semicolons, expected);
+    let named = read("\"a, \"\"b\"\"\",y\n1,2\n3,4\n").expect("valid");
+    assert_eq!(named.table.names(), ["a, \"b\""]);
+}
+
+#[test]
+fn too_little_is_refused() {
+    for text in ["", "\n\n", "\u{feff}"] {
+        assert!(matches!(read(text), Err(Error::Empty { .. })), "{text:?}: {:?}", read(text));
+    }
+    assert!(refusal("a,y\n").contains("no row"));
+    assert!(refusal("a,y\r\n\r\n").contains("no row"));
+    assert!(refusal("a,y\n1,2").contains("one row"));
+    assert!(refusal("y\n1\n2\n").contains("--delimiter"));
+    assert!(refusal("a;b;y\n1;2;3\n").contains("a;b;y"), "the columns are listed");
+}
+
+#[test]
+fn names_must_tell_columns_apart() {
+    assert!(refusal("a,b,a,y\n1,2,3,4\n").contains("columns 1 and 3 are both named \"a\""));
+    assert!(refusal(",a,y\n0,1,2\n").contains("column 1 of 3 has no name"));
+    assert!(refusal("a, ,y\n0,1,2\n").contains("column 2 of 3 has no name"));
+    assert!(refusal("1.5,2,3\n4,5,6\n").contains("add a line of names"));
+}
+
+#[test]
+fn a_bad_value_is_named_with_its_line_and_column() {
+    for (text, expected) in [
+        ("a,y\n1,2\n,3\n", "line 3, column \"a\": the value is missing (\"\")"),
+        ("a,y\n1,2\nNA,3\n", "line 3, column \"a\": the value is missing (\"NA\")"),
+        ("a,y\n1,2\nNone,3\n", "the value is missing (\"None\"); rows with missing values must be left out"),
+        ("a,y\n1,2\nnan,3\n", "the value is missing (\"nan\")"),
+        ("a,y\n1,2\n3,\n", "line 3, column \"y\": the value is missing"),
+        ("a,y\n1,2\ninf,3\n", "line 3, column \"a\": inf is not a finite number"),
+        ("a,y\n1e400,2\n", "line 2, column \"a\": 1e400 is not a finite number"),
+        ("a,y\n1,-1e400\n", "line 2, column \"y\": -1e400 is not a finite number"),
+        ("a,id,y\n1,x7,2\n", "line 2, column \"id\": \"x7\" is not a number"),
+        ("a,city,id,y\n1,Rome,x7,2\n", "--drop \"city,id\""),
+        ("a,y\n\"1,5\",2\n", "decimals are written with a point"),
+        ("a,y\r\n1,2\r\n3,4\r\nx,5\r\n", "line 4, column \"a\""),
+        ("a,y\n1,2\n\n\nx,4\n", "line 5, column \"a\""),
+        ("a,y\n\"1\n\",2\nx,4\n", "line 4, column \"a\""),
+        ("\u{feff}a,y\nx,2\n", "line 2, column \"a\""),
+    ] {
+        assert!(refusal(text).contains(expected), "{text:?}: {}", refusal(text));
+    }
+    let dropped = Request { drop: vec!["city,id".into()], ..Request::new("y") };
+    let data = dropped.read_from("a,city,id,y\n1,Rome,x7,2\n3,Oslo,,4\n".as_bytes(), "data.csv").expect("valid");
+    assert_eq!((data.table.names(), data.columns), (&["a".to_owned()][..], 4));
+}
+
+#[test]
+fn ragged_rows_are_named() {
+    assert!(refusal("a,b,y\n1,2,3\n1,2\n").contains("line 3: 2 fields, and the first line names 3 columns"));
+    assert!(refusal("a,y\n1,2\n1,2,3\n").contains("line 3: 3 fields"));
+    // A quote that is never closed swallows the rest.
+    assert!(matches!(read("a,y\n1,2\n\"3,4\n5,6\n"), Err(Error::Ragged { .. })));
+}
+
+#[test]
+fn bytes_that_are_not_text_are_named() {
+    assert!(refusal(b"a,\xe4,y\n1,2,3\n").contains("line 1, column 2: the text is not UTF-8"));
+    assert!(refusal(b"a,y\n1,2\n\xff,3\n").contains("line 3, column \"a\": the text is not UTF-8"));
+    assert!(refusal(b"a,y\n1,2\n3,m\xfcde\n").contains("line 3, column \"y\": the text is not UTF-8"));
+    // UTF-16, as some spreadsheets write it.
+    let utf16: Vec<u8> = "\u{feff}a,y\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(read(&utf16).is_err());
+    assert!(refusal([b"a,y\n1,2\n".as_slice(), &[0; 4]].concat()).contains("line 3"));
+}
+
+#[test]
+fn a_huge_field_makes_a_short_message() {
+    let message = refusal(format!("a,y\n{},2\n", "z".repeat(5_000_000)));
+    assert!(message.len() < 400 && message.contains("zzz..."), "{message}");
+    let message = refusal(format!("a,y\n{}1e999,2\n", "9".repeat(1_000_000)));
+    assert!(message.len() < 400 && message.contains("not a finite number"), "{message}");
+}
+
+#[test]
+fn columns_are_found_by_name_then_by_number() {
+    let text = "dose,effect,2\n1,2,3\n4,5,7\n";
+    let target = |name: &str| Request::new(name).read_from(text.as_bytes(), "data.csv");
+    assert_eq!(target("2").expect("valid").target.numbers(), Some(&[3.0, 7.0][..]), "a name before a number");
+    assert_eq!(target("1").expect("valid").target.name(), "dose");
+    for (name, expected) in [
+        ("efect", "did you mean \"effect\"?"),
+        ("Effect", "did you mean \"effect\"?"),
+        ("4", "has no column \"4\" for --target"),
+        ("zzz", "its columns are \"dose\", \"effect\", \"2\""),
+        ("", "its columns are"),
+    ] {
+        let message = target(name).expect_err("unknown").to_string();
+        assert!(message.contains(expected), "{name}: {message}");
+    }
+}
+
+#[test]
+fn features_are_chosen_and_dropped() {
+    let text = "a,b,c,\"d,e\",y\n1,2,3,4,5\n6,7,8,9,0\n";
+    let names = |features: &[&str], drop: &[&str]| {
+        let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let request = Request { features: list(features), drop: list(drop), ..Request::new("y") };
+        request.read_from(text.as_bytes(), "data.csv").map(|data| data.table.names().join(" "))
+    };
+    assert_eq!(names(&[], &[]).expect("valid"), "a b c d,e");
+    assert_eq!(names(&["c,a"], &[]).expect("valid"), "a c");
+    assert_eq!(names(&["c", "d,e"], &[]).expect("valid"), "c d,e");
+    assert_eq!(names(&[], &["a, b", "d,e"]).expect("valid"), "c");
+    assert_eq!(names(&["a", "b"], &["b"]).expect("valid"), "a");
+    assert_eq!(names(&[], &["y"]).expect("the target stays"), "a b c d,e");
+    assert!(matches!(names(&["a,y"], &[]), Err(Error::TargetAsFeature { .. })));
+    assert!(matches!(names(&[], &["a,b,c", "4"]), Err(Error::NoFeatures { .. })));
+    assert!(names(&[], &["aa"]).expect_err("unknown").to_string().contains("for --drop"));
+    assert!(names(&["q"], &[]).expect_err("unknown").to_string().contains("for --features"));
+}
+
+#[test]
+fn targets_are_numbers_or_classes() {
+    let target = |values: &[&str]| read(format!("a,y\n1,{}\n", values.join("\n1,"))).expect("valid").target;
+    let text = target(&["yes", "no", " yes ", "none"]);
+    assert_eq!((text.numbers(), text.first_text().map(|text| text.line)), (None, Some(2)));
+    let classes = text.classes().expect("few");
+    assert_eq!((&classes.labels.join(" ")[..], &classes.rows[..]), ("no none yes", &[2, 0, 2, 1][..]));
+    assert_eq!(classes.counts(), [1, 1, 2]);
+
+    let numbers = target(&["10", "9", "1e1", "-0", "0.0"]);
+    assert_eq!(numbers.numbers(), Some(&[10.0, 9.0, 10.0, 0.0, 0.0][..]));
+    assert_eq!(numbers.classes().expect("few").labels, ["-0", "9", "10"]);
+    assert_eq!(numbers.first_text(), None);
+
+    let mixed = target(&["2", "b", "1"]);
+    assert_eq!(mixed.classes().expect("few").labels, ["1", "2", "b"]);
+    assert_eq!(mixed.first_text(), Some(&crate::FirstText { line: 3, value: "b".into() }));
+}
+
+#[test]
+fn very_many_labels_are_no_classes() {
+    let numbers: Vec<String> = (0..1001).map(|i| i.to_string()).collect();
+    let rows = |last: &str| format!("1,{}\n{last}", numbers.join("\n1,"));
+    let numbers = read(format!("a,y\n{}", rows(""))).expect("valid");
+    assert_eq!(numbers.target.numbers().map(<[f64]>::len), Some(1001));
+    assert_eq!(numbers.target.classes(), None);
+    let message = refusal(format!("a,y\n{}", rows("1,x\n")));
+    assert!(message.contains("\"x\" in line 1003"), "{message}");
+}
+
+#[test]
+fn memory_is_limited() {
+    let request = Request { memory: 64, ..Request::new("y") };
+    let message = request.read_from("a,y\n".as_bytes().chain(&b"1,2\n".repeat(9)[..]), "data.csv");
+    assert!(matches!(message, Err(Error::TooLarge { line: 10, bytes: 72, .. })), "{message:?}");
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_named() {
+    for path in ["/nowhere/data.csv", env!("CARGO_MANIFEST_DIR")] {
+        let message = Request::new("y").read(Path::new(path)).expect_err("unreadable").to_string();
+        assert!(message.starts_with(&format!("cannot read {path}: ")), "{message}");
+    }
+}

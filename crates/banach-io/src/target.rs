@@ -1,0 +1,169 @@
+//! The target: numbers, classes, or either.
+
+use std::{cmp::Ordering, collections::HashMap};
+
+use crate::{Error, field::Field};
+
+/// The most labels of a target.
+const MAX_LABELS: usize = 1000;
+
+/// The target of every row, as what it can be read as.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    name: String,
+    numbers: Option<Vec<f64>>,
+    classes: Option<Classes>,
+    first_text: Option<FirstText>,
+}
+
+/// The first label that is not a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstText {
+    /// The line of the file.
+    pub line: u64,
+    /// What stands there.
+    pub value: String,
+}
+
+/// Labels and who has which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classes {
+    /// The different labels: numbers by their value, then text by the alphabet.
+    pub labels: Vec<String>,
+    /// For every row the place of its label among them.
+    pub rows: Vec<usize>,
+}
+
+impl Classes {
+    /// How many rows have each label.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.labels.len()];
+        self.rows.iter().for_each(|&class| counts[class] += 1);
+        counts
+    }
+}
+
+impl Target {
+    /// The name of its column.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its values, if all are numbers.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        self.numbers.as_deref()
+    }
+
+    /// Its labels; `None` for numbers with very many different values.
+    pub fn classes(&self) -> Option<&Classes> {
+        self.classes.as_ref()
+    }
+
+    /// Where the first label is that is not a number.
+    pub fn first_text(&self) -> Option<&FirstText> {
+        self.first_text.as_ref()
+    }
+}
+
+/// A label: numbers that are equal are one, however they are written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Label {
+    Number(u64),
+    Text(String),
+}
+
+/// Collects the target row by row.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    name: String,
+    numbers: Option<Vec<f64>>,
+    /// By first appearance; `None` once there are too many to be classes.
+    labels: Option<Labels>,
+    first_text: Option<FirstText>,
+}
+
+#[derive(Debug, Default)]
+struct Labels {
+    places: HashMap<Label, usize>,
+    texts: Vec<(Label, String)>,
+    rows: Vec<usize>,
+}
+
+impl Collector {
+    pub(crate) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), numbers: Some(Vec::new()), labels: Some(Labels::default()), first_text: None }
+    }
+
+    /// Takes in the value of a row; missing values and such have been refused.
+    pub(crate) fn push(
+        &mut self,
+        file: &str,
+        line: &dyn Fn() -> u64,
+        field: Field<'_>,
+        raw: &str,
+    ) -> Result<(), Error> {
+        let raw = raw.trim();
+        let label = if let Field::Number(number) = field {
+            if let Some(numbers) = &mut self.numbers {
+                numbers.push(number);
+            }
+            // -0 is 0.
+            Label::Number((number + 0.0).to_bits())
+        } else {
+            self.numbers = None;
+            self.first_text.get_or_insert_with(|| FirstText { line: line(), value: raw.to_owned() });
+            Label::Text(raw.to_owned())
+        };
+        let full = match &mut self.labels {
+            Some(labels) => !labels.push(label, raw),
+            None => true,
+        };
+        if full {
+            self.labels = None;
+            if let Some(FirstText { line: first, value }) = self.first_text.clone() {
+                let (file, line, column) = (file.to_owned(), line(), self.name.clone());
+                return Err(Error::TooManyLabels { file, line, column, limit: MAX_LABELS, value, first });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Target {
+        let Self { name, numbers, labels, first_text } = self;
+        Target { name, numbers, classes: labels.map(Labels::sorted), first_text }
+    }
+}
+
+impl Labels {
+    /// Whether there was room.
+    fn push(&mut self, label: Label, raw: &str) -> bool {
+        let place = match self.places.get(&label) {
+            Some(&place) => place,
+            None if self.texts.len() == MAX_LABELS => return false,
+            None => {
+                self.texts.push((label.clone(), raw.to_owned()));
+                self.places.insert(label, self.texts.len() - 1);
+                self.texts.len() - 1
+            }
+        };
+        self.rows.push(place);
+        true
+    }
+
+    fn sorted(self) -> Classes {
+        let mut order: Vec<usize> = (0..self.texts.len()).collect();
+        let compare = |a: &Label, b: &Label| match (a, b) {
+            (Label::Number(a), Label::Number(b)) => f64::from_bits(*a).total_cmp(&f64::from_bits(*b)),
+            (Label::Number(_), Label::Text(_)) => Ordering::Less,
+            (Label::Text(_), Label::Number(_)) => Ordering::Greater,
+            (Label::Text(a), Label::Text(b)) => a.cmp(b),
+        };
+        order.sort_by(|&a, &b| compare(&self.texts[a].0, &self.texts[b].0));
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &label)| places[label] = place);
+        Classes {
+            labels: order.iter().map(|&label| self.texts[label].1.clone()).collect(),
+            rows: self.rows.into_iter().map(|label| places[label]).collect(),
+        }
+    }
+}
