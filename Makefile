@@ -3,10 +3,10 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test lint fmt clippy doc bench bench-solvers reproduce
+.PHONY: help demo test lint fmt clippy doc bench bench-solvers bench-interactions reproduce
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
 
 demo: ## build in release mode; a model of a file; Tables 1 and 2 of the paper at full size, Figure 1 at small size, into out/
 	$(CARGO) run --release --locked -- fit examples/trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --select 4
@@ -45,6 +45,9 @@ bench-solvers: $(PEERS)/installed ## the solver against SciPy (installed into ta
 	$(CARGO) run --release --locked -- bench solvers --python $(PEERS)/bin/python
 	$(CARGO) run --release --locked -- bench grid
 	$(CARGO) run --release --locked -- bench lockstep
+
+bench-interactions: $(PEERS)/installed ## interactions against a Lasso (installed into target/), up to 1.25 billion monomials
+	$(CARGO) run --release --locked -- bench interactions --python $(PEERS)/bin/python
 
 reproduce: ## the paper's experiments at full size, 15 to 30 minutes on 2 cores, as one page out/reproduction.html
 	$(CARGO) run --release --locked -- reproduce all --out out

@@ -4,7 +4,7 @@ use banach::{Exponent, FeatureMatrix, Features};
 use rand::{RngExt, SeedableRng, seq::index};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
@@ -52,7 +52,7 @@ impl SparseLinear {
 ///
 /// The choices that the paper leaves open are those that come near its iteration counts: the entries of X are N(0, 1),
 /// and the non-zeros of `w_*` are +1 or -1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SparseQuadratic {
     /// Samples, n.
     pub samples: usize,
@@ -68,6 +68,12 @@ impl SparseQuadratic {
     /// The number of features, `N = d(d+1)/2`.
     pub fn features(&self) -> usize {
         self.inputs * (self.inputs + 1) / 2
+    }
+
+    /// The variables of a feature with their exponents.
+    pub fn factors(&self, feature: usize) -> Vec<(usize, usize)> {
+        let (j, k) = pair(self.inputs, feature);
+        if j == k { vec![(j, 2)] } else { vec![(j, 1), (k, 1)] }
     }
 
     /// The draw that belongs to a seed, the same on every machine. Features are numbered as in

@@ -163,6 +163,23 @@ pub(crate) enum Measured {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
         rounds: u16,
     },
+    /// Finding interactions among very many variables: against a Lasso on monomials that are written out, against the matrix of
+    /// all monomials, and with up to 1.25 billion of them.
+    #[command(after_help = "`make bench-interactions` installs the Lasso and runs this.")]
+    Interactions {
+        /// Print the result as JSON, with every seed.
+        #[arg(long)]
+        json: bool,
+        /// Small sizes that take seconds; what they say of speed and memory is little.
+        #[arg(long)]
+        quick: bool,
+        /// A Python interpreter with the packages of experiments/peers/requirements.txt; without one the Lasso is left out.
+        #[arg(long, value_name = "PATH")]
+        python: Option<PathBuf>,
+    },
+    /// One measurement, read as JSON from standard input: how `interactions` gives each a process of its own.
+    #[command(hide = true)]
+    Task,
     /// Evaluations to a relative duality gap of 1e-8: every loss over data sets, routes, p, gamma and the intercept.
     Grid {
         /// Print the result as JSON, with every run.

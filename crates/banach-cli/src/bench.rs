@@ -1,7 +1,9 @@
 //! The measurements: run, print.
 
+use anyhow::Context;
 use banach_experiments::bench::{
     self, Bench,
+    interactions::{self, Interactions},
     search::{self, Search},
     solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
     tiles::{self, TilesBench},
@@ -42,6 +44,14 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
             let tiles = TilesBench::run(request(usize::from(rounds)), &mut Bar::new())?;
             show(json, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
         }
+        Some(Measured::Interactions { json, quick, python }) => {
+            let request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
+            let program = std::env::current_exe().context("finding this program, which measures in processes of its own")?;
+            let request = interactions::Request { python, program: Some(program), ..request };
+            let interactions = Interactions::run(request, &mut Bar::new())?;
+            show(json, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
+        }
+        Some(Measured::Task) => Ok(interactions::child(std::io::stdin().lock(), std::io::stdout().lock())?),
         Some(Measured::Grid { json, quick }) => {
             let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };
             let grid = Grid::run(request, &mut Bar::new())?;

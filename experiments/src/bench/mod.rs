@@ -5,7 +5,9 @@
 
 mod features;
 mod gram;
+pub mod interactions;
 mod plan;
+mod process;
 pub mod search;
 pub mod solvers;
 pub mod tiles;

@@ -1,6 +1,6 @@
 //! The tiles route: evaluations against the matrix products they consist of, and fits with millions of monomials.
 
-use std::{fs, hint::black_box, ops::ControlFlow, time::Instant};
+use std::{hint::black_box, ops::ControlFlow, time::Instant};
 
 use banach::{
     DualProblem, Evaluation, Exponent, FeatureMatrix, Memory, Newton, Progress, QForm, Scratch, Solver, Squared,
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::{
     Figure, Side, Target,
+    process::peak_bytes,
     timing::{Best, rounds},
 };
 use crate::{Error, Watch, data::SparseQuadratic};
@@ -107,12 +108,21 @@ impl TilesBench {
                 fits.push(fit(&request, &x, &sample.targets, p, scale, watch)?);
             }
         }
-        let mut figures = Vec::new();
-        for p in &request.exponents {
-            figures.extend(evaluation(&request, &x, p, watch)?);
-        }
+        let figures = of_data(&request, &x, watch)?;
         Ok(Self { request, threads: rayon::current_num_threads(), figures, fits })
     }
+}
+
+/// Evaluations against matrix products alone, without a fit.
+pub(super) fn evaluations(request: &Request, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
+    let sample = request.data.sample(request.seed);
+    let x = FeatureMatrix::from_columns(request.data.samples, request.data.inputs, &sample.columns[..])?;
+    of_data(request, &x, watch)
+}
+
+fn of_data(request: &Request, x: &FeatureMatrix<'_>, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
+    let figures = request.exponents.iter().map(|p| evaluation(request, x, p, watch));
+    Ok(figures.collect::<Result<Vec<_>, Error>>()?.concat())
 }
 
 fn form<'a>(x: &'a FeatureMatrix<'_>, p: &str, scale: MonomialScale) -> Result<Tiles<'a>, Error> {
@@ -176,13 +186,6 @@ fn fit(
     let solution = Newton { stopping, memory: Memory::available() }.solve(&problem, &mut observer)?;
     let seconds = started.elapsed().as_secs_f64();
     Ok(Fit { p, scale, passes: solution.passes, seconds, gaps, peak_bytes: peak_bytes() })
-}
-
-/// The most memory that this process has taken, where the operating system tells.
-fn peak_bytes() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| 1024 * kilobytes)
 }
 
 #[cfg(test)]

@@ -1,21 +1,14 @@
 //! SciPy in a process of its own, which holds the data and answers one line for each line it is sent.
 
-use std::{
-    io::{self, BufRead, BufReader, BufWriter, Read, Write},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    thread::{self, JoinHandle},
-};
+use std::{io::Write, path::Path, process::Command};
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
+use super::super::process::{Process, python};
 use crate::Error;
 
 /// The program. It travels inside the binary, so that an installed one has it too.
 const PROGRAM: &str = include_str!("../../../peers/lbfgsb.py");
-
-/// What the libraries read to learn how many threads to use.
-const THREADS: [&str; 3] = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"];
 
 /// What the peer says when it has the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,104 +41,30 @@ pub struct Answer {
 }
 
 /// The process.
-pub(super) struct Peer {
-    python: PathBuf,
-    child: Child,
-    questions: BufWriter<ChildStdin>,
-    answers: BufReader<ChildStdout>,
-    /// Reads what the process says besides, so that its pipe never fills, and has its last line in the end.
-    complaints: Option<JoinHandle<Option<String>>>,
-}
+pub(super) struct Peer(Process);
 
 impl Peer {
     /// Starts the process with as many threads as we have, and gives it the data: features one after another, targets.
-    pub(super) fn start(python: &Path, columns: &[f64], targets: &[f64]) -> Result<(Self, Hello), Error> {
-        let mut command = Command::new(python);
-        command.args(["-c", PROGRAM]);
-        command.envs(THREADS.map(|name| (name, rayon::current_num_threads().to_string())));
-        Self::run(command, columns, targets)
+    pub(super) fn start(interpreter: &Path, columns: &[f64], targets: &[f64]) -> Result<(Self, Hello), Error> {
+        Self::run(python(interpreter, PROGRAM), columns, targets)
     }
 
     /// As [`start`](Self::start), for any program.
-    fn run(mut command: Command, columns: &[f64], targets: &[f64]) -> Result<(Self, Hello), Error> {
-        let python = PathBuf::from(command.get_program());
-        let refuse = |reason: String| Error::Peer { python: python.clone(), reason };
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| refuse(error.to_string()))?;
-        let (Some(questions), Some(answers), Some(complaints)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(refuse("it has no standard input and output".to_owned()));
-        };
-        let (questions, answers) = (BufWriter::with_capacity(1 << 20, questions), BufReader::new(answers));
-        let complaints = Some(thread::spawn(move || last_line(complaints)));
-        let mut peer = Self { python, child, questions, answers, complaints };
-        let hello = peer.ask(|to| {
-            let samples = targets.len();
-            writeln!(to, "data {samples} {}", columns.len() / samples.max(1))?;
-            columns.iter().chain(targets).try_for_each(|number| to.write_all(&number.to_le_bytes()))
-        })?;
-        Ok((peer, hello))
+    fn run(command: Command, columns: &[f64], targets: &[f64]) -> Result<(Self, Hello), Error> {
+        let mut process = Process::start(command)?;
+        let hello = process.send_data(columns, targets)?;
+        Ok((Self(process), hello))
     }
 
     /// Minimises the dual.
     pub(super) fn solve(&mut self, p: f64, gamma: f64, tolerance: f64) -> Result<Answer, Error> {
-        self.ask(|to| writeln!(to, "solve {p} {gamma} {tolerance}"))
+        self.0.ask(|to| writeln!(to, "solve {p} {gamma} {tolerance}"))
     }
-
-    /// Sends a question, and waits for the one line that answers it.
-    fn ask<T: DeserializeOwned>(
-        &mut self,
-        question: impl FnOnce(&mut BufWriter<ChildStdin>) -> io::Result<()>,
-    ) -> Result<T, Error> {
-        let mut line = String::new();
-        let sent = question(&mut self.questions).and_then(|()| self.questions.flush());
-        let received = sent.and_then(|()| self.answers.read_line(&mut line));
-        match received {
-            Ok(length) if length > 0 => {
-                parse(&line).map_err(|reason| Error::Peer { python: self.python.clone(), reason })
-            }
-            _ => Err(self.last_words()),
-        }
-    }
-
-    /// Why the process has ended.
-    fn last_words(&mut self) -> Error {
-        let _ = self.child.kill();
-        let said = self.complaints.take().and_then(|complaints| complaints.join().ok()).flatten();
-        let reason = said.unwrap_or_else(|| "it ended without a word".to_owned());
-        Error::Peer { python: self.python.clone(), reason }
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Reads to the end and returns the last line that is not blank.
-fn last_line(from: impl Read) -> Option<String> {
-    let mut last = None;
-    for line in BufReader::new(from).split(b'\n') {
-        let Ok(line) = line else { break };
-        let line = String::from_utf8_lossy(&line);
-        if !line.trim().is_empty() {
-            last = Some(line.trim().to_owned());
-        }
-    }
-    last
-}
-
-/// Reads one line of the peer.
-fn parse<T: DeserializeOwned>(line: &str) -> Result<T, String> {
-    serde_json::from_str(line).map_err(|error| format!("it answered {:?}: {error}", line.trim()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::super::process::parse, *};
 
     #[test]
     fn answers_are_read() {

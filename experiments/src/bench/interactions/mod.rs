@@ -1,0 +1,164 @@
+//! Interactions among very many variables: are the true ones found, how fast, and in how much memory?
+//!
+//! Every measurement is a [`Task`] in a process of its own. One file for each question: `recovery` against a Lasso on monomials
+//! that are written out (whose process is `lasso`), `routes` against our own features route, `large` for the sizes that nothing
+//! else here can hold.
+
+mod large;
+mod lasso;
+mod recovery;
+mod routes;
+mod task;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+pub use large::{Large, LargeRequest};
+pub use lasso::{Lasso, Versions};
+pub use recovery::{Draw, Recovery, RecoveryRequest};
+pub use routes::{Routes, RoutesRequest};
+pub use task::{Chosen, Done, Gamma, Representation, Selecting, Task, child};
+
+use super::{Figure, tiles};
+use crate::{Error, Watch};
+
+/// What to measure.
+#[derive(Debug, Clone, Serialize)]
+pub struct Request {
+    /// Against the Lasso.
+    pub recovery: RecoveryRequest,
+    /// Against the features route.
+    pub routes: RoutesRequest,
+    /// Fits with very many monomials.
+    pub large: Vec<LargeRequest>,
+    /// One evaluation against a matrix product.
+    pub evaluation: tiles::Request,
+    /// A Python interpreter with the packages of `experiments/peers/requirements.txt`; without one there is no Lasso.
+    #[serde(skip)]
+    pub python: Option<PathBuf>,
+    /// The program whose arguments `bench task` lead to [`child`]; without one, everything shares this process, and the peak of
+    /// its memory.
+    #[serde(skip)]
+    pub program: Option<PathBuf>,
+}
+
+impl Request {
+    /// Up to 1.25 billion monomials; minutes.
+    pub fn full() -> Self {
+        Self {
+            recovery: RecoveryRequest::full(),
+            routes: RoutesRequest::full(),
+            large: LargeRequest::full(),
+            evaluation: tiles::Request { exponents: vec!["4/3"], ..tiles::Request::full(5) },
+            python: None,
+            program: None,
+        }
+    }
+
+    /// Small sizes that take seconds; what they say of speed and memory is little.
+    pub fn quick() -> Self {
+        Self {
+            recovery: RecoveryRequest::quick(),
+            routes: RoutesRequest::quick(),
+            large: LargeRequest::quick(),
+            evaluation: tiles::Request { exponents: vec!["4/3"], ..tiles::Request::quick(1) },
+            ..Self::full()
+        }
+    }
+}
+
+/// All measurements.
+#[derive(Debug, Clone, Serialize)]
+pub struct Interactions {
+    /// What was measured.
+    pub request: Request,
+    /// Threads at work on each side.
+    pub threads: usize,
+    /// Against the Lasso.
+    pub recovery: Recovery,
+    /// Against the features route.
+    pub routes: Routes,
+    /// Fits with very many monomials.
+    pub large: Vec<Large>,
+    /// One evaluation against a matrix product.
+    pub evaluation: Vec<Figure>,
+}
+
+impl Interactions {
+    /// Measures everything.
+    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+        let (python, program) = (request.python.as_deref(), request.program.as_deref());
+        let recovery = Recovery::run(&request.recovery, python, program, watch)?;
+        let routes = Routes::run(&request.routes, program, watch)?;
+        let large = request.large.iter().map(|one| Large::run(one, program, watch));
+        let large = large.collect::<Result<_, _>>()?;
+        let evaluation = tiles::evaluations(&request.evaluation, watch)?;
+        Ok(Self { threads: rayon::current_num_threads(), request, recovery, routes, large, evaluation })
+    }
+}
+
+/// The share of one number in another, if both are known.
+fn ratio(of: Option<u64>, to: Option<u64>) -> Option<f64> {
+    Some(of? as f64 / to? as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{data::SparseQuadratic, watch::Count};
+
+    fn small() -> Request {
+        let quick = Request::quick();
+        let data = SparseQuadratic { samples: 40, inputs: 12, relevant: 2, noise: 0.05 };
+        Request {
+            recovery: RecoveryRequest { data, seeds: 2, rounds: 1, ..quick.recovery },
+            routes: RoutesRequest { data, seeds: 2, rounds: 1, ..quick.routes },
+            large: vec![LargeRequest { data, ..quick.large[0].clone() }],
+            evaluation: tiles::Request { data, product: 16, ..quick.evaluation },
+            ..quick
+        }
+    }
+
+    #[test]
+    fn everything_is_measured() {
+        let bench = Interactions::run(small(), &mut Count::default()).expect("it runs");
+        assert_eq!((bench.recovery.draws.len(), bench.routes.draws.len()), (2, 2));
+        assert_eq!(bench.recovery.found(), 2);
+        assert_eq!(bench.routes.found(), 2);
+        assert!(bench.recovery.draws.iter().all(|draw| draw.ours.converged && draw.lasso.is_none()));
+        for draw in &bench.recovery.draws {
+            let chosen = draw.selected.chosen.as_ref().expect("a selection");
+            assert_eq!(chosen.right, 2, "{chosen:?}");
+            assert!(chosen.error.is_some_and(|error| error < 0.1), "{chosen:?}");
+        }
+        assert!(bench.routes.tiles.converged && bench.routes.features.converged);
+        assert_eq!(bench.routes.tiles.found, bench.routes.features.found);
+        assert!(bench.large[0].done.converged && bench.large[0].done.gap <= 1e-8);
+        assert!(!bench.evaluation.is_empty());
+    }
+
+    #[test]
+    fn a_watcher_can_stop_it() {
+        for stop_in in [1, 2, 3] {
+            let mut watch = Count { begun: 0, stop_in: Some(stop_in) };
+            assert!(matches!(Interactions::run(small(), &mut watch), Err(Error::Stopped)), "{stop_in}");
+        }
+    }
+
+    #[test]
+    fn a_task_travels_as_a_line() {
+        let task = large::LargeRequest::quick()[0].task();
+        let task = Task { data: SparseQuadratic { samples: 12, inputs: 5, relevant: 1, noise: 0.05 }, ..task };
+        let question = serde_json::to_string(&task).expect("a line");
+        let mut said = Vec::new();
+        child(format!("{question}\n").as_bytes(), &mut said).expect("it runs");
+        let said = String::from_utf8(said).expect("text");
+        assert!(said.lines().next_back().is_some_and(|line| line.starts_with("{\"done\":")), "{said}");
+        let mut said = Vec::new();
+        let wrong = Task { p: "3".to_owned(), ..task };
+        let question = serde_json::to_string(&wrong).expect("a line");
+        child(format!("{question}\n").as_bytes(), &mut said).expect("it runs");
+        assert!(String::from_utf8_lossy(&said).starts_with("{\"failed\":"));
+    }
+}
