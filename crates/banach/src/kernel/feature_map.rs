@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 
 use super::{
     MAX_DEGREE, Monomial, TensorKernel, check_range,
-    range::{finite_norms, power_sums},
+    range::{ln_norms, power_sums},
     selections::{Selections, count},
 };
 use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory};
@@ -254,7 +254,8 @@ impl<'k> FeatureMap<'k> {
         let q = self.exponent.q();
         if self.complete {
             let column = |j: usize, out: &mut [f64]| out.copy_from_slice(&x[j * samples..(j + 1) * samples]);
-            return Ok(finite_norms(self.kernel, self.exponent, samples, self.inputs, column));
+            let norms = ln_norms(self.kernel, self.exponent, samples, self.inputs, column);
+            return Ok(norms.into_iter().map(f64::exp).collect());
         }
         (0..samples)
             .map(|row| {

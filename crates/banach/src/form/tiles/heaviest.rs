@@ -38,7 +38,15 @@ pub(crate) struct Heaviest {
     pub exponent: f64,
     /// Scores of monomials that were not kept; each stands for `each` of them.
     pub left_out: Vec<f64>,
+    /// 0 where all monomials are kept.
     pub each: f64,
+}
+
+impl Heaviest {
+    /// Whether no monomial is left out.
+    pub(super) fn is_complete(&self) -> bool {
+        self.each == 0.0
+    }
 }
 
 /// Scores that are kept of the monomials that are left out, about.
@@ -268,7 +276,8 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
             indices: candidates.iter().map(|candidate| candidate.index).collect(),
             u: candidates.iter().map(|candidate| candidate.u).collect(),
             exponent: scaled(alpha, copy),
-            left_out: left_out.filter(|score| *score < least).collect(),
+            // Of those as heavy as the last that is kept, some are left out.
+            left_out: left_out.filter(|score| *score <= least).collect(),
             each: every as f64,
         });
     }
