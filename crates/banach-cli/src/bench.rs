@@ -46,7 +46,8 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
         }
         Some(Measured::Interactions { json, quick, python }) => {
             let request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
-            let program = std::env::current_exe().context("finding this program, which measures in processes of its own")?;
+            let program =
+                std::env::current_exe().context("finding this program, which measures in processes of its own")?;
             let request = interactions::Request { python, program: Some(program), ..request };
             let interactions = Interactions::run(request, &mut Bar::new())?;
             show(json, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())

@@ -112,7 +112,12 @@ fn ends(bench: &Interactions) -> Table {
         rows.push(["seeds with all true monomials first".to_owned(), ours, String::new(), String::new()]);
     }
     let exact = format!("{exact} of {draws}");
-    rows.push(["seeds in which select and refit has those and no other".to_owned(), exact, String::new(), String::new()]);
+    rows.push([
+        "seeds in which select and refit has those and no other".to_owned(),
+        exact,
+        String::new(),
+        String::new(),
+    ]);
     if let Some([fit, select]) = recovery.times_as_fast() {
         for (what, times) in [("one fit", fit), ("select and refit", select)] {
             let what = format!("{what}: times as fast as the Lasso, all seeds");
@@ -203,9 +208,20 @@ fn large(bench: &Interactions) -> Table {
             _ => "not proven",
         };
         [
-            format!("fit, n = {}, d = {}, {} monomials", request.data.samples, request.data.inputs, request.data.features()),
+            format!(
+                "fit, n = {}, d = {}, {} monomials",
+                request.data.samples,
+                request.data.inputs,
+                request.data.features()
+            ),
             format!("{} passes, gap {:.0e}, {}", done.passes, done.gap, seconds(done.seconds - done.top_seconds)),
-            format!("{} of {} true first; {} in {}, {proven}", done.found, request.data.relevant, request.top, seconds(done.top_seconds)),
+            format!(
+                "{} of {} true first; {} in {}, {proven}",
+                done.found,
+                request.data.relevant,
+                request.top,
+                seconds(done.top_seconds)
+            ),
             bytes(done.peak_bytes),
             format!("{limit}<= {} MB", request.bytes / 1_000_000),
             verdict(large.reached()).to_owned(),

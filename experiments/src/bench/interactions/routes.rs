@@ -68,11 +68,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    pub(super) fn run(
-        request: &RoutesRequest,
-        program: Option<&Path>,
-        watch: &mut dyn Watch,
-    ) -> Result<Self, Error> {
+    pub(super) fn run(request: &RoutesRequest, program: Option<&Path>, watch: &mut dyn Watch) -> Result<Self, Error> {
         watch.begin("tiles, every seed", 0);
         let draw = |seed| request.task(seed, Representation::Tiles).measure(program, &mut *watch);
         let draws = (0..request.seeds).map(draw).collect::<Result<Vec<Done>, Error>>()?;
