@@ -50,7 +50,7 @@ impl Heaviest {
 }
 
 /// Scores that are kept of the monomials that are left out, about.
-const JUDGED: u64 = 1 << 17;
+const JUDGED: u64 = 1 << 14;
 
 /// The relative norms of the monomials, about.
 #[derive(Debug, Clone)]
@@ -154,8 +154,8 @@ struct Shared {
     threshold: AtomicU64,
 }
 
-/// Candidates that a stripe hands in at a time.
-const HANDED_IN: usize = 4096;
+/// Candidates that a stripe hands in at a time, about.
+const HANDED_IN: usize = 512;
 
 impl Shared {
     fn threshold(&self) -> f64 {

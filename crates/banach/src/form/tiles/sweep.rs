@@ -16,7 +16,7 @@
 //! Stripes of tiles depend on the data alone. Each has its own sums, and they are handed on in order, so results do not
 //! depend on the number of threads.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Mutex};
 
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
@@ -169,8 +169,19 @@ struct Area {
 
 impl Area {
     fn numbers(self) -> usize {
-        let Self { sums, states, duals, factors, output_factors, tile, scales, panel, column } = self;
-        sums + states + duals + factors + output_factors + tile + 2 * scales + 2 * panel + 2 * column
+        self.results() + self.workspace()
+    }
+
+    /// What a stripe leaves.
+    fn results(self) -> usize {
+        // Chunks are not empty, also where a pass leaves nothing but what the visitor keeps.
+        (self.sums + self.states).max(1)
+    }
+
+    /// What it needs while it runs.
+    fn workspace(self) -> usize {
+        let Self { duals, factors, output_factors, tile, scales, panel, column, .. } = self;
+        duals + factors + output_factors + tile + 2 * scales + 2 * panel + 2 * column
     }
 }
 
@@ -194,15 +205,16 @@ struct Work<'w> {
 }
 
 impl<'w> Work<'w> {
-    fn new(area: Area, mut numbers: &'w mut [f64]) -> Self {
+    fn new(area: Area, results: &'w mut [f64], mut numbers: &'w mut [f64]) -> Self {
         let mut take = |length: usize| {
             let (own, rest) = std::mem::take(&mut numbers).split_at_mut(length);
             numbers = rest;
             own
         };
+        let (sums, states) = results.split_at_mut(area.sums);
         Self {
-            sums: take(area.sums),
-            states: take(area.states),
+            sums,
+            states,
             duals: take(area.duals),
             factors: take(area.factors),
             output_factors: take(area.output_factors),
@@ -279,22 +291,29 @@ impl Sweep<'_, '_> {
         let stripes = &self.monomials.layout.stripes;
         assert_eq!(own.len(), stripes.len(), "something is kept in every stripe");
         let area = self.area(inputs);
-        let areas = pool.take(area.numbers() * stripes.len());
-        let run_stripe = |at: usize, numbers: &mut [f64], own: &mut V::Own| {
-            let mut work = Work::new(area, numbers);
-            work.sums.fill(0.0);
-            work.states.fill(0.0);
+        let together = stripes.len().min(rayon::current_num_threads());
+        let numbers = pool.take(area.results() * stripes.len() + area.workspace() * together);
+        let (results, workspaces) = numbers.split_at_mut(area.results() * stripes.len());
+        let run_stripe = |at: usize, results: &mut [f64], workspace: &mut [f64], own: &mut V::Own| {
+            results.fill(0.0);
+            let mut work = Work::new(area, results, workspace);
             self.run_stripe(stripes[at], alphas, &mut work, visitor, own);
         };
         if let [own] = own {
-            run_stripe(0, areas, own);
+            run_stripe(0, results, workspaces, own);
         } else {
-            let parts = areas.par_chunks_mut(area.numbers()).zip(own.par_iter_mut()).with_max_len(1);
-            parts.enumerate().for_each(|(at, (numbers, own))| run_stripe(at, numbers, own));
+            // As many stripes run at a time as there are threads; each takes a workspace that is free, whichever it is.
+            let workspaces: Vec<Mutex<&mut [f64]>> = workspaces.chunks_mut(area.workspace()).map(Mutex::new).collect();
+            let free = || workspaces.iter().find_map(|workspace| workspace.try_lock().ok());
+            let parts = results.par_chunks_mut(area.results()).zip(own.par_iter_mut()).with_max_len(1);
+            parts.enumerate().for_each(|(at, (results, own))| {
+                let mut workspace = free().expect("a stripe does not begin while its thread is in another");
+                run_stripe(at, results, &mut workspace, own);
+            });
         }
-        for numbers in areas.chunks(area.numbers()) {
-            let (sums, rest) = numbers.split_at(area.sums);
-            reduce(&rest[..area.states], sums);
+        for results in results.chunks(area.results()) {
+            let (sums, states) = results.split_at(area.sums);
+            reduce(states, sums);
         }
     }
 
