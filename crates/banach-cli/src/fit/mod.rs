@@ -99,7 +99,8 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<ExitCode> {
         notes,
     };
     print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
-    Ok(if worst == Status::Converged { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let done = worst == Status::Converged && !interrupt::pressed();
+    Ok(if done { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn read(fit: &Fit, memory: Memory) -> anyhow::Result<Dataset> {
