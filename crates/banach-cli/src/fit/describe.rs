@@ -98,7 +98,7 @@ impl Described<'_> {
             certificate: solution.certificate.into(),
             iterations: solution.iterations,
             passes: solution.passes,
-            intercept: solution.intercept,
+            intercept: solution.intercept + self.centring(source)?,
             intercept_original: (linear && fit.model.monomials == MonomialScale::Raw)
                 .then(|| self.original_intercept(source)),
             top: top.map(|top| Top::new(top, names, linear.then_some(&per_unit))),
@@ -107,6 +107,15 @@ impl Described<'_> {
             stability,
             class,
         })
+    }
+
+    /// What the means of standardised monomials add to the constant: f(0), as no other monomial has a constant part.
+    fn centring(&self, source: &Source<'_>) -> anyhow::Result<f64> {
+        if self.fit.model.monomials != MonomialScale::Standardized {
+            return Ok(0.0);
+        }
+        let zero = FeatureMatrix::from_columns(1, self.x.features(), vec![0.0; self.x.features()])?;
+        Ok(source.problem.form().predictor(&source.solution.alpha).predict(&zero)?[0])
     }
 
     /// `b - sum_j c_j mean_j/deviation_j`, the constant for the variables as they are in the file.
