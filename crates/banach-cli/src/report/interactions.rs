@@ -111,6 +111,10 @@ fn ends(bench: &Interactions) -> Table {
         let ours = format!("{found} of {draws}");
         rows.push(["seeds with all true monomials first".to_owned(), ours, String::new(), String::new()]);
     }
+    for (p, found) in &recovery.others {
+        let what = format!("the same with p = {p}");
+        rows.push([what, format!("{found} of {draws}"), String::new(), String::new()]);
+    }
     let exact = format!("{exact} of {draws}");
     rows.push([
         "seeds in which select and refit has those and no other".to_owned(),
@@ -183,7 +187,7 @@ fn routes(bench: &Interactions) -> Table {
     Table {
         title: "Tiles against the matrix of all monomials".to_owned(),
         setting: format!(
-            "n = {}, d = {}, {} raw monomials of degree 2, p = {}, gamma = {}, relative gap 1e-8; {} threads, in turn, best of {} rounds.",
+            "n = {}, d = {}, {} raw monomials of degree 2, p = {}, gamma = {}, relative gap 1e-8; {} threads; in turn, {} processes of each, best time of all their rounds.",
             data.samples,
             data.inputs,
             data.features(),

@@ -125,6 +125,7 @@ mod tests {
         let bench = Interactions::run(small(), &mut Count::default()).expect("it runs");
         assert_eq!((bench.recovery.draws.len(), bench.routes.draws.len()), (2, 2));
         assert_eq!(bench.recovery.found(), 2);
+        assert_eq!(bench.recovery.others.len(), 2);
         assert_eq!(bench.routes.found(), 2);
         assert!(bench.recovery.draws.iter().all(|draw| draw.ours.converged && draw.lasso.is_none()));
         for draw in &bench.recovery.draws {

@@ -20,6 +20,8 @@ pub struct RecoveryRequest {
     pub seeds: u64,
     /// The exponent.
     pub p: &'static str,
+    /// Other exponents, of which it is only asked whether the true monomials are first.
+    pub others: Vec<&'static str>,
     /// The weight of the loss.
     pub gamma: Gamma,
     /// Select and refit.
@@ -35,8 +37,9 @@ impl RecoveryRequest {
             data: SparseQuadratic { samples: 90, inputs: 650, relevant: 6, noise: 0.05 },
             seeds: 10,
             p: "1.02",
+            others: vec!["1.05", "1.1"],
             gamma: Gamma::Knees(100.0),
-            select: Selecting { terms: 12, folds: 5 },
+            select: Selecting { terms: 12, folds: 10, best: true },
             rounds: 3,
         }
     }
@@ -47,13 +50,13 @@ impl RecoveryRequest {
         Self { data, seeds: 2, rounds: 1, ..Self::full() }
     }
 
-    fn task(&self, seed: u64, select: Option<Selecting>) -> Task {
+    fn task(&self, p: &str, seed: u64, select: Option<Selecting>) -> Task {
         Task {
             data: self.data,
             seed,
             representation: Representation::Tiles,
             scale: "standardized".to_owned(),
-            p: self.p.to_owned(),
+            p: p.to_owned(),
             gamma: self.gamma,
             tolerance: 1e-8,
             top: self.data.relevant,
@@ -85,6 +88,8 @@ pub struct Recovery {
     pub versions: Option<Versions>,
     /// One for every seed.
     pub draws: Vec<Draw>,
+    /// Other exponents, and in how many draws the first monomials are the true ones.
+    pub others: Vec<(&'static str, usize)>,
 }
 
 impl Recovery {
@@ -98,8 +103,8 @@ impl Recovery {
         let mut draws = Vec::new();
         for seed in 0..request.seeds {
             watch.begin(&format!("the true monomials, seed {seed}"), 0);
-            let ours = request.task(seed, None).measure(program, watch)?;
-            let selected = request.task(seed, Some(request.select)).measure(program, watch)?;
+            let ours = request.task(request.p, seed, None).measure(program, watch)?;
+            let selected = request.task(request.p, seed, Some(request.select)).measure(program, watch)?;
             let lasso = match python {
                 None => None,
                 Some(python) => {
@@ -111,7 +116,17 @@ impl Recovery {
             };
             draws.push(Draw { seed, ours, selected, lasso });
         }
-        Ok(Self { relevant: request.data.relevant, versions, draws })
+        let mut others = Vec::new();
+        for p in &request.others {
+            watch.begin(&format!("the true monomials, p = {p}"), 0);
+            let mut found = 0;
+            for seed in 0..request.seeds {
+                let done = Task { rounds: 1, ..request.task(p, seed, None) }.measure(program, watch)?;
+                found += usize::from(done.found == request.data.relevant);
+            }
+            others.push((*p, found));
+        }
+        Ok(Self { relevant: request.data.relevant, versions, draws, others })
     }
 
     /// Draws in which our first monomials are the true ones.

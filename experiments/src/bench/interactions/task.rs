@@ -13,7 +13,7 @@ use banach::{
     Solution, Solver, Squared, Status, Stopping, Tiles,
     kernel::{Monomial, MonomialScale, Polynomial},
     model::Budget,
-    selection::{MonomialRanking, SelectionOptions, select},
+    selection::{Choice, MonomialRanking, SelectionOptions, select},
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,8 @@ pub struct Selecting {
     pub terms: usize,
     /// The folds that decide how many.
     pub folds: usize,
+    /// Whether as many as have the smallest held-out loss are taken, or the fewest within a standard error of it.
+    pub best: bool,
 }
 
 /// What to do: squared loss with an intercept, monomials of degree 2.
@@ -260,12 +262,14 @@ impl Task {
         problem: &DualProblem<'_>,
         x: &FeatureMatrix<'_>,
         sample: &Sample,
-        Selecting { terms, folds }: Selecting,
+        Selecting { terms, folds, best }: Selecting,
         report: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Done, Error> {
         let kernel = Polynomial::new(2, 1.0, 0.0)?;
         let ranking = MonomialRanking::new(x.view(), kernel, problem.form().exponent()).with_scale(self.scale.parse()?);
-        let options = SelectionOptions::new(terms, Folds::shuffled(x.samples(), folds, 0)?);
+        let choice = if best { Choice::Best } else { Choice::OneStandardError };
+        let folds = Folds::shuffled(x.samples(), folds, 0)?;
+        let options = SelectionOptions { choice, ..SelectionOptions::new(terms, folds) };
         let mut watch = |progress: &Progress| report(progress.passes);
         let selection = select(problem, x, &ranking, &options, &self.solver(), &mut watch)?;
         let coefficient = |&(feature, weight): &(usize, f64)| {
