@@ -16,8 +16,7 @@ const MAX_FEATURES: u64 = 1 << 32;
 
 /// What may not fit, and what to do then.
 const FEATURE_MATRIX: &str = "the feature matrix";
-const INSTEAD: &str =
-    "lower the degree, take fewer samples, or use the Gram tensor, which lists no features (Gram::new)";
+const INSTEAD: &str = "lower the degree, take fewer samples, or use a form that lists no features: tiles (Tiles::new), or the Gram tensor for q = 2, 4, 6, 8";
 
 /// The feature map `Phi` of a kernel in d variables: `phi_k(x) = c_k^(1/q) x^k` for every monomial `x^k`, divided by
 /// `||Phi(x)||_q` if the kernel is normalised.
