@@ -125,7 +125,8 @@ fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: us
     if root < 1.0 {
         v.par_chunks_mut(1 << 12).for_each(|v| raise(v, root));
     }
-    v.iter_mut().zip(&norms.relative).for_each(|(v, rho)| *v *= rho);
+    // A zero may come back with a sign.
+    v.iter_mut().zip(&norms.relative).for_each(|(v, rho)| *v = (*v * rho).abs());
     let most = largest(&v);
     let every = (v.len() / JUDGED).max(1);
     let place = |v: f64| ((most.to_bits() >> 48) - (v.to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
