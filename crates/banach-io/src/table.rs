@@ -61,16 +61,15 @@ impl Table {
         let rows = self.rows;
         let mut kept = Vec::with_capacity(self.names.len());
         for (at, name) in std::mem::take(&mut self.names).into_iter().enumerate() {
-            let Some((mean, deviation)) = moments(&self.values[at * rows..(at + 1) * rows]) else {
+            let Some(moments) = Moments::of(&self.values[at * rows..(at + 1) * rows]) else {
                 done.constant.push(name);
                 continue;
             };
             let place = kept.len() * rows;
             self.values.copy_within(at * rows..(at + 1) * rows, place);
-            // One division of the difference could overflow.
-            self.values[place..place + rows].iter_mut().for_each(|x| *x = *x / deviation - mean / deviation);
-            done.means.push(mean);
-            done.deviations.push(deviation);
+            self.values[place..place + rows].iter_mut().for_each(|x| *x = moments.centred(*x) / moments.deviation);
+            done.means.push((moments.centre + moments.correction) / moments.scale);
+            done.deviations.push(moments.deviation / moments.scale);
             kept.push(name);
         }
         self.values.truncate(kept.len() * rows);
@@ -79,18 +78,41 @@ impl Table {
     }
 }
 
-/// Mean and standard deviation; `None` for a constant, up to rounding.
-fn moments(column: &[f64]) -> Option<(f64, f64)> {
-    let size = column.iter().fold(0.0_f64, |size, x| size.max(x.abs()));
-    if column.iter().all(|x| *x == column[0]) {
-        return None;
+/// Mean and standard deviation of `scale x`.
+struct Moments {
+    /// A power of two that keeps squares in range.
+    scale: f64,
+    /// The mean, rounded as a sum of large numbers is.
+    centre: f64,
+    /// What is missing to the mean: far from 0, its digits are not those of the centre.
+    correction: f64,
+    deviation: f64,
+}
+
+impl Moments {
+    /// `None` for a constant, up to rounding.
+    fn of(column: &[f64]) -> Option<Self> {
+        if column.iter().all(|x| *x == column[0]) {
+            return None;
+        }
+        let scale = match column.iter().fold(0.0_f64, |size, x| size.max(x.abs())) {
+            size if size > 1e100 => 2.0_f64.powi(-600),
+            size if size < 1e-100 => 2.0_f64.powi(600),
+            _ => 1.0,
+        };
+        let n = column.len() as f64;
+        let centre = column.iter().map(|x| scale * x).sum::<f64>() / n;
+        let correction = column.iter().map(|x| scale * x - centre).sum::<f64>() / n;
+        let mut moments = Self { scale, centre, correction, deviation: 0.0 };
+        moments.deviation = (column.iter().map(|x| moments.centred(*x).powi(2)).sum::<f64>() / n).sqrt();
+        let varies = moments.deviation > 8.0 * f64::EPSILON * (centre + correction).abs();
+        (varies && moments.deviation / scale > 0.0).then_some(moments)
     }
-    // Relative to the largest, so that no square is out of range.
-    let n = column.len() as f64;
-    let mean = column.iter().map(|x| x / size).sum::<f64>() / n;
-    let variance = column.iter().map(|x| (x / size - mean).powi(2)).sum::<f64>() / n;
-    let deviation = variance.sqrt();
-    (deviation > 8.0 * f64::EPSILON * mean.abs() && size * deviation > 0.0).then_some((size * mean, size * deviation))
+
+    /// `scale x` less its mean. Nearby numbers have an exact difference, so nothing cancels.
+    fn centred(&self, x: f64) -> f64 {
+        (self.scale * x - self.centre) - self.correction
+    }
 }
 
 #[cfg(test)]
@@ -112,6 +134,30 @@ mod tests {
             assert!(x.iter().sum::<f64>().abs() < 1e-12, "{x:?}");
             assert!((x.iter().map(|x| x * x).sum::<f64>() - 4.0).abs() < 1e-12, "{x:?}");
         }
+    }
+
+    /// Times in milliseconds, say.
+    #[test]
+    fn a_column_far_from_0_keeps_its_digits() {
+        let rows = 1000;
+        let noise = |k: usize| ((k * k) as f64 * 0.618_033_988).fract();
+        let digits: Vec<f64> = (0..rows).map(|k| 1.7e12 + (k % 10) as f64).collect();
+        let noisy: Vec<f64> = (0..rows).map(|k| 1e12 + noise(k)).collect();
+        let huge: Vec<f64> = (0..rows).map(|k| -1e300 * (1.0 + 1e-9 * noise(k))).collect();
+        let tiny: Vec<f64> = (0..rows).map(|k| 1e-300 * (1.0 + 1e-9 * noise(k))).collect();
+        let names = ["digits", "noisy", "huge", "tiny"].map(str::to_owned).to_vec();
+        let mut table = Table::new(names, rows, [digits, noisy, huge, tiny].concat());
+        let done = table.standardize();
+        assert_eq!(table.names().len(), 4);
+        assert_eq!(done.means[0], 1.7e12 + 4.5);
+        assert!((done.deviations[0] - 8.25_f64.sqrt()).abs() < 1e-14);
+        for column in 0..4 {
+            let x = table.column(column);
+            let mean = x.iter().sum::<f64>() / rows as f64;
+            let square = x.iter().map(|x| x * x).sum::<f64>() / rows as f64;
+            assert!(mean.abs() < 1e-12 && (square - 1.0).abs() < 1e-12, "{column} {mean} {square}");
+        }
+        assert!((table.column(0)[9] - 4.5 / 8.25_f64.sqrt()).abs() < 1e-14);
     }
 
     #[test]

@@ -9,7 +9,8 @@ mod every_loss;
 
 use banach::{
     DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features, Gram, Huber, Loss, Memory,
-    Newton, QForm, Quantile, Scratch, Solution, Solver, Start, Status, Stopping, Unobserved, kernel::Linear,
+    Newton, QForm, Quantile, Scratch, Solution, Solver, Start, Status, Stopping, Tiles, Unobserved,
+    kernel::{Linear, MonomialScale, Polynomial},
     loss::Targets,
 };
 use every_loss::{losses, targets};
@@ -192,6 +193,22 @@ fn outliers() {
 }
 
 /// Units of the data, with the gamma that belongs to them and without; targets of every size.
+/// Near p = 2 the norms of the features, not their products, decide which of them matter.
+#[test]
+fn exponents_near_2_and_columns_of_every_size() {
+    let (n, d) = (30, 12);
+    let sizes = (0..d * n).map(|k| 10_f64.powi((k / n % 4) as i32));
+    let columns: Vec<f64> = normal(n * d, 71).iter().zip(sizes).map(|(x, size)| x * size / 100.0).collect();
+    let y = normal(n, 72);
+    for p in [1.9, 1.99, 1.999, 1.9999, 1.99999] {
+        check("listed", &features(n, &columns, p), &y, &[0.1, 10.0], |_, _| true);
+        let x = FeatureMatrix::from_columns(n, d, &columns[..]).expect("valid");
+        let (kernel, exponent) = (Polynomial::new(2, 1.0, 0.0).expect("valid"), Exponent::new(p).expect("inside"));
+        let tiles = Tiles::new(x, kernel, MonomialScale::Raw, exponent, Memory::default()).expect("fits");
+        check("tiles", &tiles, &y, &[0.1, 10.0], |_, _| true);
+    }
+}
+
 #[test]
 fn units() {
     let (n, columns, y) = (8, normal(8 * 15, 9), normal(8, 10));

@@ -85,17 +85,20 @@ impl Described<'_> {
         let top = top.and_then(|top| top.map_err(|error| or_note("table of monomials", &error)).ok());
         let relevance = fit.tables.relevance.then(|| model.relevance(memory));
         let relevance = relevance.and_then(|found| found.map_err(|error| or_note("relevance", &error)).ok());
-        let selection = fit.tables.select.filter(|_| !interrupt::pressed()).map(|terms| self.select(source, terms));
-        let selection = selection.and_then(|found| found.map_err(|error| or_note("equation", &error)).ok());
-        let stability =
-            fit.tables.stability.filter(|_| !interrupt::pressed()).map(|terms| self.stability(source, terms));
-        let stability = stability.and_then(|found| found.map_err(|error| or_note("stability", &error)).ok());
+        let selection = fit
+            .tables
+            .select
+            .and_then(|terms| unless_stopped("equation", notes, |notes| self.select(source, terms, notes)));
+        let stability = fit
+            .tables
+            .stability
+            .and_then(|terms| unless_stopped("stability", notes, |notes| self.stability(source, terms, notes)));
         Ok(Function {
             status: status(solution.status),
             certificate: solution.certificate.into(),
             iterations: solution.iterations,
             passes: solution.passes,
-            intercept: solution.intercept,
+            intercept: solution.intercept + self.centring(source)?,
             intercept_original: (linear && fit.model.monomials == MonomialScale::Raw)
                 .then(|| self.original_intercept(source)),
             top: top.map(|top| Top::new(top, names, linear.then_some(&per_unit))),
@@ -104,6 +107,15 @@ impl Described<'_> {
             stability,
             class,
         })
+    }
+
+    /// What the means of standardised monomials add to the constant: f(0), as no other monomial has a constant part.
+    fn centring(&self, source: &Source<'_>) -> anyhow::Result<f64> {
+        if self.fit.model.monomials != MonomialScale::Standardized {
+            return Ok(0.0);
+        }
+        let zero = FeatureMatrix::from_columns(1, self.x.features(), vec![0.0; self.x.features()])?;
+        Ok(source.problem.form().predictor(&source.solution.alpha).predict(&zero)?[0])
     }
 
     /// `b - sum_j c_j mean_j/deviation_j`, the constant for the variables as they are in the file.
@@ -119,7 +131,7 @@ impl Described<'_> {
         solution.intercept - moved.map(|((w, mean), deviation)| size * w * (mean / deviation)).sum::<f64>()
     }
 
-    fn select(&self, source: &Source<'_>, terms: usize) -> anyhow::Result<Selected> {
+    fn select(&self, source: &Source<'_>, terms: usize, notes: &mut Vec<String>) -> anyhow::Result<Selected> {
         let (fit, rows) = (self.fit, self.data.table.rows());
         let count = fit.choice.cv.unwrap_or(FOLDS.min(rows));
         let folds = any_folds(self.goal, rows, count, fit.running.seed)?;
@@ -130,15 +142,26 @@ impl Described<'_> {
         let mut phase = phase(fit, "selection", count + 1);
         let ranking = self.ranking(source);
         let selection = select(source.problem, self.x, &ranking, &options, source.solver, &mut phase)?;
+        if interrupt::pressed() {
+            notes.push("the selection was interrupted: the equation is made of the iterates at hand".to_owned());
+        } else if selection.unconverged > 0 {
+            notes.push(format!("{} fits of the selection did not converge", selection.unconverged));
+        }
         let left = if self.goal.classes.is_some() { "decision" } else { self.data.target.name() };
         Ok(Selected::new(&selection, self.data.table.names(), left))
     }
 
-    fn stability(&self, source: &Source<'_>, terms: usize) -> anyhow::Result<Agreement> {
+    fn stability(&self, source: &Source<'_>, terms: usize, notes: &mut Vec<String>) -> anyhow::Result<Agreement> {
         let options = StabilityOptions { seed: self.fit.running.seed, ..StabilityOptions::new(terms) };
         let mut phase = phase(self.fit, "stability", 2 * options.pairs);
         let ranking = self.ranking(source);
         let found = stability(source.problem, &ranking, &options, source.solver, &mut phase)?;
+        let (counted, all) = (found.subsamples, 2 * options.pairs);
+        if interrupt::pressed() {
+            notes.push(format!("the stability was interrupted: {counted} of its {all} fits were finished and count"));
+        } else if found.unconverged > 0 {
+            notes.push(format!("{} of the {all} fits of the stability did not converge", found.unconverged));
+        }
         Ok(Agreement::new(&found, self.data.table.names(), ROWS))
     }
 
@@ -146,4 +169,17 @@ impl Described<'_> {
         let model = &self.fit.model;
         MonomialRanking::new(self.x.view(), source.kernel.clone(), model.p).with_scale(model.monomials)
     }
+}
+
+/// A table, unless Ctrl-C was pressed before or it cannot be made; then a note says so.
+fn unless_stopped<T>(
+    what: &str,
+    notes: &mut Vec<String>,
+    make: impl FnOnce(&mut Vec<String>) -> anyhow::Result<T>,
+) -> Option<T> {
+    if interrupt::pressed() {
+        notes.push(format!("no {what}: interrupted before"));
+        return None;
+    }
+    make(notes).map_err(|error| notes.push(format!("no {what}: {error}"))).ok()
 }

@@ -27,6 +27,7 @@ pub(super) fn install() -> anyhow::Result<()> {
         if again || !WATCHED.load(Ordering::SeqCst) {
             std::process::exit(KILLED);
         }
+        eprintln!("stopping after this pass over the data; Ctrl-C again ends at once");
     };
     ctrlc::set_handler(pressed).context("taking over Ctrl-C")
 }

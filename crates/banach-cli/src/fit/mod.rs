@@ -37,6 +37,8 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<ExitCode> {
     let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
     let kernel = resolve::kernel(&fit.model)?;
     let mut data = read(fit, memory)?;
+    // The table stays; constant columns keep their place in memory.
+    let memory = Memory::limit(memory.bytes().saturating_sub(size_of_val(data.table.values()) as u64));
     let goal = Goal::new(&data, &fit.model)?;
     let mut notes = counters(&data);
     let standardization = (!fit.columns.no_standardize).then(|| data.table.standardize());
@@ -97,7 +99,8 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<ExitCode> {
         notes,
     };
     print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
-    Ok(if worst == Status::Converged { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let done = worst == Status::Converged && !interrupt::pressed();
+    Ok(if done { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn read(fit: &Fit, memory: Memory) -> anyhow::Result<Dataset> {
@@ -176,7 +179,7 @@ fn choose_gamma(
         let (failed, all) = (validation.unconverged(), validation.fits * gammas.len());
         notes.push(format!("{failed} of the {all} fits of the cross-validation did not converge"));
     }
-    if validation.at_end {
+    if validation.at_end && !interrupt::pressed() {
         notes.push("the best gamma is at an end of the grid; a given --gamma beyond it may be better".to_owned());
     }
     Ok((gamma, Some(validation)))

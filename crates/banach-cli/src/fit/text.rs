@@ -47,7 +47,8 @@ fn model(fitted: &Fitted, fit: &Fit) -> String {
     };
     let count = model.features.map_or("infinitely many".to_owned(), |count| count.to_string());
     let size = if model.monomials == "raw" { String::new() } else { format!(" {}", model.monomials) };
-    let chosen = match fitted.validation.as_ref().map(|validation| validation.rule) {
+    let validated = fitted.validation.as_ref().filter(|validation| validation.chosen.is_some());
+    let chosen = match validated.map(|validation| validation.rule) {
         Some("best") => " by cross-validation",
         Some("one_standard_error") => " by cross-validation, the simplest within one standard error",
         _ => "",
@@ -80,17 +81,17 @@ fn validation(validation: &Validation) -> String {
         return "score:  none, the cross-validation was interrupted".to_owned();
     };
     let metric = if validation.metric == "r2" { "R^2" } else { "accuracy" };
-    let Estimate { mean: loss, standard_error: error } = taken.loss;
     let score = match taken.score {
-        Some(Estimate { mean, standard_error }) => format!("{metric} {mean:.4} +- {standard_error:.4}, "),
+        Some(score) => format!("{metric} {}, ", with_error(score, |value| format!("{value:.4}"))),
         None => String::new(),
     };
-    format!(
-        "score:  {score}loss {} +- {} on held-out samples, {} folds",
-        significant(loss),
-        significant(error),
-        validation.folds
-    )
+    let loss = with_error(taken.loss, significant);
+    format!("score:  {score}loss {loss} on held-out samples, {} folds", validation.folds)
+}
+
+/// A mean and its standard error, where more than one fold has a part in it.
+fn with_error(Estimate { mean, standard_error }: Estimate, text: impl Fn(f64) -> String) -> String {
+    if standard_error.is_nan() { text(mean) } else { format!("{} +- {}", text(mean), text(standard_error)) }
 }
 
 /// How a fit ended, and its certificate.
@@ -195,14 +196,11 @@ fn selection_table(selected: &Selected, of: &str, fitted: &Fitted) -> String {
     let chosen = selected.terms.len();
     let row = |(terms, score): (usize, &super::result::SelectedScore)| {
         let mark = if terms == chosen { ">" } else { "" };
-        let estimate = |Estimate { mean, standard_error }: Estimate| {
-            format!("{} +- {}", significant(mean), significant(standard_error))
-        };
         let cells = [
             mark.to_owned(),
             terms.to_string(),
-            estimate(score.loss),
-            score.score.map_or(String::new(), |score| format!("{:.4} +- {:.4}", score.mean, score.standard_error)),
+            with_error(score.loss, significant),
+            score.score.map_or(String::new(), |score| with_error(score, |value| format!("{value:.4}"))),
             score.next.clone().unwrap_or_default(),
         ];
         cells.into_iter().map(Cell::from).collect()

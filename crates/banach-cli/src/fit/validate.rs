@@ -23,11 +23,7 @@ impl From<Mean> for Estimate {
 impl Estimate {
     /// Over folds, as (weight, value).
     fn over(folds: &[(f64, f64)]) -> Option<Self> {
-        let total: f64 = folds.iter().map(|(weight, _)| weight).sum();
-        let mean_of = |f: &dyn Fn(f64) -> f64| folds.iter().map(|&(weight, x)| weight / total * f(x)).sum::<f64>();
-        let mean = mean_of(&|x| x);
-        let variance = mean_of(&|x| (x - mean).powi(2));
-        (!folds.is_empty()).then(|| Self { mean, standard_error: (variance / (folds.len() - 1) as f64).sqrt() })
+        (!folds.is_empty()).then(|| Mean::over(folds).into())
     }
 }
 

@@ -293,12 +293,16 @@ impl<'a> FeatureMatrix<'a> {
         FeatureMatrix::from_columns(self.samples, self.features, values)
     }
 
-    /// The largest magnitude of an entry of each sample, and its feature.
-    pub(crate) fn sample_sizes(&self) -> Vec<(f64, usize)> {
+    /// The largest magnitude of an entry of each sample, and its feature, where each feature is divided by `2^exponent`; as it
+    /// is without exponents.
+    pub(crate) fn sample_sizes(&self, exponents: &[f64]) -> Vec<(f64, usize)> {
         let mut sizes = vec![(0.0, 0); self.samples];
         let mut column = vec![0.0; self.samples];
         for j in 0..self.features {
             self.column_into(j, &mut column);
+            if let Some(exponent) = exponents.get(j) {
+                column.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent));
+            }
             for (size, x) in sizes.iter_mut().zip(&column).filter(|(size, x)| x.abs() > size.0) {
                 *size = (x.abs(), j);
             }

@@ -70,7 +70,7 @@ impl Expansion {
             Kept::Curvature(entries) => multiply(entries, q - 2.0),
             Kept::Heaviest(heaviest) => {
                 multiply(&mut heaviest.u, 1.0);
-                multiply(&mut heaviest.left_out, 1.0);
+                heaviest.left_out.iter_mut().for_each(|one| one.u *= t);
             }
         }
     }

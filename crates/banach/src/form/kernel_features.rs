@@ -54,7 +54,7 @@ impl Scales {
 /// What is to fit in memory, and what to do where it does not.
 pub(super) const FEATURES: &str = "the matrix of all features, with the working memory of its passes,";
 pub(super) const INSTEAD: &str =
-    "lower the degree, take fewer samples, or use the Gram tensor, which lists no features";
+    "lower the degree, take fewer samples, or take the route tiles or gram, which list no features";
 
 impl KernelFeatures {
     /// The form of a kernel on the samples of a matrix.

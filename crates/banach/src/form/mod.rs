@@ -71,12 +71,12 @@ pub trait QForm: fmt::Debug + Send + Sync {
     fn expansion_length(&self) -> usize;
 
     /// The Hessian of Q at an expansion, `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`; `omega = M alpha`. Routes
-    /// that list features keep the `keep` heaviest of them and put the others in as a multiple of the identity; all
-    /// others, and those with `keep` at least the number of features, are exact.
+    /// that know their features keep the `keep` heaviest of them, at most [`most_kept`](Self::most_kept), and put the others in
+    /// as a multiple of the identity; a tensor, and whoever keeps all features, is exact.
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian;
 
     /// `Q` along the line from an expanded point in the direction d, or what the features that a Hessian has kept make of it,
-    /// which is less and costs no pass; `None` on routes without features.
+    /// which is less and costs no pass; `None` from a tensor.
     fn preview<'a>(
         &'a self,
         at: &Expansion,

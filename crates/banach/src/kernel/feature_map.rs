@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 
 use super::{
     MAX_DEGREE, Monomial, TensorKernel, check_range,
-    range::{finite_norms, power_sums},
+    range::{ln_norms, power_sums},
     selections::{Selections, count},
 };
 use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory};
@@ -16,8 +16,7 @@ const MAX_FEATURES: u64 = 1 << 32;
 
 /// What may not fit, and what to do then.
 const FEATURE_MATRIX: &str = "the feature matrix";
-const INSTEAD: &str =
-    "lower the degree, take fewer samples, or use the Gram tensor, which lists no features (Gram::new)";
+const INSTEAD: &str = "lower the degree, take fewer samples, or use a form that lists no features: tiles (Tiles::new), or the Gram tensor for q = 2, 4, 6, 8";
 
 /// The feature map `Phi` of a kernel in d variables: `phi_k(x) = c_k^(1/q) x^k` for every monomial `x^k`, divided by
 /// `||Phi(x)||_q` if the kernel is normalised.
@@ -254,7 +253,8 @@ impl<'k> FeatureMap<'k> {
         let q = self.exponent.q();
         if self.complete {
             let column = |j: usize, out: &mut [f64]| out.copy_from_slice(&x[j * samples..(j + 1) * samples]);
-            return Ok(finite_norms(self.kernel, self.exponent, samples, self.inputs, column));
+            let norms = ln_norms(self.kernel, self.exponent, samples, self.inputs, column);
+            return Ok(norms.into_iter().map(f64::exp).collect());
         }
         (0..samples)
             .map(|row| {

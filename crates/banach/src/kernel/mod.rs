@@ -30,7 +30,7 @@ pub use normalized::Normalized;
 pub use num_bigint::BigUint;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
-pub(crate) use range::{check_range, finite_norms, power_sums};
+pub(crate) use range::{check_range, ln_norms, power_sums};
 pub use series::Series;
 
 use crate::Error;

@@ -103,9 +103,34 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
     Ok(sums[0])
 }
 
-/// `||Phi(x_i)||_q` of every sample for a kernel with finitely many features, from the columns of the data: in logarithms, so
-/// that nothing overflows or vanishes for any q, and as sums of positive terms, so that nothing cancels.
-pub(crate) fn finite_norms(
+/// `ln ||Phi(x_i)||_q = ln K(x_i, ..., x_i)/q` of every sample, before a normalised kernel is divided, from the columns of the
+/// data; minus infinity where there is no feature.
+pub(crate) fn ln_norms(
+    kernel: &dyn TensorKernel,
+    exponent: Exponent,
+    samples: usize,
+    inputs: usize,
+    column_into: impl Fn(usize, &mut [f64]),
+) -> Vec<f64> {
+    if kernel.degrees().1.is_some() {
+        return ln_finite_norms(kernel, exponent, samples, inputs, column_into);
+    }
+    let (q, count) = (exponent.q(), kernel.power_sums());
+    let mut sums = vec![0.0; samples * count];
+    let mut column = vec![0.0; samples];
+    for j in 0..inputs {
+        column_into(j, &mut column);
+        for (sums, x) in sums.chunks_mut(count).zip(&column) {
+            let z = x.abs().powf(q);
+            sums.iter_mut().zip(1..).for_each(|(sum, m)| *sum += z.powi(m));
+        }
+    }
+    sums.chunks(count).map(|sums| kernel.ln_value(sums).1 / q).collect()
+}
+
+/// The same for a kernel with finitely many features: in logarithms, so that nothing overflows or vanishes for any q, and as
+/// sums of positive terms, so that nothing cancels.
+fn ln_finite_norms(
     kernel: &dyn TensorKernel,
     exponent: Exponent,
     samples: usize,
@@ -138,7 +163,7 @@ pub(crate) fn finite_norms(
             };
             c.ln() + degree as f64 * ln_scale + sum
         });
-        (terms.fold(f64::NEG_INFINITY, ln_add) / q).exp()
+        terms.fold(f64::NEG_INFINITY, ln_add) / q
     };
     sums.chunks_exact(most + 1).map(norm).collect()
 }

@@ -4,10 +4,10 @@ use std::fmt::{self, Write};
 
 use rayon::prelude::*;
 
-use super::{DualModel, bars::name};
+use super::{DualModel, TopMonomial, bars::name};
 use crate::{
     Error, Evaluation, Exponent, FeatureMatrix, Gram, MAX_ENTRY, Memory, QForm, Scratch,
-    kernel::{Monomial, MonomialScale, TensorKernel},
+    kernel::{Monomial, MonomialScale, TensorKernel, ln_norms},
 };
 
 /// The values of monomials at the samples of a matrix, one column for each.
@@ -221,17 +221,6 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// A monomial that is kept of a function: what `x^k` is multiplied with, and the weight of its feature.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
-    /// The monomial.
-    pub monomial: Monomial,
-    /// Its coefficient in f.
-    pub coefficient: f64,
-    /// The weight `w_k` of its feature.
-    pub weight: f64,
-}
-
 /// A function written out as far as its largest monomials, and a bound on what is left out.
 ///
 /// By Hoelder, `|f(x) - f_k(x)| <= ||w_rest||_p ||Phi_rest(x)||_q`, where the weights that are left out have
@@ -269,19 +258,11 @@ impl Compiled {
     /// A bound on `|f - f_k|` at every sample of a matrix; infinite where the kernel is out of range.
     pub fn bound_at(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
         check_variables(&self.monomials, x)?;
-        let (n, q, count) = (x.samples(), self.exponent.q(), self.kernel.power_sums());
-        // Relative to the largest entry of the sample powers stay in range longer.
+        let (n, q) = (x.samples(), self.exponent.q());
         let mut column = vec![0.0; n];
-        let mut sums = vec![0.0; n * count];
-        for j in 0..x.features() {
-            x.column_into(j, &mut column);
-            for (sums, x) in sums.chunks_mut(count).zip(&column) {
-                let z = x.abs().powf(q);
-                sums.iter_mut().zip(1..).for_each(|(sum, m)| *sum += z.powi(m));
-            }
-        }
+        let norms = ln_norms(&*self.kernel, self.exponent, n, x.features(), |j, out| x.column_into(j, out));
+        let lns: Vec<f64> = norms.iter().map(|ln| q * ln).collect();
         let mut kept = vec![0.0; n];
-        let lns: Vec<f64> = sums.chunks(count).map(|sums| self.kernel.ln_value(sums).1).collect();
         for monomial in &self.monomials {
             monomial_column(monomial, x, &mut column);
             let exponents: Vec<usize> = monomial.factors().iter().map(|&(_, exponent)| exponent).collect();
@@ -315,7 +296,7 @@ impl fmt::Display for Compiled {
 impl DualModel<'_> {
     /// The function `f + b` as far as the monomials that are kept, with a bound on what is left out. For raw features of a kernel
     /// that is not normalised.
-    pub fn compile(&self, kept: &[Kept], intercept: f64, memory: Memory) -> Result<Compiled, Error> {
+    pub fn compile(&self, kept: &[TopMonomial], intercept: f64, memory: Memory) -> Result<Compiled, Error> {
         if self.kernel.normalized() {
             let allowed = "a kernel that is not normalised: with one that is, f is no polynomial";
             return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
@@ -326,8 +307,9 @@ impl DualModel<'_> {
         }
         let p = self.exponent.p();
         let (ln_power_sum, error) = self.ln_power_sum(memory)?;
-        let part =
-            |kept: &Kept| if kept.weight == 0.0 { 0.0 } else { (p * kept.weight.abs().ln() - ln_power_sum).exp() };
+        let part = |kept: &TopMonomial| {
+            if kept.weight == 0.0 { 0.0 } else { (p * kept.weight.abs().ln() - ln_power_sum).exp() }
+        };
         let share: f64 = kept.iter().map(part).sum();
         let left = (1.0 - share).clamp(0.0, 1.0) + ROUNDING + error;
         let rest = ((ln_power_sum + left.ln()) / p).exp();
@@ -419,16 +401,18 @@ mod tests {
     }
 
     /// All features of a finite kernel, with their coefficients.
-    fn all(x: &FeatureMatrix<'_>, kernel: &Polynomial, exponent: Exponent, alpha: &[f64]) -> Vec<Kept> {
+    fn all(x: &FeatureMatrix<'_>, kernel: &Polynomial, exponent: Exponent, alpha: &[f64]) -> Vec<TopMonomial> {
         let form = KernelFeatures::new(x, *kernel, exponent, Memory::default()).expect("fits");
         let map = FeatureMap::new(kernel, x.features(), exponent, None).expect("finite");
         let weights = form.features().weights(alpha);
-        let kept = |((monomial, c), weight): ((Monomial, f64), &f64)| Kept {
+        let kept = |((monomial, c), weight): ((Monomial, f64), &f64)| TopMonomial {
+            share: None,
+            interval: None,
             monomial,
             coefficient: c.powf(1.0 / exponent.q()) * weight,
             weight: *weight,
         };
-        let mut all: Vec<Kept> = map.iter().zip(&weights).map(kept).collect();
+        let mut all: Vec<TopMonomial> = map.iter().zip(&weights).map(kept).collect();
         all.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
         all
     }
@@ -439,7 +423,7 @@ mod tests {
         let x = FeatureMatrix::from_columns(n, d, jumble(n * d, 0.2)).expect("valid");
         let new = FeatureMatrix::from_columns(200, d, jumble(200 * d, 9.2).iter().map(|x| 1.5 * x).collect::<Vec<_>>());
         let (new, alpha) = (new.expect("valid"), jumble(n, 3.0));
-        for p in [1.05, 4.0 / 3.0, 1.5, 2.0] {
+        for p in [1.01, 1.05, 4.0 / 3.0, 1.5, 2.0] {
             let exponent = Exponent::new(p).expect("inside");
             let kernel = Polynomial::new(3, 0.7, 0.5).expect("valid");
             let all = all(&x, &kernel, exponent, &alpha);
@@ -448,7 +432,9 @@ mod tests {
             let f = whole.model().predict(&new).expect("fits");
             let form = KernelFeatures::new(&x, kernel, exponent, Memory::default()).expect("fits");
             let expected = form.predictor(&alpha).predict(&new).expect("fits");
-            assert!(f.iter().zip(&expected).all(|(f, expected)| (f - 0.3 - expected).abs() < 1e-9));
+            assert!(
+                f.iter().zip(&expected).all(|(f, expected)| (f - 0.3 - expected).abs() < 1e-9 * (1.0 + expected.abs()))
+            );
             let mut sharp = 0.0_f64;
             for count in [0, 1, 5, 20, all.len()] {
                 let part = model.compile(&all[..count], 0.3, Memory::default()).expect("raw");
@@ -479,7 +465,13 @@ mod tests {
             let monomial = Monomial::new(factors);
             let exponents: Vec<usize> = monomial.factors().iter().map(|(_, exponent)| *exponent).collect();
             let weight = phi(&monomial).powi(3);
-            Kept { coefficient: weight * kernel.coefficient(&exponents).powf(0.25), weight, monomial }
+            TopMonomial {
+                share: None,
+                interval: None,
+                coefficient: weight * kernel.coefficient(&exponents).powf(0.25),
+                weight,
+                monomial,
+            }
         };
         let list =
             [kept(&[]), kept(&[(0, 1)]), kept(&[(1, 1)]), kept(&[(2, 1)]), kept(&[(0, 1), (1, 1)]), kept(&[(0, 2)])];

@@ -11,7 +11,7 @@ mod top;
 
 use std::sync::Arc;
 
-pub use explicit::{Compiled, ExplicitModel, Kept, monomial_matrix};
+pub use explicit::{Compiled, ExplicitModel, monomial_matrix};
 pub use relevance::{PairShares, Relevance};
 
 use crate::{

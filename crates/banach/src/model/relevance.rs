@@ -19,7 +19,7 @@ use crate::{
             sweep::{Sweep, Tile, Visitor},
         },
     },
-    kernel::{BigUint, MonomialScale, cardinality},
+    kernel::{BigUint, MonomialScale, cardinality, ln_norms},
 };
 
 /// Lines of a table, unless told otherwise.
@@ -367,7 +367,7 @@ impl DualModel<'_> {
         if ln_power_sum == f64::NEG_INFINITY {
             return 0.0;
         }
-        let units = f64::from(8 + n.ilog2()) * f64::EPSILON;
+        let units = (n + 64) as f64 * f64::EPSILON;
         let ln_terms = if self.scale == MonomialScale::Raw {
             let norms = self.ln_norms(samples);
             let largest = norms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -382,20 +382,11 @@ impl DualModel<'_> {
 
     /// `ln ||Phi(x_i)||_q`.
     fn ln_norms(&self, samples: &FeatureMatrix<'_>) -> Vec<f64> {
-        let (n, q) = (samples.samples(), self.exponent.q());
         if self.kernel.normalized() {
-            return vec![0.0; n];
+            return vec![0.0; samples.samples()];
         }
-        let mut sums = vec![0.0; n * self.kernel.power_sums()];
-        let mut column = vec![0.0; n];
-        for j in 0..samples.features() {
-            samples.column_into(j, &mut column);
-            for (m, sums) in (1..).zip(sums.chunks_mut(n)) {
-                sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.abs().powf(q).powi(m));
-            }
-        }
-        let own = |i: usize| sums.iter().skip(i).step_by(n).copied().collect::<Vec<_>>();
-        (0..n).map(|i| self.kernel.ln_value(&own(i)).1 / q).collect()
+        let column = |j: usize, out: &mut [f64]| samples.column_into(j, out);
+        ln_norms(&*self.kernel, self.exponent, samples.samples(), samples.features(), column)
     }
 }
 

@@ -252,10 +252,14 @@ fn dependent_columns_and_odd_requests_do_no_harm() {
     for refit in [Refit::LeastSquares, Refit::Penalised { exponent: case.exponent, gamma: 1e4 }] {
         let options = SelectionOptions { refit, ..SelectionOptions::new(500, folds.clone()) };
         let selection = case.select(&form, &options);
-        assert!(selection.ranked.len() <= 21 && selection.curve.len() == 501, "{selection}");
+        assert!(selection.ranked.len() <= n && selection.curve.len() <= n + 1, "{selection}");
         assert!((0..=500).all(|terms| selection.loss(terms).value.is_finite()));
         assert!(selection.terms() <= 3, "{selection}");
     }
+    let all = case.select(&form, &SelectionOptions::new(usize::MAX, folds.clone()));
+    let some = case.select(&form, &SelectionOptions::new(n, folds.clone()));
+    assert_eq!(all.curve.len(), some.curve.len());
+    assert_eq!((all.loss(usize::MAX).value, &all.model), (some.loss(n).value, &some.model));
     let none = case.select(&form, &SelectionOptions::new(0, folds.clone()));
     assert!(none.model.is_empty() && none.terms() == 0 && none.to_string().contains("y = "));
     // A constant target has nothing to select.
@@ -290,6 +294,8 @@ fn wrong_input_is_refused() {
     assert!(matches!(selected(&case.x, Folds::contiguous(19, 4).expect("valid")), Err(Error::Shape { .. })));
     for (options, name) in [
         (StabilityOptions { pairs: 0, ..StabilityOptions::new(2) }, "pairs"),
+        (StabilityOptions { pairs: usize::MAX, ..StabilityOptions::new(2) }, "pairs"),
+        (StabilityOptions::new(usize::MAX), "terms"),
         (StabilityOptions { threshold: 0.5, ..StabilityOptions::new(2) }, "threshold"),
         (StabilityOptions { threshold: f64::NAN, ..StabilityOptions::new(2) }, "threshold"),
     ] {

@@ -10,6 +10,9 @@ use crate::{
     solver::{FoldFit, Mean, fold_problems},
 };
 
+/// No equation has more terms: each fold fits every number of them.
+const MOST_TERMS: usize = 1000;
+
 /// How many monomials to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Choice {
@@ -23,7 +26,7 @@ pub enum Choice {
 /// What a selection is told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelectionOptions {
-    /// The most monomials to take.
+    /// The most monomials to take. More than there are samples, or than 1000, are never taken.
     pub max_terms: usize,
     /// The folds that choose how many.
     pub folds: Folds,
@@ -47,7 +50,8 @@ pub struct Selection {
     pub model: ExplicitModel,
     /// The monomials of the fit to all samples, the largest first; the model has the first of them.
     pub ranked: Vec<Monomial>,
-    /// What each fold makes of 0, 1, 2, ... of its own monomials, one list over the folds for every number.
+    /// What each fold makes of 0, 1, 2, ... of its own monomials, one list over the folds for every number, as far as a
+    /// fit has monomials.
     pub curve: Vec<Vec<FoldFit>>,
     /// Fits that did not converge, of the folds, of all samples, and again of the monomials.
     pub unconverged: usize,
@@ -60,17 +64,21 @@ impl Selection {
         self.chosen(self.choice)
     }
 
-    /// The held-out loss with so many monomials: its mean over the folds.
+    /// The held-out loss with so many monomials: its mean over the folds. Beyond the end of the curve it stays the same.
     pub fn loss(&self, terms: usize) -> Mean {
-        let folds = self.curve[terms].iter().filter(|fit| fit.weight > 0.0);
+        let folds = self.folds(terms).iter().filter(|fit| fit.weight > 0.0);
         Mean::over(&folds.map(|fit| (fit.weight, fit.loss)).collect::<Vec<_>>())
     }
 
     /// The held-out score with so many monomials, `R^2` or accuracy, over the folds in which it is defined.
     pub fn score(&self, terms: usize) -> Option<Mean> {
-        let folds = self.curve[terms].iter().filter_map(|fit| fit.score.map(|score| (fit.weight, score)));
+        let folds = self.folds(terms).iter().filter_map(|fit| fit.score.map(|score| (fit.weight, score)));
         let folds: Vec<_> = folds.collect();
         (!folds.is_empty()).then(|| Mean::over(&folds))
+    }
+
+    fn folds(&self, terms: usize) -> &[FoldFit] {
+        &self.curve[terms.min(self.curve.len() - 1)]
     }
 
     /// How many monomials a rule takes.
@@ -133,8 +141,10 @@ impl fmt::Display for Selection {
 /// - Returns: the function of the chosen monomials, all other coefficients exactly 0, with the curve of held-out scores.
 /// - Cost: one fit of `folds + 1` problems in lockstep; then a ranking for each, and small fits.
 ///
-/// Every fold ranks with a fit that has not seen its samples, so its score is honest: the choice of monomials is part of
-/// what is validated. The observer sees the folds as problems 0, 1, ..., then the fit to all samples, then as the next problem
+/// Every fold ranks with a fit to the other samples, so its score is honest: the choice of monomials is part of what is
+/// validated. Only what is common to the folds has seen the samples that are held out: gamma and x as they are given, and
+/// of a form with unit or standardised monomials their means and sizes, which are those over all samples. Targets of
+/// held-out samples have no part in these but for a gamma that was chosen with them. The observer sees the folds as problems 0, 1, ..., then the fit to all samples, then as the next problem
 /// all fits of the chosen monomials; when it stops, what is at hand is used, and counted as not converged.
 pub fn select(
     problem: &DualProblem<'_>,
@@ -159,20 +169,22 @@ pub fn select(
     let solutions = solver.solve_all(&problems, &vec![Start::Auto; problems.len()], &mut watch)?;
     let mut unconverged = solutions.iter().filter(|solution| solution.status != Status::Converged).count();
     let mut watch_refits = |progress: &Progress| watch(&Progress { problem: problems.len(), ..*progress });
-    let mut curve: Vec<Vec<FoldFit>> = vec![Vec::new(); options.max_terms + 1];
+    let most = options.max_terms.min(x.samples()).min(MOST_TERMS);
+    let mut of_folds: Vec<Vec<FoldFit>> = Vec::with_capacity(options.folds.count());
     let (mut ranked, mut fits) = (Vec::new(), Vec::new());
     // The fit to all samples is the last one, and stays.
     for (lane, (own, solution)) in problems.iter().zip(&solutions).enumerate() {
-        ranked = ranking.largest(&solution.alpha, options.max_terms)?;
+        ranked = ranking.largest(&solution.alpha, most)?;
         let columns = columns(&ranked, x)?;
         fits = options.refit.fits(own, &columns, solver, &mut watch_refits)?;
         unconverged += fits.iter().filter(|fit| fit.status != Status::Converged).count();
         let Some(held_out) = options.folds.held_out().get(lane) else { continue };
-        let of_fold: Vec<FoldFit> = fits.iter().map(|fit| score(problem, held_out, fit, &columns, solution)).collect();
-        // Beyond the monomials of a fold, its last fit stands.
-        let last = of_fold.len() - 1;
-        curve.iter_mut().enumerate().for_each(|(terms, folds)| folds.push(of_fold[terms.min(last)].clone()));
+        of_folds.push(fits.iter().map(|fit| score(problem, held_out, fit, &columns, solution)).collect());
     }
+    let longest = of_folds.iter().map(Vec::len).fold(fits.len(), usize::max);
+    // Beyond the monomials of a fold, its last fit stands.
+    let at = |terms: usize| of_folds.iter().map(|fits| fits[terms.min(fits.len() - 1)].clone()).collect();
+    let curve = (0..longest).map(at).collect();
     let model = ExplicitModel::new(0.0, Vec::new())?;
     let mut selection = Selection { model, ranked, curve, unconverged, choice: options.choice };
     let fit = &fits[selection.terms().min(fits.len() - 1)];

@@ -17,12 +17,15 @@ use crate::{
 /// Lines of a table, unless told otherwise.
 const ROWS: usize = 20;
 
+/// More is a mistake, and would take all memory.
+const MOST: usize = 100_000;
+
 /// What stability selection is told.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StabilityOptions {
-    /// Pairs of complementary halves, B; there are twice as many fits.
+    /// Pairs of complementary halves, B; there are twice as many fits. From 1 to 100000.
     pub pairs: usize,
-    /// How many monomials each fit selects: its largest.
+    /// How many monomials each fit selects: its largest. At most 100000.
     pub terms: usize,
     /// The share of the fits that must select a monomial for it to be stable, above 1/2.
     pub threshold: f64,
@@ -37,8 +40,11 @@ impl StabilityOptions {
     }
 
     fn check(&self) -> Result<(), Error> {
-        if self.pairs == 0 {
-            return Err(Error::parameter("pairs", 0.0, "a whole number > 0"));
+        if !(1..=MOST).contains(&self.pairs) {
+            return Err(Error::parameter("pairs", self.pairs as f64, "a whole number from 1 to 100000"));
+        }
+        if self.terms > MOST {
+            return Err(Error::parameter("terms", self.terms as f64, "a whole number up to 100000"));
         }
         if self.threshold > 0.5 && self.threshold <= 1.0 {
             return Ok(());

@@ -2,8 +2,8 @@
 
 use std::{collections::VecDeque, ops::ControlFlow};
 
-use super::{GammaGrid, Observer, Progress, Solution, Solver, warm_start::History};
-use crate::{DualProblem, Error};
+use super::{GammaGrid, Observer, Progress, Solution, Solver, Status, warm_start::History};
+use crate::{DualProblem, Error, Evaluation};
 
 /// The solutions of one problem for every gamma of a grid.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct Path {
 ///
 /// Each fit starts from the solution for the gamma before it; a solver that [shares its passes](Solver::shares_passes)
 /// follows a few chains of gammas abreast, each from its own first. The observer sees the index of the gamma as
-/// [`Progress::problem`]; when it stops, the gammas that are left get a start with its certificate and the status
+/// [`Progress::problem`]; when it stops, the gammas that are left get the null model with its certificate and the status
 /// [`Interrupted`](super::Status::Interrupted).
 ///
 /// ```
@@ -92,16 +92,17 @@ pub(super) fn follow(
     let mut stopped = ControlFlow::Continue(());
     let mut histories: Vec<History> = (0..lanes.len() * chains.max(1)).map(|_| History::default()).collect();
     let mut rounds: VecDeque<Vec<usize>> = (0..length).map(|at| (at..gammas.len()).step_by(length).collect()).collect();
-    while let Some(mut round) = rounds.pop_front() {
-        if stopped.is_break() {
-            // What is left after a stop is one batch, which ends at its start.
-            round.extend(rounds.drain(..).flatten());
-        }
+    while let Some(round) = rounds.pop_front() {
         let fits: Vec<(usize, usize)> =
             round.iter().flat_map(|&gamma| (0..lanes.len()).map(move |lane| (gamma, lane))).collect();
         let history = |&(gamma, lane): &(usize, usize)| gamma / length * lanes.len() + lane;
         let problems = fits.iter().map(|&(gamma, lane)| lanes[lane].with_gamma(gammas[gamma]));
         let problems = problems.collect::<Result<Vec<_>, _>>()?;
+        if stopped.is_break() {
+            // Nobody waits for passes over the data after a stop.
+            fits.iter().zip(&problems).for_each(|(fit, problem)| keep(fit.0, fit.1, &untouched(problem)));
+            continue;
+        }
         let starts: Vec<_> =
             problems.iter().zip(&fits).map(|(problem, fit)| histories[history(fit)].start(problem)).collect();
         let mut observe_batch = |progress: &Progress| {
@@ -118,4 +119,25 @@ pub(super) fn follow(
         }
     }
     Ok(())
+}
+
+/// What is known of a problem without a pass over the data: `alpha = 0`, which is the null model.
+fn untouched(problem: &DualProblem<'_>) -> Solution {
+    let alpha = vec![0.0; problem.samples()];
+    let evaluation = Evaluation {
+        values: vec![0.0],
+        ln_values: vec![f64::NEG_INFINITY],
+        omegas: alpha.clone(),
+        roundings: alpha.clone(),
+        ..Evaluation::default()
+    };
+    Solution {
+        omega: alpha.clone(),
+        intercept: if problem.has_intercept() { problem.intercept(&alpha) } else { 0.0 },
+        certificate: problem.certificate(&alpha, &evaluation),
+        status: Status::Interrupted,
+        iterations: 0,
+        passes: 0,
+        alpha,
+    }
 }

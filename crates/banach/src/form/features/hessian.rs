@@ -80,7 +80,8 @@ pub(super) struct Norms {
     /// The square of the largest norm, for entries divided by `2^exponent`.
     largest: f64,
     exponent: f64,
-    /// `rho_k = (||phi_k||/max ||phi||)^(2/(q-2))`, so that `|rho_k u_k|^(q-2)` is the share of a feature in the trace of M.
+    /// `rho_k^theta` with `rho_k = (||phi_k||/max ||phi||)^(2/(q-2))`, so that `|rho_k u_k|^(q-2)` is the share of a feature in the
+    /// trace of M, and theta of [`root`].
     relative: Vec<f64>,
 }
 
@@ -90,10 +91,16 @@ impl Norms {
         let largest = largest(&squares);
         squares.par_chunks_mut(1 << 12).for_each(|squares| {
             squares.iter_mut().for_each(|square| *square = if largest > 0.0 { *square / largest } else { 1.0 });
-            raise(squares, 1.0 / (q - 2.0));
+            raise(squares, root(q) / (q - 2.0));
         });
         Self { largest, exponent, relative: squares }
     }
+}
+
+/// The power theta of `|u| rho` by which features are ordered, 1 for q >= 4: near q = 2, where norms decide, rho itself is
+/// out of range for all but the largest.
+fn root(q: f64) -> f64 {
+    (0.5 * (q - 2.0)).min(1.0)
 }
 
 /// The norms of the features, found once.
@@ -113,8 +120,12 @@ const JUDGED: usize = 16_384;
 
 /// The features that carry the trace of M.
 fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: usize) -> Selection {
-    let power = form.exponent.q() - 2.0;
-    let v: Vec<f64> = at.u.iter().zip(&norms.relative).map(|(u, rho)| (u * rho).abs()).collect();
+    let (power, root) = (form.exponent.q() - 2.0, root(form.exponent.q()));
+    let mut v: Vec<f64> = at.u.iter().map(|u| u.abs() / size).collect();
+    if root < 1.0 {
+        v.par_chunks_mut(1 << 12).for_each(|v| raise(v, root));
+    }
+    v.iter_mut().zip(&norms.relative).for_each(|(v, rho)| *v *= rho);
     let most = largest(&v);
     let every = (v.len() / JUDGED).max(1);
     let place = |v: f64| ((most.to_bits() >> 48) - (v.to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
@@ -134,7 +145,7 @@ fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: us
     let columns = columns_above(&v, threshold, keep);
     let weights: Vec<f64> = columns.iter().map(|&column| (at.u[column].abs() / size).powf(power)).collect();
     // A feature counts for about what the mean of its bucket does; those that are judged stand for all.
-    let share = |v: f64| norms.largest * (v / size).powf(power);
+    let share = |v: f64| norms.largest * v.powf(power / root);
     let means: Vec<f64> = buckets.iter().map(|bucket| share(bucket.sum / bucket.count.max(1) as f64)).collect();
     let mut kept = columns.iter().peekable();
     let mut tail = 0.0;

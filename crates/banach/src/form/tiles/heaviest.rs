@@ -5,9 +5,12 @@
 //! `|u| rho` takes a multiplication. The C monomials with the largest scores are kept, exactly; of the others a sample of scores, so
 //! that their part of the trace is known.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    ops::Range,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::{
@@ -36,12 +39,30 @@ pub(crate) struct Heaviest {
     /// Their u, divided by `2^exponent`.
     pub u: Vec<f64>,
     pub exponent: f64,
-    /// Scores of monomials that were not kept; each stands for `each` of them.
-    pub left_out: Vec<f64>,
+    /// Some of the monomials that were not kept; each stands for `each` of them.
+    pub left_out: Vec<LeftOut>,
+    /// 0 where all monomials are kept.
     pub each: f64,
 }
 
-/// Scores that are kept of the monomials that are left out, about.
+impl Heaviest {
+    /// Whether no monomial is left out.
+    pub(super) fn is_complete(&self) -> bool {
+        self.each == 0.0
+    }
+}
+
+/// A monomial that was not kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeftOut {
+    score: f64,
+    /// Its u, divided by `2^exponent`.
+    pub u: f64,
+    /// The square of its norm, relative to the largest.
+    square: f64,
+}
+
+/// Monomials of which that much is kept, about.
 const JUDGED: u64 = 1 << 14;
 
 /// The relative norms of the monomials, about.
@@ -50,6 +71,9 @@ pub(super) struct Norms {
     /// `rho` of each variable, and of what the monomials of a degree have in common; at most 1.
     variables: Vec<f64>,
     degrees: Vec<f64>,
+    /// The squares of the relative norms themselves, in the same way.
+    squares: Vec<f64>,
+    degree_squares: Vec<f64>,
     /// The square of the largest norm, for entries divided by `2^exponent`.
     largest: f64,
     exponent: f64,
@@ -60,7 +84,9 @@ impl Norms {
         let (n, degrees) = (monomials.samples(), monomials.degrees.len());
         if monomials.scale != MonomialScale::Raw {
             let variables = vec![1.0; monomials.inputs()];
-            return Self { variables, degrees: vec![1.0; degrees], largest: n as f64, exponent: 0.0 };
+            let (squares, degrees) = (variables.clone(), vec![1.0; degrees]);
+            let degree_squares = degrees.clone();
+            return Self { variables, degrees, squares, degree_squares, largest: n as f64, exponent: 0.0 };
         }
         let mut column = vec![0.0; n];
         // The binary logarithms of root mean squares: the squares may be out of range.
@@ -79,11 +105,17 @@ impl Norms {
         let common = |degree: usize| degree as f64 * most + monomials.typical_root(degree).log2() + rows;
         let sizes_of: Vec<f64> = monomials.degrees.iter().map(|degree| common(degree.degree)).collect();
         let highest = sizes_of.iter().fold(f64::NEG_INFINITY, |highest, size| highest.max(*size));
-        let power = 2.0 / (monomials.exponent.q() - 2.0);
+        // Near q = 2, where norms alone decide, rho is out of range for all but the largest.
+        let power = (2.0 / (monomials.exponent.q() - 2.0)).min(1.0);
+        let raised = |sizes: &[f64], most: f64, power: f64| -> Vec<f64> {
+            sizes.iter().map(|size| ((size - most) * power).exp2()).collect()
+        };
         let exponent = highest.floor().clamp(-1000.0, 1000.0);
         Self {
-            variables: sizes.iter().map(|size| ((size - most) * power).exp2()).collect(),
-            degrees: sizes_of.iter().map(|size| ((size - highest) * power).exp2()).collect(),
+            variables: raised(&sizes, most, power),
+            degrees: raised(&sizes_of, highest, power),
+            squares: raised(&sizes, most, 2.0),
+            degree_squares: raised(&sizes_of, highest, 2.0),
             largest: scale_by_exp2(n as f64, 2.0 * (highest - exponent)),
             exponent,
         }
@@ -94,10 +126,18 @@ impl Norms {
         self.degrees[place.block] * place.prefix.iter().map(|&variable| self.variables[variable]).product::<f64>()
     }
 
-    /// `rho` of a monomial.
-    fn of(&self, monomials: &Monomials<'_>, variables: &[u32]) -> f64 {
+    /// `rho` of a monomial, and the square of its relative norm.
+    fn of(&self, monomials: &Monomials<'_>, variables: &[u32]) -> (f64, f64) {
         let block = monomials.degrees.iter().position(|degree| degree.degree == variables.len()).unwrap_or(0);
-        self.degrees[block] * variables.iter().map(|&variable| self.variables[variable as usize]).product::<f64>()
+        let product = |of: &[f64]| variables.iter().map(|&variable| of[variable as usize]).product::<f64>();
+        (self.degrees[block] * product(&self.variables), self.degree_squares[block] * product(&self.squares))
+    }
+
+    /// The square of the relative norm of an entry of a tile.
+    fn square(&self, place: &Place<'_>, column: usize, row: usize) -> f64 {
+        let prefix: f64 = place.prefix.iter().map(|&variable| self.squares[variable]).product();
+        let of = |range: &Range<usize>, at: usize| if range.is_empty() { 1.0 } else { self.squares[range.start + at] };
+        self.degree_squares[place.block] * prefix * of(&place.outer, column) * of(&place.inner, row)
     }
 }
 
@@ -120,7 +160,7 @@ impl Candidate {
 #[derive(Debug, Clone, Default)]
 struct Found {
     candidates: Vec<Candidate>,
-    left_out: Vec<f64>,
+    left_out: Vec<LeftOut>,
     /// Entries until the next one that is judged.
     until: usize,
     /// Rows of one column, for a moment.
@@ -185,7 +225,8 @@ impl Collect<'_> {
                 let (column, row) = (at / inner.len(), at % inner.len());
                 let score = tile.u[at].abs() * inner[row] * outer(column) * common;
                 if score > 0.0 {
-                    found.left_out.push(score);
+                    let u = tile.factor * tile.u[at].abs();
+                    found.left_out.push(LeftOut { score, u, square: self.norms.square(place, column, row) });
                 }
                 at += self.every;
             }
@@ -268,7 +309,8 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
             indices: candidates.iter().map(|candidate| candidate.index).collect(),
             u: candidates.iter().map(|candidate| candidate.u).collect(),
             exponent: scaled(alpha, copy),
-            left_out: left_out.filter(|score| *score < least).collect(),
+            // Of those as heavy as the last that is kept, some are left out.
+            left_out: left_out.filter(|one| one.score <= least).collect(),
             each: every as f64,
         });
     }
@@ -301,14 +343,15 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
     let listed = Listed::new(&form.monomials, &at.indices);
-    let share = |score: f64| (score / size).powf(q - 2.0);
-    let mut tail = at.each * at.left_out.iter().map(|score| share(*score)).sum::<f64>();
+    let share = |u: f64, square: f64| (u / size).powf(q - 2.0) * square;
+    let mut tail = at.each * at.left_out.iter().map(|one| share(one.u, one.square)).sum::<f64>();
     let mut columns: Vec<usize> = (0..at.u.len()).collect();
     if keep < columns.len() {
-        let score = |column: usize| norms.of(&form.monomials, listed.variables(column)) * at.u[column].abs();
-        let scores: Vec<f64> = columns.iter().map(|&column| score(column)).collect();
+        let norms: Vec<(f64, f64)> =
+            columns.iter().map(|&column| norms.of(&form.monomials, listed.variables(column))).collect();
+        let scores: Vec<f64> = norms.iter().zip(&at.u).map(|((rho, _), u)| rho * u.abs()).collect();
         columns.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        tail += columns[keep..].iter().map(|&column| share(scores[column])).sum::<f64>();
+        tail += columns[keep..].iter().map(|&column| share(at.u[column].abs(), norms[column].1)).sum::<f64>();
         columns.truncate(keep);
         columns.sort_unstable();
     }

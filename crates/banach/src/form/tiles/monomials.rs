@@ -10,7 +10,7 @@ use crate::{
     Error, Exponent, FeatureMatrix, MAX_ENTRY,
     exponent::{binary_exponent, largest, scale_by_exp2},
     form::heaviest::Columns,
-    kernel::{Block, MAX_DEGREE, MonomialScale, TensorKernel, cardinality, finite_norms},
+    kernel::{Block, MAX_DEGREE, MonomialScale, TensorKernel, cardinality, ln_norms},
 };
 
 /// The features of a kernel with finitely many of them, `phi_k(x) = c_k^(1/q) x^k`, or the same at another
@@ -181,10 +181,9 @@ impl<'a> Monomials<'a> {
 
     /// Refuses points at which a monomial may be out of range.
     fn check(&self, x: &FeatureMatrix<'_>) -> Result<(), Error> {
-        for (row, (size, column)) in x.sample_sizes().into_iter().enumerate() {
-            let scale = self.exponents.get(column).map_or(1.0, |exponent| scale_by_exp2(1.0, -exponent));
+        for (row, (size, column)) in x.sample_sizes(&self.exponents).into_iter().enumerate() {
             for &Degree { degree, .. } in &self.degrees {
-                let value = self.typical_root(degree) * (size * scale).powi(degree as i32);
+                let value = self.typical_root(degree) * size.powi(degree as i32);
                 if value.is_nan() || value > MAX_ENTRY {
                     return Err(Error::BadEntry { what: "Phi_n", row, column, value, limit: MAX_ENTRY });
                 }
@@ -199,7 +198,8 @@ impl<'a> Monomials<'a> {
             return Ok(None);
         }
         let column = |j: usize, out: &mut [f64]| x.column_into(j, out);
-        let norms = finite_norms(&*self.kernel, self.exponent, x.samples(), x.features(), column);
+        let norms = ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), column);
+        let norms: Vec<f64> = norms.into_iter().map(f64::exp).collect();
         let factor = |norm: &f64| scale_by_exp2(if *norm > 0.0 { 1.0 / norm } else { 1.0 }, -self.row_exponent);
         let rows: Vec<f64> = norms.iter().map(factor).collect();
         if let Some(row) = rows.iter().position(|row| row.is_nan() || *row > MAX_ENTRY) {

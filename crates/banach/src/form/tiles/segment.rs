@@ -63,7 +63,7 @@ pub(super) fn segment<'a>(
     let mut indices = [&kept_from.indices[..], &kept_to.indices].concat();
     indices.sort_unstable();
     indices.dedup();
-    let everything = kept_from.left_out.is_empty() && kept_to.left_out.is_empty();
+    let everything = kept_from.is_complete() && kept_to.is_complete();
     if indices.is_empty() {
         return Box::new(Parabola::new([at_from, at_to], &d));
     }

@@ -118,6 +118,9 @@ pub(crate) struct Tile<'t> {
     /// The products, one tile of entries after another for the dual vectors of the group. Where there are functions, the
     /// visitor leaves weights in place of the first.
     pub u: &'t mut [f64],
+    /// The largest square of a mean divided by the deviation, where monomials are standardised; otherwise 0. Rounding grows
+    /// with it.
+    pub spread: f64,
     /// The group's running numbers in this stripe, zero at its start.
     pub state: &'t mut [f64],
     /// The stripe's sum of the function of the group at every point, before this tile is added.
@@ -394,9 +397,7 @@ impl Sweep<'_, '_> {
         if uniform && roots.pair == 0.0 {
             return;
         }
-        if scaled {
-            self.scale(place, roots, work);
-        }
+        let spread = if scaled { self.scale(place, roots, work) } else { 0.0 };
         let factor = if uniform && !scaled { roots.pair } else { 1.0 };
         let groups = alphas.len() / n / self.group;
         for group in 0..groups {
@@ -415,7 +416,7 @@ impl Sweep<'_, '_> {
             let sum = sum_of(work.sums, groups, group);
             let state = &mut work.states[group * self.state..][..self.state];
             let u = &mut work.tile[..self.group * length];
-            let weighs = visitor.visit(Tile { place, group, factor, u, state, sum: &mut *sum }, own);
+            let weighs = visitor.visit(Tile { place, group, factor, u, spread, state, sum: &mut *sum }, own);
             let Some(points) = self.output.filter(|_| weighs) else { continue };
             let w = &mut work.tile[..length];
             if scaled {
@@ -429,8 +430,8 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// The means of the monomials of a tile, and the factors that bring them to their scale.
-    fn scale(&self, place: &Place<'_>, roots: &Roots, work: &mut Work<'_>) {
+    /// The means of the monomials of a tile, and the factors that bring them to their scale; returns [`Tile::spread`].
+    fn scale(&self, place: &Place<'_>, roots: &Roots, work: &mut Work<'_>) -> f64 {
         let (monomials, length) = (self.monomials, place.len());
         let (x, n) = (&monomials.points.x, monomials.samples() as f64);
         let (means, scales) = (&mut work.means[..length], &mut work.scales[..length]);
@@ -444,6 +445,8 @@ impl Sweep<'_, '_> {
         if !place.is_uniform() {
             place.weigh(roots, scales);
         }
+        let ratios = means.iter().zip(&*scales).map(|(mean, scale)| (mean * scale) * (mean * scale));
+        ratios.fold(0.0, f64::max)
     }
 }
 

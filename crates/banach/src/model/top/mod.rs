@@ -217,7 +217,7 @@ impl DualModel<'_> {
         let Found { candidates, end, skipped } = found;
         let (unlisted, least) = (candidates.rejected().max(skipped.upper), candidates.least());
         let kept = candidates.into_sorted();
-        let set_proven = self.radius.is_some() && unlisted < least;
+        let set_proven = self.radius.is_some() && unlisted < least && (!kept.is_empty() || unlisted == 0.0);
         TopMonomials {
             end,
             nodes,

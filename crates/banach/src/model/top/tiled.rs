@@ -70,8 +70,10 @@ struct Sizes {
     most: Vec<f64>,
     weighted: Vec<f64>,
     norms: Vec<Vec<f64>>,
-    /// How far the optimal dual vector, and rounding, can move `u_k`, per unit of `||phi_k||_2`.
-    reach: f64,
+    /// How far the optimal dual vector, and rounding, can move `u_k`, per unit of `||phi_k||_2`; more where monomials have
+    /// been centred.
+    radius: f64,
+    rounding: f64,
     /// `||alpha||_2`, and `||phi_k||_2` where all monomials have one size.
     alpha: f64,
     unit: Option<f64>,
@@ -90,8 +92,8 @@ impl Sizes {
             most: Vec::with_capacity(d),
             weighted: Vec::with_capacity(d),
             norms: vec![Vec::with_capacity(d); degrees.len()],
-            // Products, their sums and what is made of them are rounded; centring loses a little more.
-            reach: tree.radius + 4.0 * tree.rounding(highest) * norm,
+            radius: tree.radius,
+            rounding: 4.0 * tree.rounding(highest) * norm,
             alpha: norm,
             unit: (monomials.scale() != MonomialScale::Raw).then_some((n as f64).sqrt()),
             constant: (n as f64).sqrt(),
@@ -128,7 +130,8 @@ impl Sizes {
     /// Bounds over all monomials of a tile.
     fn bound(&self, place: &Place<'_>) -> Bound {
         let margin = 1.0 + 1e-10;
-        let width = margin * self.width(place);
+        // What has not been looked at may be as good as constant.
+        let width = margin * self.width(place, if self.unit.is_some() { 1e9 } else { 0.0 });
         let value = match self.unit {
             Some(norm) => self.alpha * norm,
             None if place.degree < 2 => self.alpha * self.norm(place),
@@ -142,8 +145,8 @@ impl Sizes {
     }
 
     /// How far `u_k` of a monomial of the tile can be from that of the optimum.
-    fn width(&self, place: &Place<'_>) -> f64 {
-        self.reach * self.unit.unwrap_or_else(|| self.norm(place))
+    fn width(&self, place: &Place<'_>, spread: f64) -> f64 {
+        (self.radius + self.rounding * (1.0 + spread)) * self.unit.unwrap_or_else(|| self.norm(place))
     }
 
     /// `||phi_k||_2` of the monomials of a tile, at most.
@@ -245,7 +248,7 @@ impl Visitor for Largest<'_> {
     }
 
     fn visit(&self, tile: Tile<'_>, part: &mut Part) -> bool {
-        let width = self.sizes.width(tile.place);
+        let width = self.sizes.width(tile.place, tile.spread);
         part.looked_at += tile.place.len() as u64;
         for (column, u) in tile.u.chunks(tile.place.inner_len()).enumerate() {
             let most = tile.factor * largest(u);

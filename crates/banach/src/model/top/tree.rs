@@ -71,8 +71,9 @@ pub(super) struct Tree {
     /// The powers of two taken out of the variables at every place of the tree.
     exponents: Vec<f64>,
     pub alpha: Vec<f64>,
-    /// What every monomial is multiplied with: 1, or `1/||Phi(x_i)||_q`.
+    /// What every monomial is multiplied with: 1, or `1/||Phi(x_i)||_q`, divided by a power of two.
     pub first: Vec<f64>,
+    first_exponent: f64,
     pub coefficients: Coefficients,
     pub scale: MonomialScale,
     /// A bound on the distance of the optimal dual vector, in units of `alpha`.
@@ -149,7 +150,8 @@ impl Tree {
             coefficients,
             scale: model.scale,
             radius,
-            exponent: alpha_exponent + shift + base,
+            exponent: alpha_exponent + shift + if raw { base } else { 0.0 },
+            first_exponent: base,
             alpha_exponent,
         };
         tree.order();
@@ -222,24 +224,15 @@ impl Tree {
             let width = self.radius * norm + self.rounding(degree) * moduli;
             return Value { u: coefficient * u, width: coefficient * width, divisor: 1.0 };
         }
-        // A power of two, so that squares stay in range.
-        let size = scale_by_exp2(1.0, f64::from(binary_exponent(largest) - 1));
-        let inverse = 1.0 / size;
-        let mean = match self.scale {
-            MonomialScale::Standardized => sum(z, alpha, |z, _| z * inverse) / n,
-            _ => 0.0,
-        };
-        let squares = sum(z, alpha, |z, _| (z * inverse - mean) * (z * inverse - mean));
-        let deviation = (squares / n).sqrt();
-        // What rounding leaves of a constant.
-        if deviation <= self.rounding(degree) * mean.abs() {
+        let (mean, factor) = self.scale.of_column(z);
+        if factor == 0.0 {
             return nothing;
         }
-        let u = sum(z, alpha, |z, a| (z * inverse - mean) * a) / deviation;
-        let moduli = sum(z, alpha, |z, a| (z.abs() * inverse + mean.abs()) * a.abs()) / deviation;
+        let u = sum(z, alpha, |z, a| (z - mean) * factor * a);
+        let moduli = sum(z, alpha, |z, a| (z.abs() + mean.abs()) * factor * a.abs());
         // The mean and the deviation are rounded too.
-        let rounding = 4.0 * self.rounding(degree) * (1.0 + mean.abs() / deviation) * moduli;
-        Value { u, width: self.radius * n.sqrt() + rounding, divisor: deviation * size }
+        let rounding = 4.0 * self.rounding(degree) * (1.0 + mean.abs() * factor) * moduli;
+        Value { u, width: self.radius * n.sqrt() + rounding, divisor: 1.0 / factor }
     }
 
     /// The monomial at the end of a path of places.
@@ -262,7 +255,7 @@ impl Tree {
 
     /// The power of two that was taken out of a monomial.
     pub(super) fn exponent_of(&self, places: &[usize]) -> f64 {
-        places.iter().map(|&place| self.exponents[place]).sum()
+        self.first_exponent + places.iter().map(|&place| self.exponents[place]).sum::<f64>()
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{DualProblem, Error, loss::Targets};
 /// folds are problems over the one form, and a gamma is one batch for the solver that starts from the solutions for
 /// the gamma before it, or a few gammas are ([`Solver::shares_passes`]). The gamma of a fold is that of the whole, as in scikit-learn's `C`.
 ///
-/// The observer sees the problem `gamma * folds + fold`. When it stops, the fits that are left get a start with its
+/// The observer sees the problem `gamma * folds + fold`. When it stops, the fits that are left get the null model with its
 /// certificate and the status [`Interrupted`](super::Status::Interrupted); no gamma with such a fit is ever the best.
 ///
 /// ```

@@ -174,10 +174,13 @@ impl CrossValidation {
 }
 
 impl Mean {
-    pub(crate) fn over(folds: &[(f64, f64)]) -> Self {
+    /// Over folds, each a weight > 0 and a value; NaN over none.
+    pub fn over(folds: &[(f64, f64)]) -> Self {
         let value = mean(folds, |value| value);
-        let deviation = mean(folds, |fold| (fold - value).powi(2));
-        Self { value, standard_error: (deviation / (folds.len() - 1) as f64).sqrt() }
+        // Relative to the largest deviation, whose square may be out of range.
+        let size = folds.iter().fold(0.0_f64, |size, (_, fold)| size.max((fold - value).abs()));
+        let variance = if size > 0.0 { mean(folds, |fold| ((fold - value) / size).powi(2)) } else { 0.0 };
+        Self { value, standard_error: size * (variance / (folds.len() as f64 - 1.0)).sqrt() }
     }
 }
 
