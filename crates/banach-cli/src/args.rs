@@ -173,6 +173,9 @@ pub(crate) enum Measured {
         /// Small sizes that take seconds; what they say of speed and memory is little.
         #[arg(long)]
         quick: bool,
+        /// The first seed of the comparison with the Lasso. Its settings were chosen on the seeds 0 to 9.
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
+        seed: u64,
         /// A Python interpreter with the packages of experiments/peers/requirements.txt; without one the Lasso is left out.
         #[arg(long, value_name = "PATH")]
         python: Option<PathBuf>,

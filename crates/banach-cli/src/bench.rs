@@ -44,10 +44,11 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
             let tiles = TilesBench::run(request(usize::from(rounds)), &mut Bar::new())?;
             show(json, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
         }
-        Some(Measured::Interactions { json, quick, python }) => {
-            let request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
+        Some(Measured::Interactions { json, quick, seed, python }) => {
+            let mut request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
             let program =
                 std::env::current_exe().context("finding this program, which measures in processes of its own")?;
+            request.recovery.first = seed;
             let request = interactions::Request { python, program: Some(program), ..request };
             let interactions = Interactions::run(request, &mut Bar::new())?;
             show(json, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
