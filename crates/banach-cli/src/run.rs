@@ -1,7 +1,5 @@
 //! From arguments to results.
 
-use std::process::ExitCode;
-
 use anyhow::Context;
 
 use crate::{
@@ -11,7 +9,7 @@ use crate::{
     reproduce::reproduce,
 };
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
     if let Some(threads) = arguments.threads {
         anyhow::ensure!((1..=1024).contains(&threads), "--threads {threads}; allowed: 1 to 1024");
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting the threads")?;
@@ -21,5 +19,5 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Reproduce(what) => reproduce(what)?,
         Command::Bench(what) => bench(what)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }

@@ -287,6 +287,14 @@ pub enum Error {
         /// What else would work.
         instead: &'static str,
     },
+    /// Threads that the operating system does not give.
+    #[error("{} threads cannot be started ({reason}): ask for fewer", threads.map_or("the".to_owned(), |threads| threads.to_string()))]
+    Threads {
+        /// The number that was asked for; `None` for one per core.
+        threads: Option<std::num::NonZero<usize>>,
+        /// What the system says.
+        reason: String,
+    },
     /// A loss that a solver cannot handle.
     #[error("the {solver} solver does not handle the {loss} loss; allowed: {allowed}")]
     Unsupported {

@@ -65,11 +65,12 @@ mod problem;
 mod search;
 pub mod selection;
 pub mod solver;
+mod workers;
 
 pub use certificate::Certificate;
 pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
-pub use estimator::{Classification, Classifier, Regression, Regressor, SolverChoice};
+pub use estimator::{Classification, Classifier, Ground, Regression, Regressor, SolverChoice};
 pub use exponent::Exponent;
 pub use form::{
     Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, Plan, Planner,
@@ -84,6 +85,8 @@ pub use solver::{
     CrossValidation, Folds, GammaGrid, Gradient, Linesearch, Newton, Observer, Path, Progress, ProximalGradient, Rule,
     Solution, Solver, Start, Status, Stopping, Unobserved, cross_validate, cross_validate_all, path, path_all,
 };
+
+pub use workers::{Switch, Workers};
 
 /// The snippets of the README, executed as documentation tests.
 #[cfg(doctest)]

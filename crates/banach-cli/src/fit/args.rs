@@ -1,8 +1,11 @@
 //! What `banach fit` can be asked.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
-use banach::{Exponent, Route, kernel::MonomialScale};
+use banach::{
+    Exponent, Route,
+    kernel::{Degrees, MonomialScale},
+};
 use clap::{Args, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -191,34 +194,6 @@ pub(crate) enum LossName {
     SquaredHinge,
 }
 
-/// One degree, or a range of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Degrees {
-    pub min: usize,
-    pub max: usize,
-    /// Whether a range was asked for, be it of one degree.
-    pub range: bool,
-}
-
-impl FromStr for Degrees {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| ());
-        let ends = |(min, max): (&str, &str)| Ok(Self { min: number(min)?, max: number(max)?, range: true });
-        let range = text.split_once("..=").or_else(|| text.split_once("..")).or_else(|| text.split_once('-'));
-        let parsed = match range {
-            Some(range) => ends(range),
-            None => number(text).map(|degree| Self { min: degree, max: degree, range: false }),
-        };
-        match parsed {
-            Ok(degrees) if degrees.min <= degrees.max => Ok(degrees),
-            Ok(degrees) => Err(format!("the first degree is the lower one: {}..{}", degrees.max, degrees.min)),
-            Err(()) => Err("write one degree, as 2, or a range, as 1..2".to_owned()),
-        }
-    }
-}
-
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
@@ -251,18 +226,6 @@ fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn degrees_are_one_or_a_range() {
-        let degrees = |text: &str| text.parse::<Degrees>();
-        assert_eq!(degrees("2"), Ok(Degrees { min: 2, max: 2, range: false }));
-        for text in ["1..3", "1-3", "1..=3", " 1 .. 3 "] {
-            assert_eq!(degrees(text), Ok(Degrees { min: 1, max: 3, range: true }), "{text}");
-        }
-        for text in ["", "x", "3..1", "-1", "1..", "1.5"] {
-            assert!(degrees(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn sizes_have_units() {

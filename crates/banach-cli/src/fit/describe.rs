@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use banach::{
-    DualModel, DualProblem, Exponent, FeatureMatrix, Memory, Newton, Solution,
+    DualModel, DualProblem, FeatureMatrix, Memory, Newton, Solution,
     kernel::{MonomialScale, TensorKernel},
     model::Budget,
     selection::{MonomialRanking, Refit, SelectionOptions, StabilityOptions, select, stability},
@@ -20,9 +20,6 @@ use super::{
 
 /// Lines of a table of variables or of frequencies.
 const ROWS: usize = 20;
-
-/// The penalty of the second fit, where the loss is not the squared one: enough to keep separable classes finite.
-const REFIT_GAMMA: f64 = 10.0;
 
 /// What the tables are made from.
 pub(super) struct Described<'a> {
@@ -136,9 +133,7 @@ impl Described<'_> {
         let count = fit.choice.cv.unwrap_or(FOLDS.min(rows));
         let folds = any_folds(self.goal, rows, count, fit.running.seed)?;
         let mut options = SelectionOptions::new(terms, folds);
-        if source.problem.loss().curvature().is_none() {
-            options.refit = Refit::Penalised { exponent: Exponent::new(2.0)?, gamma: REFIT_GAMMA };
-        }
+        options.refit = Refit::for_loss(source.problem.loss());
         let mut phase = phase(fit, "selection", count + 1);
         let ranking = self.ranking(source);
         let selection = select(source.problem, self.x, &ranking, &options, source.solver, &mut phase)?;

@@ -8,8 +8,6 @@ mod result;
 mod text;
 mod validate;
 
-use std::process::ExitCode;
-
 use banach::{
     DualProblem, FeatureMatrix, Folds, GammaGrid, Memory, Newton, Plan, Planner, Shape, Solution, Solver, Start,
     Status, Stopping,
@@ -33,7 +31,7 @@ const GAMMAS: usize = 20;
 /// The folds unless told otherwise.
 const FOLDS: usize = 5;
 
-pub(crate) fn fit(fit: &Fit) -> anyhow::Result<ExitCode> {
+pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
     let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
     let kernel = resolve::kernel(&fit.model)?;
     let mut data = read(fit, memory)?;
@@ -100,7 +98,7 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<ExitCode> {
     };
     print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
     let done = worst == Status::Converged && !interrupt::pressed();
-    Ok(if done { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(u8::from(!done))
 }
 
 fn read(fit: &Fit, memory: Memory) -> anyhow::Result<Dataset> {

@@ -4,61 +4,32 @@ use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use banach::{
-    Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge,
-    kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, TensorKernel},
+    Loss,
+    kernel::{self, KernelChoice, TensorKernel},
+    loss::{LossSpec, Targets},
 };
 use banach_io::{Classes, Dataset, FirstText};
 
-use super::args::{Degrees, KernelName, LossName, Model};
+use super::args::{KernelName, LossName, Model};
 
 /// The kernel that was asked for.
-pub(super) fn kernel(model: &Model) -> anyhow::Result<Arc<dyn TensorKernel>> {
-    let Model { kernel: name, degree, coef0, scale, .. } = *model;
-    ensure!(
-        coef0.is_none() || name == KernelName::Poly,
-        "--coef0 belongs to --kernel poly; leave it out, or choose that kernel"
-    );
-    ensure!(
-        scale.is_none() || matches!(name, KernelName::Poly | KernelName::Exp),
-        "--scale belongs to --kernel poly and --kernel exp; for others multiply the columns"
-    );
-    let scale = scale.unwrap_or(1.0);
-    let pairs = Degrees { min: 2, max: 2, range: false };
-    let kernel: Arc<dyn TensorKernel> = match (name, degree) {
-        (KernelName::Linear, None | Some(Degrees { min: 1, max: 1, .. })) => Arc::new(Linear),
-        (KernelName::Linear, Some(_)) => {
-            bail!("--kernel linear has degree 1; for others choose --kernel poly or anova")
-        }
-        (KernelName::Poly, Some(Degrees { min, max, range: true })) => {
-            let coef0 = coef0.unwrap_or(1.0);
-            ensure!(
-                coef0 > 0.0 || min == max,
-                "--coef0 0 leaves the degree {max} alone; choose it above 0 for a range"
-            );
-            Arc::new(PowerSeries::cut(&Polynomial::new(max, scale, coef0)?, min, max)?)
-        }
-        (KernelName::Poly, degree) => {
-            Arc::new(Polynomial::new(degree.unwrap_or(pairs).max, scale, coef0.unwrap_or(0.0))?)
-        }
-        (KernelName::Anova, degree) => {
-            let Degrees { min, max, .. } = degree.unwrap_or(pairs);
-            Arc::new(Anova::new(min, max)?)
-        }
-        (KernelName::Exp, None) => Arc::new(Exponential::new(scale)?),
-        (KernelName::Exp, Some(Degrees { min, max, .. })) => {
-            Arc::new(PowerSeries::cut(&Exponential::new(scale)?, min, max)?)
-        }
-    };
-    Ok(if model.normalize_kernel { Arc::new(Normalized(kernel)) } else { kernel })
+pub(super) fn kernel(model: &Model) -> Result<Arc<dyn TensorKernel>, banach::Error> {
+    let Model { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
+    KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }.spec()?.build()
 }
 
-impl LossName {
-    fn for_classes(self) -> bool {
-        matches!(self, Self::Logistic | Self::Hinge | Self::SquaredHinge)
+impl From<KernelName> for kernel::KernelName {
+    fn from(name: KernelName) -> Self {
+        match name {
+            KernelName::Linear => Self::Linear,
+            KernelName::Poly => Self::Poly,
+            KernelName::Anova => Self::Anova,
+            KernelName::Exp => Self::Exp,
+        }
     }
 }
 
-fn loss(name: LossName, model: &Model) -> anyhow::Result<Box<dyn Loss>> {
+fn loss(name: LossName, model: &Model) -> anyhow::Result<LossSpec> {
     let Model { epsilon, rho, tau, .. } = *model;
     for (option, given, owner) in [
         ("--epsilon", epsilon, LossName::EpsilonInsensitive),
@@ -68,21 +39,21 @@ fn loss(name: LossName, model: &Model) -> anyhow::Result<Box<dyn Loss>> {
         ensure!(given.is_none() || name == owner, "{option} belongs to another loss; see --loss in banach fit --help");
     }
     Ok(match name {
-        LossName::Squared => Box::new(Squared),
-        LossName::Absolute => Box::new(Absolute),
-        LossName::EpsilonInsensitive => Box::new(EpsilonInsensitive::new(epsilon.unwrap_or(0.1))?),
-        LossName::Huber => Box::new(Huber::new(rho.unwrap_or(1.35))?),
-        LossName::Quantile => Box::new(Quantile::new(tau.unwrap_or(0.5))?),
-        LossName::Logistic => Box::new(Logistic),
-        LossName::Hinge => Box::new(Hinge),
-        LossName::SquaredHinge => Box::new(SquaredHinge),
+        LossName::Squared => LossSpec::Squared,
+        LossName::Absolute => LossSpec::Absolute,
+        LossName::EpsilonInsensitive => LossSpec::EpsilonInsensitive { epsilon: epsilon.unwrap_or(LossSpec::EPSILON) },
+        LossName::Huber => LossSpec::Huber { rho: rho.unwrap_or(LossSpec::RHO) },
+        LossName::Quantile => LossSpec::Quantile { tau: tau.unwrap_or(LossSpec::TAU) },
+        LossName::Logistic => LossSpec::Logistic,
+        LossName::Hinge => LossSpec::Hinge,
+        LossName::SquaredHinge => LossSpec::SquaredHinge,
     })
 }
 
 /// What is to be predicted: one function for a number or for two classes, otherwise one for every class.
 #[derive(Debug)]
 pub(super) struct Goal {
-    pub loss: Box<dyn Loss>,
+    pub loss: Arc<dyn Loss>,
     pub functions: Vec<Function>,
     /// Labels, if they are what is predicted.
     pub classes: Option<Classes>,
@@ -103,8 +74,9 @@ impl Goal {
         let two = target.classes().is_some_and(|classes| classes.labels.len() == 2);
         let default = if target.numbers().is_none() || two { LossName::Logistic } else { LossName::Squared };
         let chosen = model.loss.unwrap_or(default);
-        let loss = loss(chosen, model)?;
-        if chosen.for_classes() {
+        let spec = loss(chosen, model)?;
+        let loss = spec.build()?;
+        if spec.targets() == Targets::Signs {
             let Some(classes) = target.classes() else {
                 bail!("the target {name:?} has very many different numbers, which are no classes; use --loss squared");
             };

@@ -13,6 +13,7 @@ use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::{FeatureMatrix, scratch::Pool};
+use crate::workers::checkpoint;
 
 /// Bytes of the matrix in a block: a fraction of a second-level cache.
 const BLOCK_BYTES: usize = 192 << 10;
@@ -90,6 +91,7 @@ impl Sweep {
             sum.fill(0.0);
             state.fill(0.0);
             for columns in layout.blocks(stripe) {
+                checkpoint();
                 let width = columns.len();
                 let (own, left) = std::mem::take(&mut features).split_at_mut(width * self.per_feature);
                 features = left;

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    SolverChoice,
+    Ground, SolverChoice,
     fitted::{Fitted, fitted},
     parameters::{Parameters, parameters},
 };
@@ -76,12 +76,41 @@ impl Classifier {
         if y.len() != x.samples() {
             return Err(Error::Shape { what: "y", got: y.len(), expected: x.samples() });
         }
+        let (classes, signs) = Self::signs(y, sample_weight)?;
+        let outputs: Vec<&[f64]> = signs.iter().map(|signs| &signs[..]).collect();
+        let fitted = checked.fit(x, &outputs, sample_weight, observer)?;
+        Ok(Classification { fitted, classes, loss: self.parameters.loss.clone() })
+    }
+
+    /// The labels that occur, in order, and the targets of every function: 1 for its class, -1 for all others.
+    pub fn signs(y: &[i64], sample_weight: Option<&[f64]>) -> Result<(Vec<i64>, Vec<Vec<f64>>), Error> {
         let classes = classes(y, sample_weight)?;
         let against_others =
             |class: &i64| -> Vec<f64> { y.iter().map(|label| if label == class { 1.0 } else { -1.0 }).collect() };
-        let signs: Vec<Vec<f64>> = positive(&classes).iter().map(against_others).collect();
-        let outputs: Vec<&[f64]> = signs.iter().map(|signs| &signs[..]).collect();
-        let fitted = checked.fit(x, &outputs, sample_weight, observer)?;
+        let signs = positive(&classes).iter().map(against_others).collect();
+        Ok((classes, signs))
+    }
+
+    /// The form of the data, for so many problems at a time; see [`Ground`].
+    pub fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
+        self.parameters.check(Targets::Signs)?.ground(x, problems)
+    }
+
+    /// The model with the [solutions](Classification::solutions) and [radii](Classification::radii) of a fit to the same
+    /// samples, by the route that was taken, without fitting it again. The classes are in increasing order.
+    pub fn restore(
+        &self,
+        x: &FeatureMatrix<'_>,
+        classes: Vec<i64>,
+        solutions: Vec<Solution>,
+        radii: Vec<Option<f64>>,
+        route: Route,
+    ) -> Result<Classification, Error> {
+        let (got, expected) = (solutions.len(), positive(&classes).len());
+        if classes.len() < 2 || got != expected || !classes.is_sorted_by(|a, b| a < b) {
+            return Err(Error::Shape { what: "the solutions for these classes", got, expected });
+        }
+        let fitted = self.parameters.check(Targets::Signs)?.restore(x, solutions, radii, route)?;
         Ok(Classification { fitted, classes, loss: self.parameters.loss.clone() })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{Certificate, DualModel, Error, FeatureMatrix, Features, Plan, Predict, QForm, Solution, Status};
+use crate::{Certificate, DualModel, Error, FeatureMatrix, Plan, Predict, Solution, Status};
 
 /// Fitted functions `f + b`, one for every output or class.
 #[derive(Debug, Clone)]
@@ -20,18 +20,10 @@ impl Fitted {
     pub(super) fn new(
         summary: String,
         plan: Plan,
-        form: &dyn QForm,
-        x: &FeatureMatrix<'_>,
+        functions: Box<dyn Predict>,
         solutions: Vec<Solution>,
         radii: Vec<Option<f64>>,
     ) -> Self {
-        let alphas: Vec<f64> = solutions.iter().flat_map(|solution| &solution.alpha).copied().collect();
-        // A linear model predicts by its weights, also where the tensor was the cheaper way to fit it.
-        let functions = if plan.lists_inputs() {
-            Features::new(x.view(), plan.exponent()).predictor(&alphas)
-        } else {
-            form.predictor(&alphas)
-        };
         Self { summary, plan, functions: functions.into(), solutions, radii }
     }
 
@@ -46,6 +38,10 @@ impl Fitted {
 
     pub(super) fn solutions(&self) -> &[Solution] {
         &self.solutions
+    }
+
+    pub(super) fn radii(&self) -> &[Option<f64>] {
+        &self.radii
     }
 
     pub(super) fn plan(&self) -> &Plan {
@@ -122,6 +118,12 @@ macro_rules! fitted {
         /// What the solver found: one solution for every function.
         pub fn solutions(&self) -> &[Solution] {
             self.fitted.solutions()
+        }
+
+        /// For every function a bound on the distance from its dual vector to the optimal one, where the loss gives one
+        /// ([`DualProblem::radius`](crate::DualProblem::radius)).
+        pub fn radii(&self) -> &[Option<f64>] {
+            self.fitted.radii()
         }
 
         /// The dual vector of a function.

@@ -8,5 +8,5 @@ mod regressor;
 mod tests;
 
 pub use classifier::{Classification, Classifier};
-pub use parameters::SolverChoice;
+pub use parameters::{Ground, SolverChoice};
 pub use regressor::{Regression, Regressor};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::fitted::Fitted;
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Newton, Observer, Planner, ProximalGradient, Rates,
-    Route, Shape, Solver, Start, Stopping,
+    DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Newton, Observer, Plan, Planner, Predict,
+    ProximalGradient, QForm, Rates, Route, Shape, Solution, Solver, Start, Stopping,
     kernel::{Linear, MonomialScale, TensorKernel},
     loss::Targets,
 };
@@ -88,6 +88,31 @@ pub(super) struct Checked<'a> {
 }
 
 impl Checked<'_> {
+    /// The form of the data, for so many problems at a time.
+    pub(super) fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
+        let parameters = self.parameters;
+        let memory = parameters.memory.unwrap_or_default();
+        let plan = self.plan(x, memory, parameters.route, problems)?;
+        let form = plan.build(x)?;
+        // What the form does not take is left to the solver.
+        let rest = Memory::limit(memory.bytes().saturating_sub(plan.cost().bytes));
+        let solver = solver(parameters.solver, parameters.stopping, rest);
+        let Parameters { gamma, fit_intercept, .. } = *parameters;
+        Ok(Ground { plan, form, loss: parameters.loss.clone(), gamma, fit_intercept, rest, solver })
+    }
+
+    fn plan(
+        &self,
+        x: &FeatureMatrix<'_>,
+        memory: Memory,
+        route: Option<Route>,
+        problems: usize,
+    ) -> Result<Plan, Error> {
+        let Parameters { rates, scale, ref kernel, .. } = *self.parameters;
+        let planner = Planner { rates, memory, scale, problems, route, ..Planner::default() };
+        planner.plan(Shape::from(x), kernel.clone(), self.exponent)
+    }
+
     /// One function for every column of targets: plan, form, problems, solutions, model.
     pub(super) fn fit(
         &self,
@@ -96,34 +121,111 @@ impl Checked<'_> {
         weights: Option<&[f64]>,
         observer: &mut dyn Observer,
     ) -> Result<Fitted, Error> {
-        let Parameters { gamma, loss, fit_intercept, stopping, solver: choice, route, rates, .. } = self.parameters;
         check_lengths(x.samples(), outputs, weights)?;
-        let memory = self.parameters.memory.unwrap_or_default();
-        let planner = Planner {
-            rates: *rates,
-            memory,
-            scale: self.parameters.scale,
-            problems: outputs.len(),
-            route: *route,
-            ..Planner::default()
-        };
-        let plan = planner.plan(Shape::from(x), self.parameters.kernel.clone(), self.exponent)?;
-        let form = plan.build(x)?;
-        let problem = |y| -> Result<DualProblem<'_>, Error> {
-            let problem = DualProblem::new(&*form, &**loss, y, *gamma)?;
-            let problem = if let Some(weights) = weights { problem.with_sample_weights(weights)? } else { problem };
-            if *fit_intercept { problem.with_intercept() } else { Ok(problem) }
-        };
-        let problems: Vec<DualProblem<'_>> = outputs.iter().map(|y| problem(y)).collect::<Result<_, _>>()?;
-        // What the form does not take is left to the solver.
-        let rest = Memory::limit(memory.bytes().saturating_sub(plan.cost().bytes));
-        let solver = solver(*choice, *stopping, rest);
-        let solutions = solver.solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
+        let ground = self.ground(x, outputs.len())?;
+        let problems = ground.problems(outputs, weights)?;
+        let solutions = ground.solver().solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
         let radii =
             problems.iter().zip(&solutions).map(|(problem, found)| problem.radius(&found.certificate)).collect();
         drop(problems);
-        let summary = format!("{} loss, gamma = {gamma}", loss.name());
-        Ok(Fitted::new(summary, plan, &*form, x, solutions, radii))
+        let predictor = predictor(&ground.plan, &*ground.form, x, &solutions);
+        Ok(Fitted::new(self.summary(), ground.plan, predictor, solutions, radii))
+    }
+
+    /// The model of solutions that were found before, by the route that was taken then. A tensor is not stored for it.
+    pub(super) fn restore(
+        &self,
+        x: &FeatureMatrix<'_>,
+        solutions: Vec<Solution>,
+        radii: Vec<Option<f64>>,
+        route: Route,
+    ) -> Result<Fitted, Error> {
+        if solutions.is_empty() {
+            return Err(Error::Empty { what: "the solutions" });
+        }
+        let lengths = solutions.iter().flat_map(|solution| [("alpha", &solution.alpha), ("omega", &solution.omega)]);
+        for (what, numbers) in lengths {
+            if numbers.len() != x.samples() {
+                return Err(Error::Shape { what, got: numbers.len(), expected: x.samples() });
+            }
+            if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
+                return Err(Error::BadValue { what, row, value: numbers[row], allowed: "finite numbers" });
+            }
+        }
+        if radii.len() != solutions.len() {
+            return Err(Error::Shape { what: "the radii", got: radii.len(), expected: solutions.len() });
+        }
+        let memory = self.parameters.memory.unwrap_or_default();
+        let plan = self.plan(x, memory, Some(route), solutions.len())?;
+        let light = if route == Route::Gram { Route::Streamed } else { route };
+        let predictor = if plan.lists_inputs() {
+            linear_predictor(&plan, x, &solutions)
+        } else {
+            self.plan(x, memory, Some(light), solutions.len())?.build(x)?.predictor(&alphas(&solutions))
+        };
+        Ok(Fitted::new(self.summary(), plan, predictor, solutions, radii))
+    }
+
+    fn summary(&self) -> String {
+        format!("{} loss, gamma = {}", self.parameters.loss.name(), self.parameters.gamma)
+    }
+}
+
+/// The functions of solutions. A linear model predicts by its weights, also where the tensor was the cheaper way to fit it.
+fn predictor(plan: &Plan, form: &dyn QForm, x: &FeatureMatrix<'_>, solutions: &[Solution]) -> Box<dyn Predict> {
+    if plan.lists_inputs() { linear_predictor(plan, x, solutions) } else { form.predictor(&alphas(solutions)) }
+}
+
+fn linear_predictor(plan: &Plan, x: &FeatureMatrix<'_>, solutions: &[Solution]) -> Box<dyn Predict> {
+    Features::new(x.view(), plan.exponent()).predictor(&alphas(solutions))
+}
+
+fn alphas(solutions: &[Solution]) -> Vec<f64> {
+    solutions.iter().flat_map(|solution| &solution.alpha).copied().collect()
+}
+
+/// Parameters and data, ready for problems: the form by the route that was planned, the loss and the solver. For paths,
+/// cross-validation and selection; [`fit`](crate::Regressor::fit) needs none of it.
+#[derive(Debug)]
+pub struct Ground<'x> {
+    plan: Plan,
+    form: Box<dyn QForm + 'x>,
+    loss: Arc<dyn Loss>,
+    gamma: f64,
+    fit_intercept: bool,
+    rest: Memory,
+    solver: Box<dyn Solver>,
+}
+
+impl Ground<'_> {
+    /// The problems of several targets, with `gamma_i = gamma * weights_i`.
+    pub fn problems<'a>(
+        &'a self,
+        outputs: &[&'a [f64]],
+        weights: Option<&[f64]>,
+    ) -> Result<Vec<DualProblem<'a>>, Error> {
+        check_lengths(self.form.samples(), outputs, weights)?;
+        let problem = |y: &'a [f64]| -> Result<DualProblem<'a>, Error> {
+            let problem = DualProblem::new(&*self.form, &*self.loss, y, self.gamma)?;
+            let problem = if let Some(weights) = weights { problem.with_sample_weights(weights)? } else { problem };
+            if self.fit_intercept { problem.with_intercept() } else { Ok(problem) }
+        };
+        outputs.iter().map(|y| problem(y)).collect()
+    }
+
+    /// The algorithm that was chosen, with what memory the form has left.
+    pub fn solver(&self) -> &dyn Solver {
+        &*self.solver
+    }
+
+    /// The route that is taken, and why.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The memory that the form has left.
+    pub fn memory(&self) -> Memory {
+        self.rest
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    SolverChoice,
+    Ground, SolverChoice,
     fitted::{Fitted, fitted},
     parameters::{Parameters, parameters},
 };
@@ -81,6 +81,24 @@ impl Regressor {
         observer: &mut dyn Observer,
     ) -> Result<Regression, Error> {
         let fitted = self.parameters.check(Targets::Real)?.fit(x, outputs, sample_weight, observer)?;
+        Ok(Regression { fitted })
+    }
+
+    /// The form of the data, for so many problems at a time; see [`Ground`].
+    pub fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
+        self.parameters.check(Targets::Real)?.ground(x, problems)
+    }
+
+    /// The model with the [solutions](Regression::solutions) and [radii](Regression::radii) of a fit to the same samples, by
+    /// the route that was taken, without fitting it again.
+    pub fn restore(
+        &self,
+        x: &FeatureMatrix<'_>,
+        solutions: Vec<Solution>,
+        radii: Vec<Option<f64>>,
+        route: Route,
+    ) -> Result<Regression, Error> {
+        let fitted = self.parameters.check(Targets::Real)?.restore(x, solutions, radii, route)?;
         Ok(Regression { fitted })
     }
 }

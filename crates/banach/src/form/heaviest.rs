@@ -13,6 +13,7 @@ use super::{Hessian, HessianPart, MOST_DENSE};
 use crate::{
     FeatureMatrix, Scratch,
     exponent::{WidePower, scale_by_exp2},
+    workers::checkpoint,
 };
 
 /// Features that can be had one by one.
@@ -134,6 +135,7 @@ fn weighted_square(
         let (part, factor) = area.split_at_mut(n * n);
         part.fill(0.0);
         for (columns, weights) in columns.chunks(width).zip(weights.chunks(width)) {
+            checkpoint();
             let factor = &mut factor[..n * columns.len()];
             weighted_columns(matrix, columns, weights, exponent, factor);
             let factor = MatRef::from_column_major_slice(factor, n, columns.len());

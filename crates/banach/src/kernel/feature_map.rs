@@ -9,7 +9,7 @@ use super::{
     range::{ln_norms, power_sums},
     selections::{Selections, count},
 };
-use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory};
+use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory, workers::checkpoint};
 
 /// Most features that are listed.
 const MAX_FEATURES: u64 = 1 << 32;
@@ -197,6 +197,7 @@ impl<'k> FeatureMap<'k> {
         let mut phi = memory.zeros(FEATURE_MATRIX, self.len().saturating_mul(samples), INSTEAD)?;
         let mut columns = phi.chunks_exact_mut(samples);
         for block in &self.blocks {
+            checkpoint();
             self.fill(*block, x, samples, &mut columns);
         }
         let outside = |value: &f64| !value.is_finite() || value.abs() > MAX_ENTRY;

@@ -16,6 +16,7 @@ mod power_series;
 mod range;
 mod selections;
 mod series;
+mod spec;
 
 use std::fmt;
 
@@ -32,6 +33,7 @@ pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
 pub(crate) use range::{check_range, ln_norms, power_sums};
 pub use series::Series;
+pub use spec::{Degrees, KernelChoice, KernelName, KernelSpec};
 
 use crate::Error;
 

@@ -13,6 +13,7 @@ pub(crate) mod laws;
 mod logistic;
 mod quantile;
 mod shared;
+mod spec;
 mod squared;
 mod squared_hinge;
 
@@ -24,6 +25,7 @@ pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
 pub use quantile::Quantile;
+pub use spec::LossSpec;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 

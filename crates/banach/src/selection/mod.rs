@@ -11,6 +11,6 @@ mod select;
 mod stability;
 
 pub use ranking::{MonomialRanking, Ranking};
-pub use refit::Refit;
+pub use refit::{Refit, refit};
 pub use select::{Choice, Selection, SelectionOptions, select};
 pub use stability::{Stability, StabilityOptions, StableMonomial, stability};

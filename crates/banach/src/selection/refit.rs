@@ -1,8 +1,10 @@
 //! Fits of the first 0, 1, 2, ... of a few columns.
 
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Features, Observer, Solver, Start, Status,
+    DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Observer, Solver, Start, Status,
     exponent::{binary_exponent, scale_by_exp2},
+    kernel::Monomial,
+    model::{ExplicitModel, monomial_matrix},
 };
 
 /// How the chosen monomials are fitted again.
@@ -36,7 +38,23 @@ impl Fit {
     }
 }
 
+/// The weight of the loss in the refit of [`Refit::for_loss`]: a slight penalty, so that classes that a few monomials tell
+/// apart without error have a solution.
+const GAMMA: f64 = 10.0;
+
 impl Refit {
+    /// Least squares for the squared loss; the loss itself with a slight Euclidean penalty for others.
+    ///
+    /// # Panics
+    ///
+    /// Never: 2 is an exponent.
+    pub fn for_loss(loss: &dyn Loss) -> Self {
+        match loss.curvature() {
+            Some(_) => Self::LeastSquares,
+            None => Self::Penalised { exponent: Exponent::new(2.0).expect("2 is in range"), gamma: GAMMA },
+        }
+    }
+
     /// The fits of the first 0, 1, 2, ... columns to the samples of positive weight.
     pub(super) fn fits(
         &self,
@@ -156,4 +174,41 @@ fn penalised(
         fits.push(Fit { intercept: solution.intercept, coefficients, status: solution.status });
     }
     Ok(fits)
+}
+
+/// The function of these monomials alone, fitted to the samples of a problem without the shrinkage of its model, and how
+/// that fit ended.
+///
+/// # Panics
+///
+/// Never: there is always a fit without a monomial.
+pub fn refit(
+    problem: &DualProblem<'_>,
+    x: &FeatureMatrix<'_>,
+    monomials: &[Monomial],
+    how: Refit,
+    solver: &dyn Solver,
+    observer: &mut dyn Observer,
+) -> Result<(ExplicitModel, Status), Error> {
+    if x.samples() != problem.samples() {
+        return Err(Error::Shape { what: "X", got: x.samples(), expected: problem.samples() });
+    }
+    let fits = how.fits(problem, &monomial_columns(monomials, x)?, solver, observer)?;
+    let fit = fits.last().expect("there is a fit without a monomial");
+    let terms = monomials.iter().cloned().zip(fit.coefficients.iter().copied()).collect();
+    Ok((ExplicitModel::new(fit.intercept, terms)?, fit.status))
+}
+
+/// The values of monomials, one list for each.
+pub(super) fn monomial_columns(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<Vec<Vec<f64>>, Error> {
+    if monomials.is_empty() {
+        return Ok(Vec::new());
+    }
+    let matrix = monomial_matrix(monomials, x)?;
+    let column = |at: usize| {
+        let mut column = vec![0.0; x.samples()];
+        matrix.column_into(at, &mut column);
+        column
+    };
+    Ok((0..monomials.len()).map(column).collect())
 }

@@ -2,11 +2,14 @@
 
 use std::{fmt, ops::ControlFlow};
 
-use super::{Ranking, Refit, refit::Fit};
+use super::{
+    Ranking, Refit,
+    refit::{Fit, monomial_columns},
+};
 use crate::{
     DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
     kernel::Monomial,
-    model::{ExplicitModel, monomial_matrix},
+    model::ExplicitModel,
     solver::{FoldFit, Mean, fold_problems},
 };
 
@@ -175,7 +178,7 @@ pub fn select(
     // The fit to all samples is the last one, and stays.
     for (lane, (own, solution)) in problems.iter().zip(&solutions).enumerate() {
         ranked = ranking.largest(&solution.alpha, most)?;
-        let columns = columns(&ranked, x)?;
+        let columns = monomial_columns(&ranked, x)?;
         fits = options.refit.fits(own, &columns, solver, &mut watch_refits)?;
         unconverged += fits.iter().filter(|fit| fit.status != Status::Converged).count();
         let Some(held_out) = options.folds.held_out().get(lane) else { continue };
@@ -191,20 +194,6 @@ pub fn select(
     let terms = selection.ranked.iter().cloned().zip(fit.coefficients.iter().copied()).collect();
     selection.model = ExplicitModel::new(fit.intercept, terms)?;
     Ok(selection)
-}
-
-/// The values of monomials, one list for each.
-fn columns(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<Vec<Vec<f64>>, Error> {
-    if monomials.is_empty() {
-        return Ok(Vec::new());
-    }
-    let matrix = monomial_matrix(monomials, x)?;
-    let column = |at: usize| {
-        let mut column = vec![0.0; x.samples()];
-        matrix.column_into(at, &mut column);
-        column
-    };
-    Ok((0..monomials.len()).map(column).collect())
 }
 
 fn score(

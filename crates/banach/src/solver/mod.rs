@@ -13,7 +13,7 @@ mod proximal_gradient;
 mod start;
 mod warm_start;
 
-use std::ops::ControlFlow;
+use std::{fmt, ops::ControlFlow};
 
 pub use cross_validation::{CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate, cross_validate_all};
 pub(crate) use cross_validation::{SplitMix64, fold_problems, shuffle};
@@ -29,7 +29,7 @@ pub use start::Start;
 use crate::{Certificate, DualProblem, Error};
 
 /// An algorithm that minimises the dual.
-pub trait Solver {
+pub trait Solver: fmt::Debug + Send + Sync {
     /// Runs until the relative duality gap is at most the tolerance, or one of the other ends of
     /// [`Status`] is met. The answer is the iterate with the smallest relative gap.
     fn solve_from(

@@ -136,6 +136,7 @@ fn pace(request: &Request, p: &'static str, problem: &DualProblem<'_>, watch: &m
 }
 
 /// A solver that is given one problem at a time; every fit starts where it does in a batch.
+#[derive(Debug)]
 struct OneByOne<'a>(&'a dyn Solver);
 
 impl Solver for OneByOne<'_> {

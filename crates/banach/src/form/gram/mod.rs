@@ -33,7 +33,9 @@ use self::{
     products::{Products, Work},
 };
 use super::{Evaluation, Expansion, Hessian, HessianPart, LINES, Lines, Predict, QForm, expansion::Kept};
-use crate::{Error, Exponent, FeatureMatrix, Memory, Scratch, exponent::scaled_copy, kernel::TensorKernel};
+use crate::{
+    Error, Exponent, FeatureMatrix, Memory, Scratch, exponent::scaled_copy, kernel::TensorKernel, workers::checkpoint,
+};
 
 /// `Q` of the features of a tensor kernel, from the Gram tensor of order q = 2, 4, 6 or 8.
 ///
@@ -124,7 +126,10 @@ impl<'a> Gram<'a> {
     fn fill(&self, entries: &mut [f64]) {
         let products = self.products();
         let tiles = self.layout.split(entries);
-        tiles.into_par_iter().for_each_init(Work::default, |work, (tile, out)| products.fill(tile, out, work));
+        tiles.into_par_iter().for_each_init(Work::default, |work, (tile, out)| {
+            checkpoint();
+            products.fill(tile, out, work);
+        });
     }
 
     /// The samples.

@@ -21,6 +21,7 @@ use super::{
     layout::{Block, Layout, Stripe},
     products::{Products, Work},
 };
+use crate::workers::checkpoint;
 
 /// Columns that are fetched together: they stay in the second-level cache.
 const COLUMNS_IN_TURN: usize = 16;
@@ -172,6 +173,7 @@ impl StripePass<'_> {
     fn run(&self, products: &Products<'_>, stored: Option<&[f64]>, mut area: Area<'_>, work: &mut Work) {
         let mut buffer = std::mem::take(&mut work.tile);
         for tile in &self.layout.tiles[self.stripe.tiles.clone()] {
+            checkpoint();
             let entries = if let Some(stored) = stored {
                 &stored[tile.entries.clone()]
             } else {

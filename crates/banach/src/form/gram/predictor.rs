@@ -18,6 +18,7 @@ use crate::{
     exponent::WidePower,
     form::{Predict, QForm},
     kernel::TensorKernel,
+    workers::checkpoint,
 };
 
 /// Points in a block: columns enough for one tail to fill a matrix product.
@@ -90,6 +91,7 @@ impl GramPredictor {
                 let mut sums = vec![0.0; columns * functions];
                 let mut buffer = std::mem::take(&mut work.tile);
                 for tile in &layout.tiles[stripe.tiles.clone()] {
+                    checkpoint();
                     buffer.resize(tile.entries.len(), 0.0);
                     products.fill(tile, &mut buffer, work);
                     for block in layout.tile_blocks(tile) {

@@ -19,6 +19,7 @@ use crate::{
     Error, Scratch,
     form::{Evaluation, QForm},
     kernel::{Anova, TensorKernel},
+    workers::checkpoint,
 };
 
 /// Entries that are handled together: what belongs to them stays in the second-level cache.
@@ -101,6 +102,7 @@ impl Gram<'_> {
         let read_stripe = |work: &mut (Work, Buffers), stripe: &Stripe| {
             let mut part = Part::new(asked);
             for tile in &self.layout.tiles[stripe.tiles.clone()] {
+                checkpoint();
                 reader.read_tile(tile, &mut part, &mut work.0, &mut work.1);
             }
             part

@@ -26,7 +26,7 @@ use super::{
     layout::{Cursor, Layout},
     monomials::{Degree, Monomials, Points, Roots},
 };
-use crate::{FeatureMatrix, data::Pool, kernel::MonomialScale};
+use crate::{FeatureMatrix, data::Pool, kernel::MonomialScale, workers::checkpoint};
 
 /// Most samples in one product: so many columns of a tile that they fit in the second-level cache.
 const PANEL: usize = 512;
@@ -307,6 +307,7 @@ impl Sweep<'_, '_> {
             let free = || workspaces.iter().find_map(|workspace| workspace.try_lock().ok());
             let parts = results.par_chunks_mut(area.results()).zip(own.par_iter_mut()).with_max_len(1);
             parts.enumerate().for_each(|(at, (results, own))| {
+                checkpoint();
                 let mut workspace = free().expect("a stripe does not begin while its thread is in another");
                 run_stripe(at, results, &mut workspace, own);
             });
@@ -329,6 +330,7 @@ impl Sweep<'_, '_> {
         let mut at = Some(begin);
         let mut prefix: Option<Prefix> = None;
         for _ in 0..tiles {
+            checkpoint();
             let cursor = at.expect("a stripe ends before the tiles do");
             let degree = degrees[cursor.degree];
             let variables = cursor.prefix(&degree);

@@ -16,6 +16,7 @@ use super::{
     candidates::Candidates,
     tree::{LANES, Tree, norm},
 };
+use crate::workers::checkpoint;
 
 /// Most nodes that are expanded in one round, by all threads together.
 const ROUND: usize = 256;
@@ -147,6 +148,7 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
 
     let mut end = SearchEnd::Complete;
     while !open.is_empty() && end == SearchEnd::Complete {
+        checkpoint();
         let limits = Limits::new(&candidates);
         let mut tasks = Vec::new();
         for _ in 0..(open.len() / 4 + 1).min(ROUND) {

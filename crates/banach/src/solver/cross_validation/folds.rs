@@ -18,6 +18,8 @@ use crate::Error;
 pub struct Folds {
     samples: usize,
     held_out: Vec<Vec<usize>>,
+    /// What each fit does not see: what it holds out, and perhaps more.
+    absent: Vec<Vec<usize>>,
 }
 
 impl Folds {
@@ -39,7 +41,36 @@ impl Folds {
                 return Err(Error::FoldSize { fold, held_out, left });
             }
         }
-        Ok(Self { samples, held_out })
+        Ok(Self { samples, absent: held_out.clone(), held_out })
+    }
+
+    /// Splits into samples to fit to and samples that are held out, which together need not be all: the past and the
+    /// next few samples of a series, say.
+    ///
+    /// ```
+    /// use banach::Folds;
+    /// let folds = Folds::from_splits(4, vec![(vec![0, 1], vec![2]), (vec![0, 1, 2], vec![3])])?;
+    /// assert_eq!(folds.held_out(), [vec![2], vec![3]]);
+    /// assert_eq!(folds.absent(), [vec![2, 3], vec![3]]);
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn from_splits(samples: usize, splits: Vec<(Vec<usize>, Vec<usize>)>) -> Result<Self, Error> {
+        let (fitted, held_out): (Vec<_>, Vec<_>) = splits.into_iter().unzip();
+        let folds = Self::new(samples, held_out)?;
+        let mut absent = Vec::with_capacity(fitted.len());
+        for (fold, (fitted, held_out)) in fitted.iter().zip(&folds.held_out).enumerate() {
+            let mut seen = vec![false; samples];
+            for &sample in fitted {
+                if sample >= samples || held_out.contains(&sample) || std::mem::replace(&mut seen[sample], true) {
+                    return Err(Error::FoldSample { fold, sample, samples });
+                }
+            }
+            if fitted.is_empty() {
+                return Err(Error::FoldSize { fold, held_out: held_out.len(), left: 0 });
+            }
+            absent.push((0..samples).filter(|&sample| !seen[sample]).collect());
+        }
+        Ok(Self { absent, ..folds })
     }
 
     /// `count` blocks of neighbouring samples, for data whose order means something. Sizes differ by at most one.
@@ -96,6 +127,11 @@ impl Folds {
     /// The samples of every fold.
     pub fn held_out(&self) -> &[Vec<usize>] {
         &self.held_out
+    }
+
+    /// The samples that the fit of every fold does not see: those of the fold, and perhaps more.
+    pub fn absent(&self) -> &[Vec<usize>] {
+        &self.absent
     }
 
     /// Deals the samples in turn, and names those of a fold in the order of the data.

@@ -8,7 +8,7 @@ use crate::{
     Exponent, FeatureMatrix, Features, Gram, Logistic, Loss, Memory, Newton, Progress, ProximalGradient, QForm,
     Squared, Start, Status, Stopping, Unobserved, kernel::Linear, loss::laws::all, loss::laws::target,
 };
-use std::{cell::RefCell, ops::ControlFlow};
+use std::{ops::ControlFlow, sync::Mutex};
 
 const N: usize = 12;
 const D: usize = 20;
@@ -263,7 +263,8 @@ fn interruption() {
 }
 
 /// A solver that writes down its batches.
-struct Recorder(RefCell<Vec<(usize, usize)>>);
+#[derive(Debug)]
+struct Recorder(Mutex<Vec<(usize, usize)>>);
 
 impl Solver for Recorder {
     fn solve_from(
@@ -282,7 +283,7 @@ impl Solver for Recorder {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Solution>, Error> {
         let warm = starts.iter().filter(|start| matches!(start, Start::At(_))).count();
-        self.0.borrow_mut().push((problems.len(), warm));
+        self.0.lock().expect("no panic").push((problems.len(), warm));
         solver().solve_all(problems, starts, observer)
     }
 }
@@ -296,10 +297,10 @@ fn all_work_reaches_the_solver_in_chains() {
     for (chains, batches) in
         [(1, vec![(3, 0), (3, 3), (3, 3), (3, 3), (3, 3)]), (2, vec![(6, 0), (6, 6), (3, 3)]), (9, vec![(15, 0)])]
     {
-        let recorder = Recorder(RefCell::default());
+        let recorder = Recorder(Mutex::default());
         let problems = std::slice::from_ref(&whole);
         in_chains(problems, &grid, &folds(), chains, &recorder, &mut Unobserved).expect("valid");
-        assert_eq!(recorder.0.into_inner(), batches);
+        assert_eq!(recorder.0.into_inner().expect("no panic"), batches);
     }
 }
 

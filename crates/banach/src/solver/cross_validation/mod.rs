@@ -106,7 +106,7 @@ pub(crate) fn fold_problems<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Res
 /// The problem of the samples outside a fold.
 fn without<'a>(problem: &DualProblem<'a>, folds: &Folds, fold: usize) -> Result<DualProblem<'a>, Error> {
     let mut weights = problem.sample_weights().to_vec();
-    folds.held_out()[fold].iter().for_each(|&i| weights[i] = 0.0);
+    folds.absent()[fold].iter().for_each(|&i| weights[i] = 0.0);
     let labels = || problem.targets().iter().zip(&weights).filter(|(_, weight)| **weight > 0.0).map(|(y, _)| *y);
     let Some(label) = labels().next() else { return Err(Error::FoldWeight { fold }) };
     if problem.loss().targets() == Targets::Signs && labels().all(|y| y == label) {

@@ -1,0 +1,149 @@
+//! Threads of one's own, whose work can be ended from outside in the middle of a pass over the data.
+
+use std::{
+    cell::RefCell,
+    num::NonZero,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::Error;
+
+thread_local! {
+    /// The switch of the workers that this thread belongs to.
+    static SWITCH: RefCell<Option<Switch>> = const { RefCell::new(None) };
+}
+
+/// Threads for computations that must be able to end at once: an [`Observer`](crate::Observer) is asked between two
+/// iterations and keeps the best of them; a [`Switch`] ends what runs within a few milliseconds and keeps nothing.
+///
+/// ```
+/// use banach::{FeatureMatrix, Regressor, Workers};
+/// # let x = FeatureMatrix::from_rows(2, 2, &[1.0, 0.5, -0.3, 1.0])?;
+/// let workers = Workers::new(2)?;
+/// let switch = workers.switch(); // for another thread, or for the handler of a signal
+/// let model = workers.run(|| Regressor::new().fit(&x, &[1.0, -1.0])).expect("nobody ended it")?;
+/// switch.end();
+/// assert!(workers.run(|| Regressor::new().fit(&x, &[1.0, -1.0])).is_none());
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Workers {
+    pool: ThreadPool,
+    switch: Switch,
+}
+
+/// Ends the work of the [`Workers`] it was taken from, for good.
+#[derive(Debug, Clone, Default)]
+pub struct Switch(Arc<AtomicBool>);
+
+impl Switch {
+    /// Ends what runs.
+    pub fn end(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_ended(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What unwinds a thread whose work is ended.
+struct Ended;
+
+impl Workers {
+    /// So many threads; 0 stands for one per core, or for the number in the variable `RAYON_NUM_THREADS`.
+    pub fn new(threads: usize) -> Result<Self, Error> {
+        let switch = Switch::default();
+        let of_thread = switch.clone();
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|thread| format!("banach-{thread}"))
+            .start_handler(move |_| SWITCH.set(Some(of_thread.clone())))
+            .build()
+            .map_err(|error| Error::Threads { threads: NonZero::new(threads), reason: error.to_string() })?;
+        Ok(Self { pool, switch })
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// What ends the work.
+    pub fn switch(&self) -> Switch {
+        self.switch.clone()
+    }
+
+    /// The result of a computation on these threads; `None` if it was ended.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Option<T> {
+        let work = || {
+            checkpoint();
+            work()
+        };
+        match catch_unwind(AssertUnwindSafe(|| self.pool.install(work))) {
+            Ok(result) => Some(result),
+            Err(cause) if cause.is::<Ended>() => None,
+            Err(cause) => resume_unwind(cause),
+        }
+    }
+}
+
+/// Leaves the computation if it was ended. Every loop over blocks of data passes here once in a while; a panic with its
+/// message would be the wrong way out of a wish of the user.
+pub(crate) fn checkpoint() {
+    let ended = SWITCH.with_borrow(|switch| switch.as_ref().is_some_and(Switch::is_ended));
+    if ended {
+        resume_unwind(Box::new(Ended));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        thread,
+        time::{Duration, Instant},
+    };
+
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn work_that_is_ended_leaves_at_its_next_checkpoint() {
+        let workers = Workers::new(2).expect("threads");
+        let switch = workers.switch();
+        let begin = Instant::now();
+        let result = thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(20));
+                switch.end();
+            });
+            workers.run(|| {
+                (0..1_000_000_u64).into_par_iter().for_each(|_| {
+                    checkpoint();
+                    thread::sleep(Duration::from_millis(1));
+                });
+            })
+        });
+        assert!(result.is_none() && begin.elapsed() < Duration::from_secs(10));
+        assert!(Workers::new(3).expect("threads").run(|| 7) == Some(7), "others are not concerned");
+    }
+
+    #[test]
+    fn a_panic_stays_a_panic() {
+        let workers = Workers::new(1).expect("threads");
+        let caught = catch_unwind(AssertUnwindSafe(|| workers.run(|| resume_unwind(Box::new("a mistake")))));
+        assert!(matches!(caught, Err(cause) if cause.is::<&str>()));
+    }
+
+    #[test]
+    fn elsewhere_a_checkpoint_does_nothing() {
+        checkpoint();
+    }
+}
