@@ -1,0 +1,88 @@
+//! Tables and vectors between NumPy and the library.
+
+use banach::FeatureMatrix;
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods, ndarray::Array2,
+};
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+use crate::errors::exception;
+
+/// A table as it comes from Python.
+#[derive(FromPyObject)]
+pub(crate) enum Table {
+    /// Of float64. In Fortran's order it is used where it is; in any other it is copied.
+    #[pyo3(transparent)]
+    Dense(Py<PyArray2<f64>>),
+    /// By columns: (shape, indptr, indices, data) of a `scipy.sparse.csc_array` with sorted indices.
+    Sparse((usize, usize), Py<PyArray1<usize>>, Py<PyArray1<usize>>, Py<PyArray1<f64>>),
+}
+
+impl Table {
+    pub(crate) fn borrow<'py>(&self, py: Python<'py>) -> PyResult<Borrowed<'py>> {
+        let busy = |error| PyValueError::new_err(format!("X is written to at the same time: {error}"));
+        Ok(match self {
+            Self::Dense(values) => Borrowed::Dense(values.bind(py).try_readonly().map_err(busy)?),
+            Self::Sparse(shape, starts, rows, values) => Borrowed::Sparse(
+                *shape,
+                starts.bind(py).try_readonly().map_err(busy)?,
+                rows.bind(py).try_readonly().map_err(busy)?,
+                values.bind(py).try_readonly().map_err(busy)?,
+            ),
+        })
+    }
+
+    /// What it was made from.
+    pub(crate) fn to_python(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(match self {
+            Self::Dense(values) => values.clone_ref(py).into_any(),
+            Self::Sparse(shape, starts, rows, values) => {
+                let parts = (*shape, starts.clone_ref(py), rows.clone_ref(py), values.clone_ref(py));
+                parts.into_pyobject(py)?.into_any().unbind()
+            }
+        })
+    }
+}
+
+/// A table that nobody writes to for a while.
+pub(crate) enum Borrowed<'py> {
+    Dense(PyReadonlyArray2<'py, f64>),
+    Sparse((usize, usize), PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, f64>),
+}
+
+impl Borrowed<'_> {
+    pub(crate) fn matrix(&self) -> PyResult<FeatureMatrix<'_>> {
+        match self {
+            Self::Dense(array) => {
+                let [samples, features] = [array.shape()[0], array.shape()[1]];
+                match array.as_slice() {
+                    Ok(values) if array.is_fortran_contiguous() => {
+                        FeatureMatrix::from_columns(samples, features, values)
+                    }
+                    Ok(values) => FeatureMatrix::from_rows(samples, features, values),
+                    Err(_) => {
+                        let rows: Vec<f64> = array.as_array().iter().copied().collect();
+                        FeatureMatrix::from_rows(samples, features, &rows)
+                    }
+                }
+            }
+            Self::Sparse((samples, features), starts, rows, values) => {
+                let (starts, rows, values) = (starts.as_slice()?, rows.as_slice()?, values.as_slice()?);
+                FeatureMatrix::from_sparse_columns(*samples, *features, starts, rows, values)
+            }
+        }
+        .map_err(exception)
+    }
+}
+
+/// Rows of equal length as one array.
+pub(crate) fn rows(py: Python<'_>, rows: usize, values: Vec<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let columns = values.len() / rows.max(1);
+    let array = Array2::from_shape_vec((rows, columns), values);
+    Ok(PyArray2::from_owned_array(py, array.map_err(|error| PyValueError::new_err(error.to_string()))?))
+}
+
+/// The rows of an array.
+pub(crate) fn vectors(array: &PyReadonlyArray2<'_, f64>) -> Vec<Vec<f64>> {
+    array.as_array().rows().into_iter().map(|row| row.to_vec()).collect()
+}

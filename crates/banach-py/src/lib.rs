@@ -1,0 +1,42 @@
+//! `banach._core`, the compiled part of the Python package: conversions, and nothing that a user sees.
+//!
+//! The estimators, their documentation and what scikit-learn asks of them are in `python/banach`. Here arrays become
+//! [`FeatureMatrix`](banach::FeatureMatrix) without a copy where their layout allows, errors become exceptions, and long
+//! work runs on threads of its own, so that the interpreter stays free and Ctrl-C ends it.
+
+#![expect(clippy::needless_pass_by_value, reason = "arguments come from Python, by value")]
+
+mod background;
+mod data;
+mod errors;
+mod experiments;
+mod kernel;
+mod model;
+mod path;
+mod selection;
+mod spec;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{
+        command,
+        experiments::{make_monomials, make_sparse_linear, make_sparse_quadratic, reproduce},
+        kernel::{Kernel, gram_tensor},
+        model::Model,
+        spec::Spec,
+    };
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// Runs the command line with these arguments and returns its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| banach_cli::main(arguments))
+}

@@ -1,0 +1,436 @@
+//! A fitted model, with the data that explain it.
+
+use banach::{
+    Certificate, Classification, DualModel, FeatureMatrix, Plan, Regression, Route, Solution, Status,
+    kernel::MonomialScale, model::Budget,
+};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+
+use crate::{
+    background::Record,
+    data::{Table, rows},
+    errors::exception,
+    kernel::factors,
+    path, selection,
+    spec::{Estimator, Goal, Spec},
+};
+
+/// A model of the library.
+#[derive(Debug)]
+pub(crate) enum Fitted {
+    Regression(Regression),
+    Classification(Classification),
+}
+
+/// Calls a method that both models have.
+macro_rules! both {
+    ($fitted:expr, $model:ident => $call:expr) => {
+        match $fitted {
+            Fitted::Regression($model) => $call,
+            Fitted::Classification($model) => $call,
+        }
+    };
+}
+
+impl Fitted {
+    pub(crate) fn solutions(&self) -> &[Solution] {
+        both!(self, model => model.solutions())
+    }
+
+    fn plan(&self) -> &Plan {
+        both!(self, model => model.plan())
+    }
+
+    pub(crate) fn function<'x>(
+        &self,
+        function: usize,
+        x: &'x FeatureMatrix<'_>,
+    ) -> Result<DualModel<'x>, banach::Error> {
+        both!(self, model => model.function(function, x))
+    }
+}
+
+/// A fitted model and what it was fitted to.
+#[pyclass(frozen, module = "banach._core")]
+pub(crate) struct Model {
+    pub(crate) spec: Spec,
+    pub(crate) gamma: f64,
+    pub(crate) table: Table,
+    pub(crate) goal: Goal,
+    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) fitted: Fitted,
+    pub(crate) history: Vec<Record>,
+}
+
+/// The name of an end.
+pub(crate) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "converged",
+        Status::IterationLimit => "iteration_limit",
+        Status::Stalled => "stalled",
+        Status::Interrupted => "interrupted",
+    }
+}
+
+/// One solution as it is kept in a pickle.
+type State<'py> = (
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    f64,
+    (f64, f64, f64, f64),
+    String,
+    usize,
+    usize,
+    Option<f64>,
+);
+
+fn solution((alpha, omega, intercept, values, end, iterations, passes, _): &State<'_>) -> PyResult<Solution> {
+    let (primal, dual, gap, distance) = *values;
+    let ends = [Status::Converged, Status::IterationLimit, Status::Stalled, Status::Interrupted];
+    let status = ends.into_iter().find(|known| status(*known) == end);
+    Ok(Solution {
+        alpha: alpha.as_array().to_vec(),
+        omega: omega.as_array().to_vec(),
+        intercept: *intercept,
+        certificate: Certificate { primal, dual, gap, distance },
+        status: status.ok_or_else(|| PyValueError::new_err(format!("a model that ended as {end:?}")))?,
+        iterations: *iterations,
+        passes: *passes,
+    })
+}
+
+impl Model {
+    fn of_each(&self, value: impl Fn(&Solution) -> f64) -> Vec<f64> {
+        self.fitted.solutions().iter().map(value).collect()
+    }
+
+    fn check(&self, function: usize) -> PyResult<()> {
+        let functions = self.fitted.solutions().len();
+        if function < functions {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!("output = {function}; allowed: 0 to {}", functions - 1)))
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// The dual vectors, one row per function.
+    #[getter]
+    fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let solutions = self.fitted.solutions();
+        rows(py, solutions.len(), solutions.iter().flat_map(|solution| &solution.alpha).copied().collect())
+    }
+
+    #[getter]
+    fn intercept<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, self.of_each(|solution| solution.intercept))
+    }
+
+    /// The weights of listed features, one row per function.
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let functions = self.fitted.solutions().len();
+        let weights = |function: usize| both!(&self.fitted, model => model.weights(function));
+        let all: Option<Vec<Vec<f64>>> = (0..functions).map(weights).collect();
+        all.map(|all| rows(py, functions, all.concat())).transpose()
+    }
+
+    #[getter]
+    fn relative_gaps(&self) -> Vec<f64> {
+        self.of_each(|solution| solution.certificate.relative_gap())
+    }
+
+    #[getter]
+    fn primal_values(&self) -> Vec<f64> {
+        self.of_each(|solution| solution.certificate.primal)
+    }
+
+    #[getter]
+    fn dual_values(&self) -> Vec<f64> {
+        self.of_each(|solution| solution.certificate.dual)
+    }
+
+    #[getter]
+    fn iterations(&self) -> Vec<usize> {
+        self.fitted.solutions().iter().map(|solution| solution.iterations).collect()
+    }
+
+    #[getter]
+    fn passes(&self) -> Vec<usize> {
+        self.fitted.solutions().iter().map(|solution| solution.passes).collect()
+    }
+
+    /// How the fit ended; of several functions, the end that is farthest from convergence.
+    #[getter]
+    fn status(&self) -> &'static str {
+        status(both!(&self.fitted, model => model.status()))
+    }
+
+    /// Fit, iteration, passes, primal, dual, relative gap.
+    #[getter]
+    fn history(&self) -> Vec<Record> {
+        self.history.clone()
+    }
+
+    #[getter]
+    fn route(&self) -> &'static str {
+        self.fitted.plan().chosen().name()
+    }
+
+    /// What every route would cost, or why it cannot be taken.
+    #[getter]
+    fn plan(&self) -> String {
+        self.fitted.plan().explain()
+    }
+
+    fn __str__(&self) -> String {
+        both!(&self.fitted, model => model.to_string())
+    }
+
+    /// What it was fitted to: numbers, one row per output, or labels.
+    #[getter]
+    fn targets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match &self.goal {
+            Goal::Numbers(outputs) => rows(py, outputs.len(), outputs.concat())?.into_any(),
+            Goal::Labels(labels) => PyArray1::from_slice(py, labels).into_any(),
+        })
+    }
+
+    /// The solutions for other values of C; as `Spec.path`.
+    #[pyo3(signature = (Cs, count, progress=None))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn path<'py>(
+        &self,
+        py: Python<'py>,
+        Cs: Option<Vec<f64>>,
+        count: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        path::path(py, &self.spec, &self.table, &self.goal, self.weights.clone(), (Cs, count), progress)
+    }
+
+    /// `f(x) + b` at new points, one row per function.
+    fn decision<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let table = x.borrow(py)?;
+        let matrix = table.matrix()?;
+        let values = self.spec.running(None).run(py, |_| match &self.fitted {
+            Fitted::Regression(model) => model.predict(&matrix),
+            Fitted::Classification(model) => model.decision_function(&matrix),
+        })?;
+        rows(py, self.fitted.solutions().len(), values)
+    }
+
+    /// The probability of every class at new points, one row per class.
+    fn probabilities<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let Fitted::Classification(model) = &self.fitted else {
+            return Err(PyValueError::new_err("probabilities need a classifier"));
+        };
+        let table = x.borrow(py)?;
+        let matrix = table.matrix()?;
+        let values = self.spec.running(None).run(py, |_| model.predict_proba(&matrix))?;
+        rows(py, model.classes().len(), values)
+    }
+
+    /// The monomials of the largest weights, and what is proven of them.
+    #[pyo3(signature = (function, count, nodes, seconds))]
+    fn top<'py>(
+        &self,
+        py: Python<'py>,
+        function: usize,
+        count: usize,
+        nodes: u64,
+        seconds: f64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.check(function)?;
+        let table = self.table.borrow(py)?;
+        let matrix = table.matrix()?;
+        let top = self
+            .spec
+            .running(None)
+            .run(py, |_| self.fitted.function(function, &matrix)?.top_monomials(count, Budget { nodes, seconds }))?;
+        let found = PyDict::new(py);
+        let of_each = |value: &dyn Fn(&banach::model::TopMonomial) -> f64| {
+            PyArray1::from_vec(py, top.entries.iter().map(value).collect())
+        };
+        let monomials: Vec<_> =
+            top.entries.iter().map(|entry| factors(py, &entry.monomial)).collect::<PyResult<_>>()?;
+        found.set_item("monomials", monomials)?;
+        found.set_item("weights", of_each(&|entry| entry.weight))?;
+        found.set_item("coefficients", of_each(&|entry| entry.coefficient))?;
+        found.set_item("shares", of_each(&|entry| entry.share.unwrap_or(f64::NAN)))?;
+        found.set_item("lower", of_each(&|entry| entry.interval.map_or(f64::NAN, |(lower, _)| lower)))?;
+        found.set_item("upper", of_each(&|entry| entry.interval.map_or(f64::NAN, |(_, upper)| upper)))?;
+        found.set_item("complete", top.end == banach::model::SearchEnd::Complete)?;
+        found.set_item("unlisted", top.unlisted)?;
+        found.set_item("set_proven", top.set_proven)?;
+        found.set_item("order_proven", top.order_proven)?;
+        found.set_item("nodes", top.nodes)?;
+        Ok(found)
+    }
+
+    /// The share of every variable and of every degree.
+    fn relevance<'py>(&self, py: Python<'py>, function: usize) -> PyResult<Bound<'py, PyDict>> {
+        self.check(function)?;
+        let table = self.table.borrow(py)?;
+        let matrix = table.matrix()?;
+        let found = self
+            .spec
+            .running(None)
+            .run(py, |_| self.fitted.function(function, &matrix)?.relevance(self.spec.memory()))?;
+        let shares = PyDict::new(py);
+        shares.set_item("variables", PyArray1::from_slice(py, found.variables()))?;
+        shares.set_item("degrees", found.degrees())?;
+        shares.set_item("rest", found.rest())?;
+        shares.set_item("error", found.error())?;
+        shares.set_item("norm", found.norm())?;
+        Ok(shares)
+    }
+
+    /// The share of every pair of some variables, largest first.
+    fn pair_shares(
+        &self,
+        py: Python<'_>,
+        function: usize,
+        variables: Vec<usize>,
+    ) -> PyResult<Vec<(usize, usize, f64)>> {
+        self.check(function)?;
+        let table = self.table.borrow(py)?;
+        let matrix = table.matrix()?;
+        self.spec.running(None).run(py, |_| {
+            let shares = self.fitted.function(function, &matrix)?.pair_shares(&variables, self.spec.memory())?;
+            Ok(shares.ranking())
+        })
+    }
+
+    /// The largest monomials with the coefficients that they have in the model, and what is left of its constant.
+    fn expansion<'py>(&self, py: Python<'py>, function: usize, count: usize) -> PyResult<Bound<'py, PyDict>> {
+        self.check(function)?;
+        selection::expansion(py, self, function, count)
+    }
+
+    /// The largest monomials, fitted again without shrinkage.
+    #[pyo3(signature = (function, monomials, progress=None))]
+    fn refit<'py>(
+        &self,
+        py: Python<'py>,
+        function: usize,
+        monomials: Vec<Vec<(usize, usize)>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.check(function)?;
+        selection::refit(py, self, function, &monomials, progress)
+    }
+
+    /// As `refit`, with as many of the largest monomials as cross-validation says.
+    #[pyo3(signature = (function, max_terms, splits, one_standard_error, progress=None))]
+    fn select<'py>(
+        &self,
+        py: Python<'py>,
+        function: usize,
+        max_terms: usize,
+        splits: Vec<(Vec<usize>, Vec<usize>)>,
+        one_standard_error: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.check(function)?;
+        selection::select(py, self, function, max_terms, splits, one_standard_error, progress)
+    }
+
+    /// How often each monomial is among the largest of fits to halves of the samples.
+    #[pyo3(signature = (function, terms, pairs, threshold, seed, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "the parameters of stability selection")]
+    fn stability<'py>(
+        &self,
+        py: Python<'py>,
+        function: usize,
+        terms: usize,
+        pairs: usize,
+        threshold: f64,
+        seed: u64,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.check(function)?;
+        let options = banach::selection::StabilityOptions { pairs, terms, threshold, seed };
+        selection::stability(py, self, function, options, progress)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let (py, model) = (slf.py(), slf.get());
+        let state = PyDict::new(py);
+        state.set_item("spec", model.spec.to_json()?)?;
+        state.set_item("C", model.gamma)?;
+        state.set_item("x", model.table.to_python(py)?)?;
+        match &model.goal {
+            Goal::Numbers(outputs) => state.set_item("numbers", rows(py, outputs.len(), outputs.concat())?)?,
+            Goal::Labels(labels) => state.set_item("labels", PyArray1::from_slice(py, labels))?,
+        }
+        state.set_item("weights", model.weights.as_ref().map(|weights| PyArray1::from_slice(py, weights)))?;
+        state.set_item("route", model.route())?;
+        state.set_item("history", model.history.clone())?;
+        let radii = both!(&model.fitted, model => model.radii());
+        let mut solutions = Vec::new();
+        for (solution, radius) in model.fitted.solutions().iter().zip(radii) {
+            let Certificate { primal, dual, gap, distance } = solution.certificate;
+            let vectors = (PyArray1::from_slice(py, &solution.alpha), PyArray1::from_slice(py, &solution.omega));
+            solutions.push((
+                vectors.0,
+                vectors.1,
+                solution.intercept,
+                (primal, dual, gap, distance),
+                status(solution.status),
+                solution.iterations,
+                solution.passes,
+                *radius,
+            ));
+        }
+        state.set_item("solutions", solutions)?;
+        Ok((slf.get_type().getattr("restore")?, (state,)))
+    }
+
+    /// The model that `__reduce__` has taken apart.
+    #[staticmethod]
+    fn restore(py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let get = |key: &str| {
+            let missing = || PyValueError::new_err(format!("a model without {key:?}"));
+            state.get_item(key)?.ok_or_else(missing)
+        };
+        let spec = Spec::from_json(&get("spec")?.extract::<String>()?)?;
+        let gamma: f64 = get("C")?.extract()?;
+        let table: Table = get("x")?.extract()?;
+        let goal = match state.get_item("labels")? {
+            Some(labels) => Goal::Labels(labels.extract::<PyReadonlyArray1<'_, i64>>()?.as_array().to_vec()),
+            None => Goal::Numbers(crate::data::vectors(&get("numbers")?.extract()?)),
+        };
+        let weights: Option<PyReadonlyArray1<'_, f64>> = get("weights")?.extract()?;
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let route: Route = get("route")?.extract::<String>()?.parse().map_err(exception)?;
+        let states: Vec<State<'_>> = get("solutions")?.extract()?;
+        let solutions: Vec<Solution> = states.iter().map(solution).collect::<PyResult<_>>()?;
+        let radii = states.iter().map(|state| state.7).collect();
+        let history = get("history")?.extract()?;
+        let fitted = {
+            let borrowed = table.borrow(py)?;
+            let matrix = borrowed.matrix()?;
+            spec.running(None).run(py, |_| match (spec.estimator(gamma)?, &goal) {
+                (Estimator::Regressor(regressor), _) => {
+                    regressor.restore(&matrix, solutions, radii, route).map(Fitted::Regression)
+                }
+                (Estimator::Classifier(classifier), Goal::Labels(labels)) => {
+                    let (classes, _) = banach::Classifier::signs(labels, weights.as_deref())?;
+                    classifier.restore(&matrix, classes, solutions, radii, route).map(Fitted::Classification)
+                }
+                (Estimator::Classifier(_), Goal::Numbers(_)) => Err(banach::Error::Empty { what: "the labels" }),
+            })?
+        };
+        Ok(Self { spec, gamma, table, goal, weights, fitted, history })
+    }
+}
+
+impl Model {
+    /// Whether monomials are raw, with a kernel that does not divide them.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.spec.monomial_scale() == MonomialScale::Raw && !self.fitted.plan().kernel().normalized()
+    }
+}

@@ -1,0 +1,156 @@
+//! From a model to a short equation.
+
+use banach::{
+    DualProblem, FeatureMatrix, Folds, Ground,
+    kernel::Monomial,
+    model::{Budget, ExplicitModel},
+    selection::{self, Choice, MonomialRanking, Refit, SelectionOptions, StabilityOptions},
+};
+use numpy::PyArray1;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+
+use crate::{
+    data::rows,
+    kernel::factors,
+    model::{Model, status},
+};
+
+fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let monomials = model.terms().iter().map(|(monomial, _)| factors(py, monomial));
+    found.set_item("monomials", monomials.collect::<PyResult<Vec<_>>>()?)?;
+    found.set_item("coefficients", model.terms().iter().map(|(_, coefficient)| *coefficient).collect::<Vec<_>>())?;
+    found.set_item("intercept", model.intercept())?;
+    Ok(found)
+}
+
+pub(crate) fn expansion<'py>(
+    py: Python<'py>,
+    model: &Model,
+    function: usize,
+    count: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    if !model.is_raw() {
+        return Err(PyValueError::new_err(
+            "refit = False; allowed: True for normalised kernels and for unit or standardized monomials, whose \
+             coefficients are not those of monomials alone",
+        ));
+    }
+    let table = model.table.borrow(py)?;
+    let matrix = table.matrix()?;
+    let intercept = model.fitted.solutions()[function].intercept;
+    let (explicit, bound) = model.spec.running(None).run(py, |_| {
+        let function = model.fitted.function(function, &matrix)?;
+        let top = function.top_monomials(count, Budget::default())?;
+        let compiled = function.compile(&top.entries, intercept, model.spec.memory())?;
+        let bound = compiled.bound_at(&matrix)?.into_iter().fold(0.0, f64::max);
+        Ok((compiled.model().clone(), bound))
+    })?;
+    let found = terms(py, &explicit)?;
+    found.set_item("bound", bound)?;
+    Ok(found)
+}
+
+/// The form of the samples and the targets of one function.
+fn ground<'x>(
+    model: &Model,
+    function: usize,
+    x: &'x FeatureMatrix<'_>,
+    problems: usize,
+) -> Result<(Ground<'x>, Vec<f64>), banach::Error> {
+    let ground = model.spec.estimator(model.gamma)?.ground(x, problems)?;
+    Ok((ground, model.goal.outputs(model.weights.as_deref())?.swap_remove(function)))
+}
+
+fn problem<'a>(
+    ground: &'a Ground<'_>,
+    y: &'a [f64],
+    weights: Option<&[f64]>,
+) -> Result<DualProblem<'a>, banach::Error> {
+    Ok(ground.problems(&[y], weights)?.swap_remove(0))
+}
+
+pub(crate) fn refit<'py>(
+    py: Python<'py>,
+    model: &Model,
+    function: usize,
+    monomials: &[Vec<(usize, usize)>],
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let table = model.table.borrow(py)?;
+    let matrix = table.matrix()?;
+    let monomials: Vec<Monomial> = monomials.iter().map(|factors| Monomial::new(factors)).collect();
+    let (explicit, end) = model.spec.running(progress).run(py, |watch| {
+        let (ground, y) = ground(model, function, &matrix, 1)?;
+        let problem = problem(&ground, &y, model.weights.as_deref())?;
+        selection::refit(&problem, &matrix, &monomials, Refit::for_loss(problem.loss()), ground.solver(), watch)
+    })?;
+    let found = terms(py, &explicit)?;
+    found.set_item("status", status(end))?;
+    Ok(found)
+}
+
+fn ranking<'x>(model: &Model, x: &'x FeatureMatrix<'_>) -> Result<MonomialRanking<'x>, banach::Error> {
+    let (kernel, exponent) = (model.spec.kernel.build()?, model.spec.exponent()?);
+    Ok(MonomialRanking::new(x.view(), kernel, exponent).with_scale(model.spec.monomial_scale()))
+}
+
+pub(crate) fn select<'py>(
+    py: Python<'py>,
+    model: &Model,
+    function: usize,
+    max_terms: usize,
+    splits: Vec<(Vec<usize>, Vec<usize>)>,
+    one_standard_error: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let table = model.table.borrow(py)?;
+    let matrix = table.matrix()?;
+    let choice = if one_standard_error { Choice::OneStandardError } else { Choice::Best };
+    let selected = model.spec.running(progress).run(py, |watch| {
+        let folds = Folds::from_splits(matrix.samples(), splits)?;
+        let (ground, y) = ground(model, function, &matrix, folds.count() + 1)?;
+        let problem = problem(&ground, &y, model.weights.as_deref())?;
+        let refit = Refit::for_loss(problem.loss());
+        let options = SelectionOptions { refit, choice, ..SelectionOptions::new(max_terms, folds) };
+        selection::select(&problem, &matrix, &ranking(model, &matrix)?, &options, ground.solver(), watch)
+    })?;
+    let found = terms(py, &selected.model)?;
+    let losses: Vec<f64> = (0..selected.curve.len())
+        .flat_map(|terms| {
+            let loss = selected.loss(terms);
+            [loss.value, loss.standard_error]
+        })
+        .collect();
+    found.set_item("losses", rows(py, selected.curve.len(), losses)?)?;
+    found.set_item("unconverged", selected.unconverged)?;
+    Ok(found)
+}
+
+pub(crate) fn stability<'py>(
+    py: Python<'py>,
+    model: &Model,
+    function: usize,
+    options: StabilityOptions,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let table = model.table.borrow(py)?;
+    let matrix = table.matrix()?;
+    let stability = model.spec.running(progress).run(py, |watch| {
+        let (ground, y) = ground(model, function, &matrix, 2 * options.pairs)?;
+        let problem = problem(&ground, &y, model.weights.as_deref())?;
+        selection::stability(&problem, &ranking(model, &matrix)?, &options, ground.solver(), watch)
+    })?;
+    let found = PyDict::new(py);
+    let monomials = stability.entries.iter().map(|entry| factors(py, &entry.monomial));
+    found.set_item("monomials", monomials.collect::<PyResult<Vec<_>>>()?)?;
+    let frequencies: Vec<f64> = stability.entries.iter().map(|entry| entry.frequency).collect();
+    found.set_item("frequencies", PyArray1::from_vec(py, frequencies))?;
+    found.set_item("stable", stability.stable().len())?;
+    found.set_item("subsamples", stability.subsamples)?;
+    found.set_item("selected_per_fit", stability.selected_per_fit)?;
+    found.set_item("unconverged", stability.unconverged)?;
+    found.set_item("expected_false", stability.expected_false())?;
+    found.set_item("expected_false_unimodal", stability.expected_false_unimodal())?;
+    Ok(found)
+}

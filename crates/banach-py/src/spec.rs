@@ -1,0 +1,294 @@
+//! What is fitted, and how: the parameters of an estimator, checked once.
+
+use banach::{
+    Classifier, Exponent, FeatureMatrix, Ground, Memory, Observer, Regressor, Route, SolverChoice,
+    kernel::{KernelSpec, MonomialScale},
+    loss::{LossSpec, Targets},
+};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    background::Running,
+    data::{Table, vectors},
+    errors::exception,
+    kernel::Kernel,
+    model::{Fitted, Model},
+    path,
+};
+
+/// Everything but C and the data.
+#[pyclass(frozen, module = "banach._core")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    pub(crate) p: f64,
+    pub(crate) kernel: KernelSpec,
+    pub(crate) monomials: String,
+    pub(crate) loss: LossSpec,
+    pub(crate) fit_intercept: bool,
+    pub(crate) tol: f64,
+    pub(crate) max_iter: usize,
+    pub(crate) solver: String,
+    pub(crate) route: Option<String>,
+    pub(crate) memory: Option<u64>,
+    pub(crate) threads: usize,
+}
+
+/// An estimator of the library.
+pub(crate) enum Estimator {
+    Regressor(Regressor),
+    Classifier(Classifier),
+}
+
+/// What is to be predicted.
+pub(crate) enum Goal {
+    /// Numbers, one vector per output.
+    Numbers(Vec<Vec<f64>>),
+    /// Labels.
+    Labels(Vec<i64>),
+}
+
+/// Targets as they come from Python: numbers, one row per output, or labels.
+#[derive(FromPyObject)]
+pub(crate) enum Target<'py> {
+    Labels(PyReadonlyArray1<'py, i64>),
+    Numbers(PyReadonlyArray2<'py, f64>),
+}
+
+impl Target<'_> {
+    pub(crate) fn goal(&self) -> Goal {
+        match self {
+            Self::Labels(labels) => Goal::Labels(labels.as_array().to_vec()),
+            Self::Numbers(numbers) => Goal::Numbers(vectors(numbers)),
+        }
+    }
+}
+
+impl Goal {
+    /// The targets of every function.
+    pub(crate) fn outputs(&self, weights: Option<&[f64]>) -> Result<Vec<Vec<f64>>, banach::Error> {
+        match self {
+            Self::Numbers(outputs) => Ok(outputs.clone()),
+            Self::Labels(labels) => Ok(Classifier::signs(labels, weights)?.1),
+        }
+    }
+}
+
+/// Weights of samples, if there are any.
+pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
+
+pub(crate) fn weights(given: &Weights<'_>) -> Option<Vec<f64>> {
+    given.as_ref().map(|weights| weights.as_array().to_vec())
+}
+
+impl Spec {
+    fn scale(&self) -> Result<MonomialScale, banach::Error> {
+        self.monomials.parse()
+    }
+
+    pub(crate) fn exponent(&self) -> Result<Exponent, banach::Error> {
+        Exponent::new(self.p)
+    }
+
+    fn solver(&self) -> Result<SolverChoice, banach::Error> {
+        match &self.solver[..] {
+            "auto" => Ok(SolverChoice::Auto),
+            "newton" => Ok(SolverChoice::Newton),
+            "paper" => Ok(SolverChoice::Paper),
+            other => Err(banach::Error::Parameter {
+                name: "solver",
+                got: format!("{other:?}"),
+                allowed: "auto, newton or paper",
+            }),
+        }
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        self.memory.map_or_else(Memory::available, Memory::limit)
+    }
+
+    pub(crate) fn monomial_scale(&self) -> MonomialScale {
+        self.scale().unwrap_or_default()
+    }
+
+    /// The estimator with this C.
+    pub(crate) fn estimator(&self, gamma: f64) -> Result<Estimator, banach::Error> {
+        let (kernel, loss, scale, solver) = (self.kernel.build()?, self.loss.build()?, self.scale()?, self.solver()?);
+        let route: Option<Route> = self.route.as_deref().map(str::parse).transpose()?;
+        // The two builders have the same parameters.
+        macro_rules! told {
+            ($builder:expr) => {
+                $builder
+                    .p(self.p)
+                    .gamma(gamma)
+                    .kernel(kernel)
+                    .monomials(scale)
+                    .loss(loss)
+                    .fit_intercept(self.fit_intercept)
+                    .tolerance(self.tol)
+                    .max_iterations(self.max_iter)
+                    .solver(solver)
+                    .route(route)
+                    .memory(self.memory())
+            };
+        }
+        Ok(match self.loss.targets() {
+            Targets::Real => Estimator::Regressor(told!(Regressor::new())),
+            Targets::Signs => Estimator::Classifier(told!(Classifier::new())),
+        })
+    }
+
+    pub(crate) fn running<'a, 'py>(&self, progress: Option<&'a Bound<'py, PyAny>>) -> Running<'a, 'py> {
+        Running { threads: self.threads, tolerance: self.tol, progress }
+    }
+}
+
+impl Estimator {
+    pub(crate) fn fit(
+        &self,
+        x: &FeatureMatrix<'_>,
+        goal: &Goal,
+        weights: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fitted, banach::Error> {
+        match (self, goal) {
+            (Self::Regressor(regressor), Goal::Numbers(outputs)) => {
+                let outputs: Vec<&[f64]> = outputs.iter().map(|y| &y[..]).collect();
+                regressor.fit_observed(x, &outputs, weights, observer).map(Fitted::Regression)
+            }
+            (Self::Classifier(classifier), Goal::Labels(labels)) => {
+                classifier.fit_observed(x, labels, weights, observer).map(Fitted::Classification)
+            }
+            (Self::Regressor(_), Goal::Labels(_)) | (Self::Classifier(_), Goal::Numbers(_)) => {
+                Err(banach::Error::Parameter {
+                    name: "y",
+                    got: "targets of another kind".to_owned(),
+                    allowed: "numbers for a loss of numbers, labels for one of classes",
+                })
+            }
+        }
+    }
+
+    pub(crate) fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, banach::Error> {
+        match self {
+            Self::Regressor(regressor) => regressor.ground(x, problems),
+            Self::Classifier(classifier) => classifier.ground(x, problems),
+        }
+    }
+}
+
+#[pymethods]
+impl Spec {
+    /// Checks every parameter that can be wrong without data.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "the parameters of an estimator, by name")]
+    #[pyo3(signature = (*, task, p, kernel, monomials, loss, epsilon, rho, quantile, fit_intercept, tol, max_iter, solver, route, memory, threads))]
+    fn new(
+        task: &str,
+        p: f64,
+        kernel: &Kernel,
+        monomials: String,
+        loss: &str,
+        epsilon: f64,
+        rho: f64,
+        quantile: f64,
+        fit_intercept: bool,
+        tol: f64,
+        max_iter: usize,
+        solver: String,
+        route: Option<String>,
+        memory: Option<u64>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let targets = if task == "classification" { Targets::Signs } else { Targets::Real };
+        let loss = match LossSpec::named(loss, targets).map_err(exception)? {
+            LossSpec::EpsilonInsensitive { .. } => LossSpec::EpsilonInsensitive { epsilon },
+            LossSpec::Huber { .. } => LossSpec::Huber { rho },
+            LossSpec::Quantile { .. } => LossSpec::Quantile { tau: quantile },
+            other => other,
+        };
+        let kernel = kernel.spec.clone();
+        let spec = Self { p, kernel, monomials, loss, fit_intercept, tol, max_iter, solver, route, memory, threads };
+        spec.exponent().and_then(|_| spec.estimator(1.0)).map_err(exception)?;
+        if !(0.0..f64::INFINITY).contains(&spec.tol) {
+            return Err(PyValueError::new_err(format!("tol = {}; allowed: a finite number >= 0", spec.tol)));
+        }
+        Ok(spec)
+    }
+
+    /// A model of the data.
+    #[pyo3(signature = (x, y, sample_weight, C, progress=None))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn fit(
+        &self,
+        py: Python<'_>,
+        x: Table,
+        y: Target<'_>,
+        sample_weight: Weights<'_>,
+        C: f64,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Model> {
+        let (goal, weights) = (y.goal(), weights(&sample_weight));
+        let (fitted, history) = {
+            let table = x.borrow(py)?;
+            let matrix = table.matrix()?;
+            self.running(progress).run(py, |watch| {
+                let fitted = self.estimator(C)?.fit(&matrix, &goal, weights.as_deref(), watch)?;
+                Ok((fitted, std::mem::take(&mut watch.history)))
+            })?
+        };
+        Ok(Model { spec: self.clone(), gamma: C, table: x, goal, weights, fitted, history })
+    }
+
+    /// Held-out decisions, losses and certificates for every C and split; see `banach._cv`.
+    #[pyo3(signature = (x, y, sample_weight, *, Cs, count, splits, progress=None))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    #[expect(clippy::too_many_arguments, reason = "the parameters of a search, by name")]
+    fn cross_validate<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table,
+        y: Target<'_>,
+        sample_weight: Weights<'_>,
+        Cs: Option<Vec<f64>>,
+        count: usize,
+        splits: Vec<(Vec<usize>, Vec<usize>)>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        path::cross_validate(py, self, &x, &y.goal(), weights(&sample_weight), (Cs, count), splits, progress)
+    }
+
+    /// The solutions for every C; see `banach.lp_path`.
+    #[pyo3(signature = (x, y, sample_weight, *, Cs, count, progress=None))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    #[expect(clippy::too_many_arguments, reason = "the parameters of a path, by name")]
+    fn path<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table,
+        y: Target<'_>,
+        sample_weight: Weights<'_>,
+        Cs: Option<Vec<f64>>,
+        count: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        path::path(py, self, &x, &y.goal(), weights(&sample_weight), (Cs, count), progress)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("from_json")?, (slf.get().to_json()?,)))
+    }
+
+    /// What `__reduce__` has written.
+    #[staticmethod]
+    pub(crate) fn from_json(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("the parameters of a model: {error}")))
+    }
+}
+
+impl Spec {
+    pub(crate) fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}

@@ -1,0 +1,264 @@
+"""What all estimators share: from parameters to the compiled part, and from a model to what people ask of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from . import _core, _names, _parameters
+from ._equation import Equation, equation
+from ._progress import Bar
+from ._table import Table
+
+#: What ends a search for the largest monomials.
+_NODES = 5_000_000
+
+
+def table_of(X: Any) -> Any:
+    """A table as the compiled part takes it: an array, or the parts of a sparse matrix by columns."""
+    if not scipy.sparse.issparse(X):
+        return X
+    X = scipy.sparse.csc_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    data = np.ascontiguousarray(X.data, dtype=np.float64)
+    return X.shape, X.indptr.astype(np.uintp), X.indices.astype(np.uintp), data
+
+
+class LpModel(BaseEstimator):
+    """The base of all estimators. Subclasses have the parameters; this class reads them."""
+
+    _task: str
+    _model: _core.Model
+
+    def _spec(self, **changes: Any) -> _core.Spec:
+        """The parameters, checked; ``changes`` stand in for those that a search varies."""
+        told = {**self.get_params(deep=False), **changes}
+        kernel = _parameters.kernel(
+            told["kernel"],
+            degree=told["degree"],
+            coef0=told["coef0"],
+            scale=told["scale"],
+            normalize=told["normalize_kernel"],
+        )
+        route = _parameters.text("route", told["route"], "auto, features, tiles, gram or streamed")
+        return _core.Spec(
+            task=self._task,
+            p=_parameters.real("p", told["p"], "a number with 1 < p <= 2"),
+            kernel=kernel,
+            monomials=_parameters.text("monomials", told["monomials"], "raw, unit or standardized"),
+            loss=_parameters.text("loss", told["loss"], "the name of a loss"),
+            epsilon=_parameters.real("epsilon", told.get("epsilon", 0.1)),
+            rho=_parameters.real("rho", told.get("rho", 1.35)),
+            quantile=_parameters.real("quantile", told.get("quantile", 0.5)),
+            fit_intercept=_parameters.boolean("fit_intercept", told["fit_intercept"]),
+            tol=_parameters.real("tol", told["tol"], "a finite number >= 0"),
+            max_iter=_parameters.whole("max_iter", told["max_iter"], "a whole number >= 1", least=1),
+            solver=_parameters.text("solver", told["solver"], "auto, newton or paper"),
+            route=None if route == "auto" else route,
+            memory=_parameters.memory(told["memory_limit"]),
+            threads=_parameters.threads(told["n_jobs"]),
+        )
+
+    def _check_X(self, X: Any) -> Any:
+        X = validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64)
+        return table_of(X)
+
+    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def _bar(self, what: str, fits: int) -> Bar:
+        return Bar(what, fits, self.verbose)
+
+    def _adopt(self, model: _core.Model) -> None:
+        """Takes over what a fit has found."""
+        self._model = model
+        self.duality_gap_ = max(model.relative_gaps)
+        self.n_iter_ = max(1, *model.iterations) if model.iterations else 1
+        self.n_evaluations_ = sum(model.passes)
+        self.route_ = model.route
+        self.status_ = model.status
+        single = len(model.relative_gaps) == 1
+        primal, dual = model.primal_values, model.dual_values
+        self.primal_value_ = primal[0] if single else np.array(primal)
+        self.dual_value_ = dual[0] if single else np.array(dual)
+        if model.status != "converged":
+            self._warn(model.status)
+
+    def _warn(self, status: str) -> None:
+        why = {
+            "iteration_limit": f"the limit of max_iter={self.max_iter} iterations was reached",
+            "stalled": "no step makes further progress",
+        }.get(status, status)
+        advice = "Raise max_iter" if status == "iteration_limit" else "Standardise X, lower C, take p farther from 1"
+        warnings.warn(
+            f"The fit did not converge: {why}. The relative duality gap is {self.duality_gap_:.2e}, and "
+            f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def _splits(self, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Splits of the samples that the model was fitted to."""
+        classes = self._task == "classification"
+        targets = self._model.targets
+        y = targets if classes else targets.T
+        return list(check_cv(cv, targets if classes else None, classifier=classes).split(y, targets if classes else None))
+
+    def _decision(self, X: Any) -> np.ndarray:
+        """One row per function."""
+        check_is_fitted(self, "_model")
+        return self._model.decision(self._check_X(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def top_features(self, k: int = 10, *, output: int = 0, seconds: float = np.inf) -> Table:
+        """The monomials with the largest weights, by an exact search over all of them.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+        output : int
+            Which function, of several outputs or classes.
+        seconds : float
+            When to stop a search that takes too long; the caption says what is then known.
+
+        Returns
+        -------
+        Table
+            Columns ``monomial``, ``exponents`` (pairs of a variable and its exponent), ``weight`` (of the feature),
+            ``coefficient`` (of the plain product), ``share`` (of ``||w||_p^p``), and ``lower`` and ``upper``, an
+            interval that contains the weight at the optimum where the loss allows one. ``complete``, ``set_proven`` and
+            ``order_proven`` tell what is proven of the list.
+        """
+        check_is_fitted(self, "_model")
+        k = _parameters.whole("k", k, "a whole number >= 1", least=1)
+        top = self._model.top(_parameters.whole("output", output), k, _NODES, _parameters.real("seconds", seconds))
+        monomials, names = top["monomials"], self._names()
+        columns = {
+            "monomial": [_names.monomial(factors, names) for factors in monomials],
+            "exponents": monomials,
+            "weight": top["weights"],
+            "coefficient": top["coefficients"],
+            "share": top["shares"],
+            "lower": top["lower"],
+            "upper": top["upper"],
+        }
+        if np.isnan(top["lower"]).all():
+            del columns["lower"], columns["upper"]
+        known = {key: top[key] for key in ("complete", "set_proven", "order_proven", "unlisted", "nodes")}
+        return Table(columns, caption=_top_caption(top), **known)
+
+    def relevance(self, *, output: int = 0) -> Table:
+        """How much every variable matters: the share of ``||w||_p^p`` on the monomials that involve it.
+
+        Returns
+        -------
+        Table
+            Columns ``variable`` and ``share``, largest first. The attributes ``degrees`` (pairs of a degree and its
+            share), ``order`` (the numbers of the variables) and ``error`` (what rounding may have done) tell the rest.
+        """
+        check_is_fitted(self, "_model")
+        found = self._model.relevance(_parameters.whole("output", output))
+        shares, names = found["variables"], self._names()
+        order = np.argsort(-shares, kind="stable")
+        columns = {"variable": [_names.variable(names, j) for j in order], "share": shares[order]}
+        return Table(columns, degrees=found["degrees"], order=order, error=found["error"], norm=found["norm"])
+
+    def equation(self, k: int = 5, *, output: int = 0, refit: bool = True, cv: Any = None) -> Equation:
+        """The model as a formula of at most k monomials.
+
+        Parameters
+        ----------
+        k : int
+            The number of monomials, the largest of the model.
+        output : int
+            Which function, of several outputs or classes.
+        refit : bool
+            Fit these monomials again, without shrinkage: by least squares for the squared loss, with a slight penalty for
+            others. Otherwise they keep the coefficients that they have in the model, which are those of a sum of many.
+        cv : int, splitter or None
+            If given, how many of the k monomials to keep is chosen by cross-validation in which every fold ranks for
+            itself: the fewest within one standard error of the best.
+
+        Returns
+        -------
+        Equation
+            ``str(equation)``, ``equation.latex()``, ``equation.to_dict()``, ``equation.to_pipeline()`` (scikit-learn
+            only, works without banach) and ``equation.predict(X)``.
+        """
+        check_is_fitted(self, "_model")
+        return equation(self, k, output=output, refit=refit, cv=cv)
+
+    def explain(self, k: int = 10) -> str:
+        """A page of text: the fit and its certificate, the route and why it was taken, the largest monomials and the
+        variables that matter."""
+        check_is_fitted(self, "_model")
+        parts = [str(self._model), self._model.plan]
+        for output in range(len(self._model.relative_gaps)):
+            title = self._output_title(output)
+            parts.append(f"{title}\n{self.top_features(k, output=output)}")
+            try:
+                relevance = self.relevance(output=output)
+            except (ValueError, MemoryError) as error:
+                parts.append(f"No relevance of variables: {error}")
+                continue
+            shown = {name: column[:k] for name, column in relevance.items()}
+            by_degree = ", ".join(f"{degree}: {share:.3g}" for degree, share in relevance.degrees[:8])
+            parts.append(f"{Table(shown)}\nBy degree: {by_degree}")
+        return "\n\n".join(parts)
+
+    def _output_title(self, output: int) -> str:
+        return "The largest monomials" if len(self._model.relative_gaps) == 1 else f"The largest monomials of output {output}"
+
+    def plot_features(self, k: int = 10, *, output: int = 0, ax: Any = None, **kwargs: Any) -> Any:
+        """Draws the largest monomials; see :class:`banach.FeaturesDisplay`."""
+        from ._display import FeaturesDisplay
+
+        return FeaturesDisplay.from_estimator(self, k=k, output=output, ax=ax, **kwargs)
+
+    def plot_relevance(self, k: int = 20, *, output: int = 0, ax: Any = None, **kwargs: Any) -> Any:
+        """Draws how much the variables matter; see :class:`banach.RelevanceDisplay`."""
+        from ._display import RelevanceDisplay
+
+        return RelevanceDisplay.from_estimator(self, k=k, output=output, ax=ax, **kwargs)
+
+    def plot_convergence(self, *, ax: Any = None, **kwargs: Any) -> Any:
+        """Draws the duality gap of every iteration; see :class:`banach.ConvergenceDisplay`."""
+        from ._display import ConvergenceDisplay
+
+        return ConvergenceDisplay.from_estimator(self, ax=ax, **kwargs)
+
+    def plot_path(self, Cs: Any = 30, *, k: int = 10, output: int = 0, ax: Any = None, **kwargs: Any) -> Any:
+        """Draws the largest weights against C; see :class:`banach.PathDisplay`."""
+        from ._display import PathDisplay
+
+        return PathDisplay.from_estimator(self, Cs=Cs, k=k, output=output, ax=ax, **kwargs)
+
+
+def _top_caption(top: dict[str, Any]) -> str:
+    if top["order_proven"]:
+        return "Proven to be the largest at the optimum, in this order."
+    if top["set_proven"]:
+        return "Proven to be the largest at the optimum; their order is not."
+    if top["complete"]:
+        return "The largest of this model."
+    return f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."

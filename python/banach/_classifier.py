@@ -1,0 +1,178 @@
+"""Classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from . import _core, _parameters
+from ._base import LpModel, table_of
+from ._doc import with_parameters
+
+
+def _has_probabilities(model: LpModel) -> bool:
+    if model.loss != "logistic":
+        raise AttributeError(f"loss={model.loss!r} tells no probabilities; use loss='logistic', or decision_function")
+    return True
+
+
+class _Classification(ClassifierMixin, LpModel):
+    """Labels of any kind in, the same labels out. More than two classes are fitted one against the rest."""
+
+    _task = "classification"
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class, {self.classes_[0]!r}; a classifier needs at least two classes")
+        weights = self._weights(sample_weight, X)
+        if self.class_weight is not None:
+            balance = compute_sample_weight(self.class_weight, y)
+            weights = balance if weights is None else weights * balance
+        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
+
+    @property
+    def _functions(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _adopt(self, model: _core.Model) -> None:
+        super()._adopt(model)
+        self.dual_coef_, self.intercept_ = model.alpha, model.intercept
+        if model.weights is not None:
+            self.coef_ = model.weights
+        elif hasattr(self, "coef_"):
+            del self.coef_
+
+    def _output_title(self, output: int) -> str:
+        if self._functions == 1:
+            return f"The largest monomials, for {self.classes_[1]!s} against {self.classes_[0]!s}"
+        return f"The largest monomials, for {self.classes_[output]!s} against the rest"
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """``f(x) + b``: of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)."""
+        values = self._decision(X)
+        return values[0] if self._functions == 1 else np.ascontiguousarray(values.T)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of every sample."""
+        values = self._decision(X)
+        return self.classes_[labels(values)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, of shape (n_samples, n_classes), for the logistic loss.
+
+        With more than two classes, the probabilities of each against the rest are divided by their sum.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "_model")
+        return np.ascontiguousarray(self._model.probabilities(self._check_X(X)).T)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+def labels(decisions: np.ndarray) -> np.ndarray:
+    """The number of the class, from decisions with one row per function."""
+    return (decisions[0] > 0).astype(int) if len(decisions) == 1 else np.argmax(decisions, axis=0)
+
+
+@with_parameters
+class LpClassifier(_Classification):
+    """Classification by l^p regularisation with tensor kernels: sparse and nonlinear for p near 1.
+
+    Minimises ``C sum_i L(y_i, <w, Phi(x_i)> + b) + (1/p) ||w||_p^p`` over w and b for labels of -1 and 1, where Phi lists
+    the monomials of a kernel; of more than two classes, each against the rest.
+
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from banach import LpClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LpClassifier(C=10.0)).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        p=4 / 3,
+        *,
+        C=1.0,
+        kernel="linear",
+        degree=2,
+        monomials="raw",
+        coef0=0.0,
+        scale=1.0,
+        normalize_kernel=False,
+        loss="logistic",
+        class_weight=None,
+        fit_intercept=True,
+        tol=1e-8,
+        max_iter=1000,
+        solver="auto",
+        route="auto",
+        memory_limit=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.p = p
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.monomials = monomials
+        self.coef0 = coef0
+        self.scale = scale
+        self.normalize_kernel = normalize_kernel
+        self.loss = loss
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.route = route
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            A float64 array in Fortran's order is used where it is; anything else is copied once. The model keeps a
+            reference to it, so do not write to it afterwards.
+        y : array of shape (n_samples,)
+            The labels: numbers or strings.
+        sample_weight : array of shape (n_samples,), optional
+            What each sample counts; one of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
+        X, codes, weights = self._check_data(X, y, sample_weight)
+        with self._bar("fit", self._functions) as bar:
+            self._adopt(spec.fit(X, codes, weights, C, bar.callback))
+        return self

@@ -1,0 +1,129 @@
+"""The parameters and attributes that estimators share, described once."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TypeVar
+
+T = TypeVar("T", bound=type)
+
+_PARAMETERS = {
+    "p": """float, default=4/3
+    The exponent of the penalty, 1 < p <= 2. Nearer to 1, fewer monomials matter; 2 is kernel ridge regression.""",
+    "C": """float, default=1.0
+    The weight of the loss. The larger, the closer the fit. The paper's gamma.""",
+    "kernel": """{"linear", "poly", "anova", "exp"} or an object of banach.kernels, default="linear"
+    Which monomials: the variables; all products of a degree, with powers; products of different variables; products of
+    every degree, higher ones with less weight.""",
+    "degree": """int or (int, int), default=2
+    The degree of poly and anova, or its lowest and highest value; a pair also cuts exp, which otherwise has all.""",
+    "monomials": """{"raw", "unit", "standardized"}, default="raw"
+    The size of monomials on the samples: as the kernel has them, mean square 1, or mean 0 and variance 1.""",
+    "coef0": """float, default=0.0
+    The constant of poly; with a range of degrees, 0 stands for 1.""",
+    "scale": """float, default=1.0
+    The scale of poly and exp. Smaller values favour low degrees.""",
+    "normalize_kernel": """bool, default=False
+    Divide the features of every sample by their norm.""",
+    "loss": "",
+    "epsilon": """float, default=0.1
+    The width of the epsilon-insensitive loss, in units of y.""",
+    "rho": """float, default=1.35
+    Where the loss of Huber becomes linear, in units of y.""",
+    "quantile": """float, default=0.5
+    The quantile of the quantile loss.""",
+    "class_weight": """dict, "balanced" or None, default=None
+    Weights of the classes, as in scikit-learn.""",
+    "fit_intercept": """bool, default=True
+    Whether a constant without penalty is part of the model.""",
+    "tol": """float, default=1e-8
+    The relative duality gap to reach.""",
+    "max_iter": """int, default=1000
+    The most iterations.""",
+    "solver": """{"auto", "newton", "paper"}, default="auto"
+    Newton's method, or Algorithm 3.3 of the paper.""",
+    "route": """{"auto", "features", "tiles", "gram", "streamed"}, default="auto"
+    How the monomials are held: listed, formed a few at a time, or through the Gram tensor, stored or not. The cheapest
+    that fits into memory, unless told otherwise; ``explain()`` has the table.""",
+    "memory_limit": """int, str or None, default=None
+    Bytes, or a size such as ``"2GB"``, that a fit may take; 80 % of what is available if None. What needs more is
+    refused with ``MemoryError`` before it begins.""",
+    "n_jobs": """int or None, default=None
+    Threads. None for all cores, or as many as ``OMP_NUM_THREADS`` says. Results do not depend on it.""",
+    "verbose": """int, default=0
+    1 shows a progress bar for fits that take longer than half a second.""",
+    "Cs": """int or array, default=20
+    Values of C to try, or how many; the data tell their range for every other choice.""",
+    "cv": """int, splitter or None, default=None
+    The splits, as in scikit-learn; 5 folds if None.""",
+    "scoring": """str, callable or None, default=None
+    What to maximise, as in scikit-learn. If None, minus the mean held-out loss.""",
+    "one_standard_error": """bool, default=False
+    Take the smallest C, and hence the simplest model, within one standard error of the best.""",
+    "refit": """bool, default=True
+    Fit the best choice to all samples.""",
+}
+
+_LOSSES = {
+    "regression": """{"squared", "absolute", "epsilon_insensitive", "huber", "quantile"}, default="squared"
+    The loss.""",
+    "classification": """{"logistic", "hinge", "squared_hinge"}, default="logistic"
+    The loss; only the logistic one tells probabilities.""",
+}
+
+_SEARCHED = {
+    "p": "\n    A list is searched.",
+    "degree": "\n    A list, of numbers or pairs, is searched.",
+    "scale": "",
+}
+
+_SCALES = """"auto", float or list, default="auto"
+    The scale of poly and exp; a list is searched. ``"auto"`` searches a few values for exp that suit the size of the
+    data, and takes 1 for poly."""
+
+_ATTRIBUTES = {
+    "dual_coef_": "array\n    The dual vector, one number per sample; one row per output or class if there are several.",
+    "intercept_": "float or array\n    The constant.",
+    "coef_": "array\n    The weights of the features, where they are listed: of the variables for a linear kernel.",
+    "duality_gap_": "float\n    The relative duality gap: how far the objective can be from the optimum, as a part of it.",
+    "primal_value_": "float or array\n    The objective.",
+    "dual_value_": "float or array\n    The dual objective.",
+    "n_iter_": "int\n    Iterations; the most of any output or class.",
+    "n_evaluations_": "int\n    Passes over the data, of all outputs or classes.",
+    "route_": "str\n    The route that was taken.",
+    "status_": "str\n    ``converged``, ``iteration_limit`` or ``stalled``.",
+    "classes_": "array\n    The labels.",
+    "n_features_in_": "int\n    The number of variables.",
+    "feature_names_in_": "array\n    Their names, if X had any.",
+    "C_": "float\n    The C that was chosen.",
+    "best_params_": "dict\n    What was chosen of everything that was searched.",
+    "best_score_": "float\n    Its mean held-out score.",
+    "best_index_": "int\n    Its place in ``cv_results_``.",
+    "cv_results_": "dict\n    Every choice with its scores, as in ``GridSearchCV``.",
+    "n_splits_": "int\n    The number of splits.",
+}
+_OF_CLASSES = {"classes_"}
+_OF_SEARCH = {"C_", "best_params_", "best_score_", "best_index_", "cv_results_", "n_splits_"}
+
+
+def _section(title: str, entries: list[str]) -> str:
+    return f"{title}\n    {'-' * len(title)}\n" + "\n".join("    " + entry.replace("\n", "\n    ") for entry in entries)
+
+
+def with_parameters(cls: T) -> T:
+    """Writes out the parameters and attributes in the documentation of an estimator."""
+    names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+    search = "Cs" in names
+    texts = {**_PARAMETERS, "loss": _LOSSES[cls._task]}
+    if search:
+        texts = {name: text + _SEARCHED.get(name, "") for name, text in texts.items()} | {"scale": _SCALES}
+    attributes = {
+        name: text
+        for name, text in _ATTRIBUTES.items()
+        if (search or name not in _OF_SEARCH) and (cls._task == "classification" or name not in _OF_CLASSES)
+    }
+    parameters = _section("Parameters", [f"{name} : {texts[name]}" for name in names])
+    described = _section("Attributes", [f"{name} : {text}" for name, text in attributes.items()])
+    doc = cls.__doc__ or ""
+    cls.__doc__ = doc.replace("{parameters}", parameters).replace("{attributes}", described)
+    return cls

@@ -1,0 +1,194 @@
+"""Models of a few monomials, written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.utils.validation import check_array
+
+from . import _names, _parameters
+from ._names import Monomial
+
+if TYPE_CHECKING:
+    from ._base import LpModel
+
+_DIGITS = 4
+
+
+@dataclass(frozen=True, repr=False)
+class Equation:
+    """``f(x) = intercept + sum_k coefficients[k] x^k`` over a few monomials; all others have the coefficient 0.
+
+    Attributes
+    ----------
+    intercept : float
+        The constant.
+    coefficients : list of float
+        One for every monomial.
+    monomials : list
+        Each a tuple of pairs: a variable and its exponent.
+    names : list of str
+        The monomials in words.
+    n_features_in : int
+        The number of variables of X.
+    losses : array or None
+        If the number of monomials was chosen by cross-validation, the mean held-out loss and its standard error with 0,
+        1, 2, ... monomials.
+    bound : float or None
+        If the coefficients are those of the model, the most that the equation differs from it at the samples.
+    """
+
+    intercept: float
+    coefficients: list[float]
+    monomials: list[Monomial]
+    n_features_in: int
+    feature_names: Sequence[str] | None = None
+    classes: np.ndarray | None = None
+    probabilities: bool = False
+    losses: np.ndarray | None = field(default=None, compare=False)
+    bound: float | None = field(default=None, compare=False)
+
+    @property
+    def names(self) -> list[str]:
+        return [_names.monomial(monomial, self.feature_names) for monomial in self.monomials]
+
+    def __str__(self) -> str:
+        return self._text(" * ", lambda number: number, self.names)
+
+    def __repr__(self) -> str:
+        return f"Equation({str(self)!r})"
+
+    def latex(self) -> str:
+        """As a formula of LaTeX, without the dollar signs."""
+
+        def number(text: str) -> str:
+            mantissa, _, power = text.partition("e")
+            return rf"{mantissa} \cdot 10^{{{int(power)}}}" if power else mantissa
+
+        def variable(j: int) -> str:
+            return rf"\mathrm{{{_escaped(self.feature_names[j])}}}" if self.feature_names is not None else f"x_{{{j}}}"
+
+        def product(monomial: Monomial) -> str:
+            return r"\, ".join(variable(j) + (f"^{{{power}}}" if power > 1 else "") for j, power in monomial) or "1"
+
+        return self._text(r"\, ", number, [product(monomial) for monomial in self.monomials])
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+    def _text(self, times: str, number: Any, products: list[str]) -> str:
+        left = "y" if self.classes is None else "decision"
+        terms = [(self.intercept, "")] if self.intercept != 0 or not products else []
+        terms += list(zip(self.coefficients, products, strict=True))
+        text = f"{left} ="
+        for at, (value, product) in enumerate(terms):
+            sign = "-" if value < 0 else ("" if at == 0 else "+")
+            space = " " if sign and at > 0 else ""
+            size = number(f"{abs(value):.{_DIGITS}g}")
+            text += f" {sign}{space}{size}" + (times + product if product and product != "1" else "")
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The intercept under ``"1"`` and every coefficient under the name of its monomial."""
+        return {"1": self.intercept, **dict(zip(self.names, self.coefficients, strict=True))}
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The values of f."""
+        X = check_array(X, dtype=np.float64)
+        if X.shape[1] != self.n_features_in:
+            raise ValueError(f"X has {X.shape[1]} features, but the equation is in {self.n_features_in}")
+        values = np.full(len(X), self.intercept)
+        for monomial, coefficient in zip(self.monomials, self.coefficients, strict=True):
+            values += coefficient * evaluate(monomial, X)
+        return values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The values of f, or the labels that they stand for."""
+        values = self.decision_function(X)
+        return values if self.classes is None else self.classes[(values > 0).astype(int)]
+
+    def to_pipeline(self) -> Pipeline:
+        """The same function as a fitted pipeline of scikit-learn alone, which can be used and pickled without banach."""
+        blocks = [(f"m{at}", *_block(monomial)) for at, monomial in enumerate(self.monomials) if monomial]
+        # Where no monomial is left, a column that does not count stands in for them.
+        columns = ColumnTransformer(blocks or [("none", "passthrough", [0])]).fit(np.zeros((2, self.n_features_in)))
+        coefficients = [value for value, monomial in zip(self.coefficients, self.monomials, strict=True) if monomial]
+        constant = self.intercept + sum(
+            value for value, monomial in zip(self.coefficients, self.monomials, strict=True) if not monomial
+        )
+        pipeline = Pipeline([("monomials", columns), ("linear", self._linear(coefficients or [0.0], constant))])
+        if self.feature_names is not None:
+            pipeline.feature_names_ = list(self.feature_names)
+        return pipeline
+
+    def _linear(self, coefficients: list[float], constant: float) -> Any:
+        if self.classes is None:
+            linear: Any = LinearRegression()
+            linear.coef_, linear.intercept_ = np.array(coefficients), constant
+        else:
+            linear = LogisticRegression()
+            linear.classes_ = self.classes
+            linear.coef_, linear.intercept_ = np.array([coefficients]), np.array([constant])
+        linear.n_features_in_ = len(coefficients)
+        return linear
+
+
+def evaluate(monomial: Monomial, X: np.ndarray) -> np.ndarray:
+    """The values of a monomial at the rows of X."""
+    values = np.ones(X.shape[0])
+    for j, power in monomial:
+        values *= X[:, j] ** power
+    return values
+
+
+def _block(monomial: Monomial) -> tuple[Any, list[int]]:
+    """What takes the variables of a monomial to the monomial."""
+    variables = [j for j, _ in monomial]
+    powers = PolynomialFeatures(sum(power for _, power in monomial), include_bias=False)
+    powers.fit(np.zeros((1, len(variables))))
+    place = int(np.flatnonzero((powers.powers_ == [power for _, power in monomial]).all(axis=1))[0])
+    return make_pipeline(powers, ColumnTransformer([("keep", "passthrough", [place])])), variables
+
+
+def _escaped(name: str) -> str:
+    special = {"\\": r"\backslash{}", "^": r"\hat{}", "~": r"\sim{}", " ": r"\ "}
+    return "".join(special.get(c, "\\" + c if c in "_%&#${}" else c) for c in str(name))
+
+
+def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Equation:
+    """See :meth:`LpModel.equation`."""
+    k = _parameters.whole("k", k, "a whole number >= 1", least=1)
+    output = _parameters.whole("output", output)
+    core = model._model
+    if cv is not None:
+        splits = [(train.tolist(), test.tolist()) for train, test in model._splits(cv)]
+        with model._bar("selection", len(splits) + 1) as bar:
+            found = core.select(output, k, splits, True, bar.callback)
+    elif _parameters.boolean("refit", refit):
+        monomials = [list(factors) for factors in model.top_features(k, output=output)["exponents"]]
+        with model._bar("refit", 1) as bar:
+            found = core.refit(output, monomials, bar.callback)
+    else:
+        found = core.expansion(output, k)
+    classes = getattr(model, "classes_", None)
+    if classes is not None and len(classes) > 2:
+        classes = np.array([f"not {classes[output]}", str(classes[output])])
+    return Equation(
+        intercept=found["intercept"],
+        coefficients=list(found["coefficients"]),
+        monomials=list(found["monomials"]),
+        n_features_in=model.n_features_in_,
+        feature_names=model._names(),
+        classes=classes,
+        probabilities=model.loss == "logistic",
+        losses=found.get("losses"),
+        bound=found.get("bound"),
+    )
+

@@ -1,0 +1,157 @@
+"""Functions beside the estimators."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from . import _core, _names, _parameters
+from ._base import LpModel, table_of
+from ._table import Table
+
+
+def gram_tensor(
+    X: Any,
+    *,
+    kernel: Any = "linear",
+    p: float = 4 / 3,
+    degree: Any = 2,
+    coef0: float = 0.0,
+    scale: float = 1.0,
+    normalize_kernel: bool = False,
+    memory_limit: Any = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """The Gram tensor ``K(x_i1, ..., x_iq)`` with all its ``n^q`` entries, where ``q = p/(p-1)`` is 2, 4, 6 or 8.
+
+    For looking at; fits never build it in full.
+
+    Examples
+    --------
+    >>> from banach import gram_tensor
+    >>> gram_tensor([[1.0, 2.0], [0.5, -1.0]], p=2).tolist()
+    [[5.0, -1.5], [-1.5, 1.25]]
+    >>> gram_tensor([[1.0, 2.0], [0.5, -1.0]], kernel="poly").shape
+    (2, 2, 2, 2)
+    """
+    X = check_array(X, accept_sparse="csc", dtype=np.float64, order="F")
+    built = _parameters.kernel(kernel, degree=degree, coef0=coef0, scale=scale, normalize=normalize_kernel)
+    memory, threads = _parameters.memory(memory_limit), _parameters.threads(n_jobs)
+    order, entries = _core.gram_tensor(table_of(X), built, _parameters.real("p", p), memory, threads)
+    return entries.reshape((X.shape[0],) * order)
+
+
+def stability_selection(
+    estimator: LpModel,
+    X: Any = None,
+    y: Any = None,
+    *,
+    k: int = 10,
+    n_pairs: int = 50,
+    threshold: float = 0.75,
+    random_state: int = 0,
+    output: int = 0,
+    sample_weight: Any = None,
+) -> Table:
+    """How often each monomial is among the k largest of fits to random halves of the samples.
+
+    Parameters
+    ----------
+    estimator : LpRegressor, LpClassifier or one of their CV kin
+        Fitted, or to be fitted to X and y first. The halves are fitted with its C, in lockstep.
+    X, y, sample_weight
+        The data, if the estimator is not fitted.
+    k : int
+        Monomials that every fit selects.
+    n_pairs : int
+        Pairs of complementary halves; there are twice as many fits.
+    threshold : float
+        The share of the fits that must select a monomial for it to be stable, above 1/2.
+    random_state : int
+        The seed of the halves.
+    output : int
+        Which function, of several outputs or classes.
+
+    Returns
+    -------
+    Table
+        Columns ``monomial``, ``exponents``, ``frequency`` and ``stable``, the most frequent first. ``expected_false``
+        bounds how many of the stable ones are expected to be there by chance; ``n_fits`` counts the fits.
+
+    Examples
+    --------
+    >>> from banach import LpRegressor, datasets, stability_selection
+    >>> X, y, truth = datasets.make_sparse_linear(n_samples=60, n_features=100, n_informative=2, random_state=0)
+    >>> found = stability_selection(LpRegressor(p=1.1, C=10.0), X, y, k=4, n_pairs=10)
+    >>> set(found["monomial"][:2]) == {f"x{j}" for j, weight in truth}
+    True
+    """
+    if X is not None:
+        estimator = clone(estimator).fit(X, y, sample_weight=sample_weight)
+    check_is_fitted(estimator, "_model")
+    n_pairs = _parameters.whole("n_pairs", n_pairs, "a whole number from 1 to 100000", least=1)
+    with estimator._bar("stability", 2 * n_pairs) as bar:
+        found = estimator._model.stability(
+            _parameters.whole("output", output),
+            _parameters.whole("k", k, "a whole number >= 1", least=1),
+            n_pairs,
+            _parameters.real("threshold", threshold, "a number above 1/2, at most 1"),
+            _parameters.whole("random_state", random_state),
+            bar.callback,
+        )
+    monomials, names = found["monomials"], estimator._names()
+    count, stable = len(monomials), found["stable"]
+    columns = {
+        "monomial": [_names.monomial(factors, names) for factors in monomials],
+        "exponents": monomials,
+        "frequency": found["frequencies"],
+        "stable": np.arange(count) < stable,
+    }
+    caption = f"{stable} of {count} monomials reach the threshold {threshold:g} in {found['subsamples']} fits."
+    if found["expected_false"] is not None:
+        caption += f" At most {found['expected_false']:.2g} of them are expected to be there by chance."
+    return Table(
+        columns,
+        caption=caption,
+        expected_false=found["expected_false"],
+        expected_false_unimodal=found["expected_false_unimodal"],
+        n_fits=found["subsamples"],
+        n_unconverged=found["unconverged"],
+        threshold=float(threshold),
+    )
+
+
+def reproduce(
+    what: str, *, quick: bool = False, seed: int = 0, repeats: int = 5, baselines: bool = True, n_jobs: int | None = None
+) -> dict[str, Any]:
+    """An experiment of the paper, with its printed numbers beside ours.
+
+    Parameters
+    ----------
+    what : {"table1", "table2", "figure1"}
+        Which.
+    quick : bool
+        A small version that takes seconds; the full one takes minutes.
+    seed, repeats : int
+        The first draw, and how many.
+    baselines : bool
+        With the primal algorithms of Table 1, which take most of its time.
+
+    Returns
+    -------
+    dict
+        What ``banach reproduce --json`` prints.
+    """
+    text = _core.reproduce(
+        _parameters.text("what", what, "table1, table2 or figure1"),
+        _parameters.boolean("quick", quick),
+        _parameters.whole("seed", seed),
+        _parameters.whole("repeats", repeats, "a whole number >= 1", least=1),
+        _parameters.boolean("baselines", baselines),
+        _parameters.threads(n_jobs),
+    )
+    return json.loads(text)

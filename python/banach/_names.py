@@ -1,0 +1,17 @@
+"""Monomials in words. A monomial is a tuple of pairs (variable, exponent)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Monomial = tuple[tuple[int, int], ...]
+
+
+def variable(names: Sequence[str] | None, j: int) -> str:
+    return str(names[j]) if names is not None else f"x{j}"
+
+
+def monomial(factors: Monomial, names: Sequence[str] | None) -> str:
+    """Such as ``age * dose^2``."""
+    parts = (variable(names, j) + (f"^{power}" if power > 1 else "") for j, power in factors)
+    return " * ".join(parts) or "1"

@@ -1,0 +1,99 @@
+"""What users may say, in the form that the compiled part takes.
+
+Types are checked here, ranges in the compiled part: every refusal is a ``ValueError`` that names the parameter, what
+was got and what is allowed.
+"""
+
+from __future__ import annotations
+
+import numbers
+import os
+import re
+
+import numpy as np
+
+from . import _core, kernels
+
+_UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+def refused(name: str, got: object, allowed: str) -> ValueError:
+    return ValueError(f"{name} = {got!r}; allowed: {allowed}")
+
+
+def real(name: str, value: object, allowed: str = "a number") -> float:
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
+        return float(value)
+    raise refused(name, value, allowed)
+
+
+def whole(name: str, value: object, allowed: str = "a whole number >= 0", least: int = 0) -> int:
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= value < 2**63:
+        return int(value)
+    raise refused(name, value, allowed)
+
+
+def boolean(name: str, value: object) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise refused(name, value, "True or False")
+
+
+def text(name: str, value: object, allowed: str) -> str:
+    if isinstance(value, str):
+        return str(value)
+    raise refused(name, value, allowed)
+
+
+def degree(value: object) -> int | tuple[int, int]:
+    """One degree, or the lowest and the highest."""
+    allowed = "a whole number >= 0, or a pair (min, max) of such numbers"
+    if isinstance(value, (tuple, list)) and len(value) == 2:
+        low, high = (whole("degree", end, allowed) for end in value)
+        return low, high
+    return whole("degree", value, allowed)
+
+
+def kernel(kernel: object, *, degree: object, coef0: object, scale: object, normalize: object) -> _core.Kernel:
+    """The kernel, from its name or from an object of ``banach.kernels``."""
+    normalize = boolean("normalize_kernel", normalize)
+    if isinstance(kernel, kernels.Kernel):
+        built = kernel.build()
+        return built.normalized() if normalize else built
+    name = text("kernel", kernel, "linear, poly, anova, exp or an object of banach.kernels")
+    return kernels.named(name, _degree(degree), real("coef0", coef0), real("scale", scale), normalize)
+
+
+_degree = degree
+
+
+def memory(limit: object) -> int | None:
+    """Bytes, from a number or from text such as ``"2GB"``."""
+    allowed = "None, a number of bytes > 0 or a size such as '2GB'"
+    if limit is None:
+        return None
+    if isinstance(limit, str):
+        match = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", limit)
+        try:
+            limit = float(match[1]) * _UNITS[match[2].lower()]
+        except (TypeError, KeyError, ValueError):
+            raise refused("memory_limit", limit, allowed) from None
+    size = real("memory_limit", limit, allowed)
+    if not 1 <= size < 2**63:
+        raise refused("memory_limit", limit, allowed)
+    return int(size)
+
+
+def threads(n_jobs: object) -> int:
+    """The number of threads; 0 for all cores.
+
+    ``None`` follows ``OMP_NUM_THREADS``, which joblib sets in its workers so that they do not crowd each other out.
+    """
+    if n_jobs is None:
+        first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+        return int(first) if first.isdigit() and "RAYON_NUM_THREADS" not in os.environ else 0
+    allowed = "None, -1 or a whole number from 1 to 1024"
+    jobs = whole("n_jobs", n_jobs, allowed, least=-1)
+    if jobs == 0 or jobs > 1024:
+        raise refused("n_jobs", n_jobs, allowed)
+    return max(jobs, 0)

@@ -1,0 +1,104 @@
+"""Models along increasing C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+
+from . import _parameters
+from ._classifier import LpClassifier
+from ._regressor import LpRegressor
+
+
+@dataclass(frozen=True)
+class LpPath:
+    """The solutions of one problem for every C.
+
+    Attributes
+    ----------
+    Cs : array of shape (n_Cs,)
+        The values of C, increasing.
+    coefs : array of shape (n_Cs, n_weights) or None
+        The weights, where the features are listed.
+    dual_coefs : array of shape (n_Cs, n_samples)
+        The dual vectors.
+    predictions : array of shape (n_Cs, n_samples)
+        What the models say of the samples.
+    intercepts, duality_gaps, primal_values, n_iters : arrays of shape (n_Cs,)
+        The constants, the relative duality gaps, the objectives and the iterations.
+    """
+
+    Cs: np.ndarray
+    coefs: np.ndarray | None
+    dual_coefs: np.ndarray
+    predictions: np.ndarray
+    intercepts: np.ndarray
+    duality_gaps: np.ndarray
+    primal_values: np.ndarray
+    n_iters: np.ndarray
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> LpPath:
+        return cls(
+            Cs=found["Cs"],
+            coefs=found["coefs"],
+            dual_coefs=found["dual_coefs"],
+            predictions=found["predictions"],
+            intercepts=found["intercepts"],
+            duality_gaps=found["gaps"],
+            primal_values=found["primal"],
+            n_iters=np.array(found["iterations"]),
+        )
+
+    def __repr__(self) -> str:
+        return f"LpPath({len(self.Cs)} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, largest gap {self.duality_gaps.max():.1e})"
+
+
+def grid(Cs: Any) -> tuple[list[float] | None, int]:
+    """Given values of C, or so many that the data suggest."""
+    allowed = "a whole number >= 1 or a list of numbers > 0"
+    if np.ndim(Cs) == 0:
+        return None, _parameters.whole("Cs", Cs, allowed, least=1)
+    return [_parameters.real("Cs", C, allowed) for C in Cs], 0
+
+
+def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params: Any) -> LpPath | list[LpPath]:
+    """The models for every C of a grid, each from the one before it, all in few passes over the data.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        As in :meth:`LpRegressor.fit` or, for labels, :meth:`LpClassifier.fit`.
+    Cs : int or array, default=30
+        Values of C, or how many; the data tell their range.
+    **params
+        Parameters of :class:`LpRegressor`, or of :class:`LpClassifier` if y holds classes that are not numbers or the
+        loss is one for classes.
+
+    Returns
+    -------
+    LpPath, or a list of them for several outputs or classes.
+
+    Examples
+    --------
+    >>> from banach import datasets, lp_path
+    >>> X, y, truth = datasets.make_sparse_linear(n_samples=40, n_features=100, n_informative=3, random_state=0)
+    >>> path = lp_path(X, y, p=1.1, Cs=5)
+    >>> path.coefs.shape
+    (5, 100)
+    """
+    classes = params.get("loss") in ("logistic", "hinge", "squared_hinge") or (
+        "loss" not in params and type_of_target(y) in ("binary", "multiclass") and np.asarray(y).dtype.kind not in "fiub"
+    )
+    model = LpClassifier(**params) if classes else LpRegressor(**params)
+    spec = model._spec()
+    given, count = grid(Cs)
+    X, y, weights = model._check_data(X, y, sample_weight)
+    functions = model._functions if classes else len(y)
+    with model._bar("path", (count or len(given or ())) * functions) as bar:
+        found = spec.path(X, y, weights, Cs=given, count=count, progress=bar.callback)
+    paths = [LpPath.of(one) for one in found]
+    return paths[0] if len(paths) == 1 else paths

@@ -1,0 +1,135 @@
+"""Regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from . import _core, _parameters
+from ._base import LpModel, table_of
+from ._doc import with_parameters
+
+
+class _Regression(MultiOutputMixin, RegressorMixin, LpModel):
+    """Numbers in, numbers out."""
+
+    _task = "regression"
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        X, y = validate_data(
+            self, X, y, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
+        )
+        y = np.asarray(y, dtype=np.float64)
+        self._single = y.ndim == 1
+        weights = self._weights(sample_weight, X)
+        return table_of(X), np.ascontiguousarray(np.atleast_2d(y.T)), weights
+
+    def _adopt(self, model: _core.Model) -> None:
+        super()._adopt(model)
+        alpha, intercept, weights = model.alpha, model.intercept, model.weights
+        self.dual_coef_ = alpha[0] if self._single else alpha
+        self.intercept_ = float(intercept[0]) if self._single else intercept
+        if weights is not None:
+            self.coef_ = weights[0] if self._single else weights
+        elif hasattr(self, "coef_"):
+            del self.coef_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions, of shape (n_samples,) or (n_samples, n_outputs)."""
+        values = self._decision(X)
+        return values[0] if self._single else np.ascontiguousarray(values.T)
+
+
+@with_parameters
+class LpRegressor(_Regression):
+    """Regression by l^p regularisation with tensor kernels: sparse and nonlinear for p near 1.
+
+    Minimises ``C sum_i L(y_i, <w, Phi(x_i)> + b) + (1/p) ||w||_p^p`` over w and b, where Phi lists the monomials of a
+    kernel, through its dual in n variables: the number of monomials may be very large, or infinite. Every fit comes with
+    a duality gap, which bounds how far its objective is from the optimum.
+
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> from banach import LpRegressor, datasets
+    >>> X, y, truth = datasets.make_sparse_quadratic(n_samples=60, n_features=12, n_informative=2, random_state=0)
+    >>> model = LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0).fit(X, y)
+    >>> model.duality_gap_ <= 1e-8
+    True
+    >>> sorted(model.top_features(2)["exponents"]) == sorted(monomial for monomial, weight in truth)
+    True
+    """
+
+    def __init__(
+        self,
+        p=4 / 3,
+        *,
+        C=1.0,
+        kernel="linear",
+        degree=2,
+        monomials="raw",
+        coef0=0.0,
+        scale=1.0,
+        normalize_kernel=False,
+        loss="squared",
+        epsilon=0.1,
+        rho=1.35,
+        quantile=0.5,
+        fit_intercept=True,
+        tol=1e-8,
+        max_iter=1000,
+        solver="auto",
+        route="auto",
+        memory_limit=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.p = p
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.monomials = monomials
+        self.coef0 = coef0
+        self.scale = scale
+        self.normalize_kernel = normalize_kernel
+        self.loss = loss
+        self.epsilon = epsilon
+        self.rho = rho
+        self.quantile = quantile
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.route = route
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            A float64 array in Fortran's order is used where it is; anything else is copied once. The model keeps a
+            reference to it, so do not write to it afterwards.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        sample_weight : array of shape (n_samples,), optional
+            What each sample counts; one of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
+        X, y, weights = self._check_data(X, y, sample_weight)
+        with self._bar("fit", len(y)) as bar:
+            self._adopt(spec.fit(X, y, weights, C, bar.callback))
+        return self
