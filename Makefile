@@ -1,9 +1,11 @@
 # The two commands of the README are `make demo` and `make test`; .ci/run runs both and `make lint`.
-# Set-up is whatever cargo does: the toolchain is pinned in rust-toolchain.toml, the crates in Cargo.lock.
+# Set-up is whatever cargo and pip do: the toolchain is pinned in rust-toolchain.toml, the crates in Cargo.lock, the
+# Python packages that the tests need in python/requirements.txt. Everything is built and installed into target/.
 
 CARGO ?= cargo
+PYTHON ?= python3
 
-.PHONY: help demo test lint fmt clippy doc bench bench-solvers bench-interactions reproduce
+.PHONY: help demo test test-rust test-python install develop lint fmt clippy doc types bench bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -14,10 +16,34 @@ demo: ## build in release mode; a model of a file; Tables 1 and 2 of the paper a
 	$(CARGO) run --release --locked -- reproduce figure1 --quick --out out
 	$(CARGO) run --release --locked -- reproduce table2 --repeats 2 --out out
 
-test: ## every test
-	$(CARGO) test --workspace --locked
+test: test-rust test-python ## every test
 
-lint: fmt clippy doc ## everything that is not a test
+test-rust: ## the tests of the library and of the command
+	$(CARGO) test --workspace --exclude banach-py --locked
+
+test-python: install ## the tests of the Python package, as it is installed
+	$(VENV)/bin/python -m pytest
+
+# An environment with the Python package and all that its tests and examples need.
+VENV := target/venv
+
+$(VENV)/installed: python/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+install: $(VENV)/installed ## the Python package and the command, into target/venv
+	rm -f python/banach/_core.*.so
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+
+develop: $(VENV)/installed ## the same from the source tree, for work on the package: no installing after a change of Python files
+	. $(VENV)/bin/activate && maturin develop --quiet --locked
+
+lint: fmt clippy doc types ## everything that is not a test
+
+types: install ## the types of the Python package, and its stubs against the binary
+	$(VENV)/bin/python -m mypy python/banach
+	$(VENV)/bin/python -m mypy.stubtest banach._core
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -33,7 +59,6 @@ bench: ## the measured figures, as ratios in one run
 	$(CARGO) run --release --locked -- bench search
 
 # The other libraries of the comparison, in an environment of their own.
-PYTHON ?= python3
 PEERS := target/peers-venv
 
 $(PEERS)/installed: experiments/peers/requirements.txt
@@ -48,6 +73,11 @@ bench-solvers: $(PEERS)/installed ## the solver against SciPy (installed into ta
 
 bench-interactions: $(PEERS)/installed ## interactions against a Lasso (installed into target/), up to 1.25 billion monomials
 	$(CARGO) run --release --locked -- bench interactions --python $(PEERS)/bin/python
+
+bench-python: install ## what the Python layer costs, its memory, and Friedman's function against scikit-learn
+	$(VENV)/bin/python experiments/python/overhead.py
+	$(VENV)/bin/python experiments/python/memory.py
+	$(VENV)/bin/python experiments/python/friedman.py
 
 reproduce: ## the paper's experiments at full size, 15 to 30 minutes on 2 cores, as one page out/reproduction.html
 	$(CARGO) run --release --locked -- reproduce all --out out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 import numbers
 import warnings
 from typing import Any
@@ -63,31 +63,57 @@ class _Search(LpModel):
     def _stand_in(self, decisions: np.ndarray) -> Any:
         raise NotImplementedError
 
-    def _options(self, n_features: int) -> list[dict[str, Any]]:
+    def _options(self, X: Any) -> list[dict[str, Any]]:
         """Every combination of what is searched beside C."""
-        searched = {
-            "p": self.p if isinstance(self.p, (list, np.ndarray)) else [self.p],
-            "degree": self.degree if isinstance(self.degree, list) else [self.degree],
-            "scale": self._scales(n_features),
-        }
-        for name, values in searched.items():
-            if len(values) == 0:
-                raise _parameters.refused(name, getattr(self, name), "a value, or a list with at least one")
-        return [dict(zip(searched, values, strict=True)) for values in itertools.product(*searched.values())]
+        options = []
+        for p in self._exponents():
+            for degree in self._degrees(p):
+                options += [{"p": p, "degree": degree, "scale": scale} for scale in self._scales(p, X)]
+        return options
 
-    def _scales(self, n_features: int) -> list[Any]:
-        if isinstance(self.scale, (list, np.ndarray)):
-            return list(self.scale)
+    def _listed(self, name: str) -> list[Any]:
+        """What is searched of a parameter: a list, or one value."""
+        told = getattr(self, name)
+        values = list(told) if isinstance(told, (list, np.ndarray)) else [told]
+        if not values:
+            raise _parameters.refused(name, told, "a value, or a list with at least one")
+        return values
+
+    @property
+    def _is_exp(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "exp"
+
+    def _exponents(self) -> list[float]:
+        if isinstance(self.p, str):
+            if self.p != "auto":
+                raise _parameters.refused("p", self.p, "'auto', a number with 1 < p <= 2 or a list of such numbers")
+            return list(_EXPONENTS) if self._is_exp else [4 / 3]
+        return [_parameters.real("p", p, "a number with 1 < p <= 2") for p in self._listed("p")]
+
+    def _degrees(self, p: float) -> list[Any]:
+        """For exp, all degrees can be had by a Gram tensor alone, which takes q = 2, 4, 6, 8 and few samples."""
+        if not self._is_exp or isinstance(self.degree, (list, tuple)):
+            return self._listed("degree") if isinstance(self.degree, list) else [self.degree]
+        tensor = min(abs(p / (p - 1) - q) for q in (2, 4, 6, 8)) < 1e-9
+        return [self.degree] if tensor and not isinstance(self.p, str) else [(0, _highest_degree(self.n_features_in_))]
+
+    def _scales(self, p: float, X: Any) -> list[Any]:
         if not isinstance(self.scale, str):
-            return [self.scale]
+            return self._listed("scale")
         if self.scale != "auto":
             raise _parameters.refused("scale", self.scale, "'auto', a number > 0 or a list of such numbers")
-        return [s / n_features for s in _SCALES] if self.kernel == "exp" else [1.0]
+        return _scales(p, X) if self._is_exp else [1.0]
+
+    def _spec(self, **changes: Any) -> _core.Spec:
+        if isinstance(self.normalize_kernel, str):
+            if self.normalize_kernel != "auto":
+                raise _parameters.refused("normalize_kernel", self.normalize_kernel, "'auto', True or False")
+            changes["normalize_kernel"] = self._is_exp
+        return super()._spec(**changes)
 
     def _search(self, X: Any, y: np.ndarray, target: Any, weights: np.ndarray | None, groups: Any) -> _core.Spec:
         """Fills the results, and returns the parameters of the best choice."""
-        n_features = self.n_features_in_
-        options = self._options(n_features)
+        options = self._options(X)
         tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
         specs = [self._spec(**option, tol=tol) for option in options]
         Cs, count = self._grid()
@@ -199,8 +225,36 @@ class _Search(LpModel):
 #: The relative gap that the fits of a search reach: scores do not need more digits. The final fit goes on to ``tol``.
 _SEARCH_TOL = 1e-6
 
-#: Scales that are tried for the exponential kernel, times the number of variables.
-_SCALES = (0.01, 0.03, 0.1, 0.3, 1.0)
+#: Exponents that are tried for the exponential kernel, unless one is given.
+_EXPONENTS = (4 / 3, 1.1, 1.05)
+
+
+def _scales(p: float, X: Any) -> list[float]:
+    """Scales of the exponential kernel that suit the size of the data.
+
+    With a scale of ``r^q`` the variables are multiplied by r before the monomials are formed. The r that are tried bring
+    ``sum_j x_j^4`` to a few hundredths up to 1 on average, for every p but 2, whose kernel is that of Gauss but for its
+    normalisation and is tried more widely.
+    """
+    x = X[3] if isinstance(X, tuple) else X
+    n_samples = X[0][0] if isinstance(X, tuple) else len(X)
+    order = 2 if p == 2 else 4
+    # Entries may be as large as 1e200.
+    largest = np.abs(x).max(initial=0.0)
+    if largest == 0:
+        return [1.0]
+    mean = np.sum((x / largest) ** order) / n_samples
+    shares = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if p == 2 else (0.03, 0.1, 0.3, 1.0)
+    q = p / (p - 1)
+    return [float(np.exp(q / order * (np.log(s / mean) - order * np.log(largest)))) for s in shares]
+
+
+def _highest_degree(n_features: int) -> int:
+    """Where the exponential kernel is cut if all degrees cannot be had: as high as a few thousand monomials allow."""
+    for degree in range(15, 3, -1):
+        if math.comb(n_features + degree, degree) <= 5_000:
+            return degree
+    return 3 if math.comb(n_features + 3, 3) <= 25_000 else 2
 
 
 def _plain(value: Any) -> Any:
@@ -229,7 +283,7 @@ class LpRegressorCV(_Search, _Regression):
 
     def __init__(
         self,
-        p=4 / 3,
+        p="auto",
         *,
         Cs=20,
         kernel="linear",
@@ -237,7 +291,7 @@ class LpRegressorCV(_Search, _Regression):
         monomials="raw",
         coef0=0.0,
         scale="auto",
-        normalize_kernel=False,
+        normalize_kernel="auto",
         loss="squared",
         epsilon=0.1,
         rho=1.35,
@@ -328,7 +382,7 @@ class LpClassifierCV(_Search, _Classification):
 
     def __init__(
         self,
-        p=4 / 3,
+        p="auto",
         *,
         Cs=20,
         kernel="linear",
@@ -336,7 +390,7 @@ class LpClassifierCV(_Search, _Classification):
         monomials="raw",
         coef0=0.0,
         scale="auto",
-        normalize_kernel=False,
+        normalize_kernel="auto",
         loss="logistic",
         class_weight=None,
         fit_intercept=True,

@@ -72,14 +72,19 @@ _LOSSES = {
 }
 
 _SEARCHED = {
-    "p": "\n    A list is searched.",
-    "degree": "\n    A list, of numbers or pairs, is searched.",
-    "scale": "",
-}
-
-_SCALES = """"auto", float or list, default="auto"
+    "p": """"auto", float or list, default="auto"
+    The exponent of the penalty, 1 < p <= 2; a list is searched. ``"auto"`` searches 4/3, 1.1 and 1.05 for exp, and takes
+    4/3 for other kernels.""",
+    "degree": """int, (int, int) or list, default=2
+    The degree of poly and anova, or its lowest and highest value; a list of such values is searched. Of exp a pair keeps
+    these degrees; otherwise it has all of them where p allows that, and the lower ones, up to some thousand monomials,
+    where it does not or p is searched.""",
+    "scale": """"auto", float or list, default="auto"
     The scale of poly and exp; a list is searched. ``"auto"`` searches a few values for exp that suit the size of the
-    data, and takes 1 for poly."""
+    data, and takes 1 for poly.""",
+    "normalize_kernel": """"auto" or bool, default="auto"
+    Divide the features of every sample by their norm; ``"auto"`` does so for exp.""",
+}
 
 _ATTRIBUTES = {
     "dual_coef_": "array\n    The dual vector, one number per sample; one row per output or class if there are several.",
@@ -116,7 +121,7 @@ def with_parameters(cls: T) -> T:
     search = "Cs" in names
     texts = {**_PARAMETERS, "loss": _LOSSES[cls._task]}
     if search:
-        texts = {name: text + _SEARCHED.get(name, "") for name, text in texts.items()} | {"scale": _SCALES}
+        texts |= _SEARCHED
     attributes = {
         name: text
         for name, text in _ATTRIBUTES.items()

@@ -61,6 +61,8 @@ pub(crate) struct Model {
     pub(crate) weights: Option<Vec<f64>>,
     pub(crate) fitted: Fitted,
     pub(crate) history: Vec<Record>,
+    /// What the fit took.
+    pub(crate) seconds: f64,
 }
 
 /// The name of an end.
@@ -172,6 +174,12 @@ impl Model {
     #[getter]
     fn history(&self) -> Vec<Record> {
         self.history.clone()
+    }
+
+    /// The time that the fit took, without what Python does before and after it.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.seconds
     }
 
     #[getter]
@@ -369,6 +377,7 @@ impl Model {
         state.set_item("weights", model.weights.as_ref().map(|weights| PyArray1::from_slice(py, weights)))?;
         state.set_item("route", model.route())?;
         state.set_item("history", model.history.clone())?;
+        state.set_item("seconds", model.seconds)?;
         let radii = both!(&model.fitted, model => model.radii());
         let mut solutions = Vec::new();
         for (solution, radius) in model.fitted.solutions().iter().zip(radii) {
@@ -409,7 +418,7 @@ impl Model {
         let states: Vec<State<'_>> = get("solutions")?.extract()?;
         let solutions: Vec<Solution> = states.iter().map(solution).collect::<PyResult<_>>()?;
         let radii = states.iter().map(|state| state.7).collect();
-        let history = get("history")?.extract()?;
+        let (history, seconds) = (get("history")?.extract()?, get("seconds")?.extract()?);
         let fitted = {
             let borrowed = table.borrow(py)?;
             let matrix = borrowed.matrix()?;
@@ -424,7 +433,7 @@ impl Model {
                 (Estimator::Classifier(_), Goal::Numbers(_)) => Err(banach::Error::Empty { what: "the labels" }),
             })?
         };
-        Ok(Self { spec, gamma, table, goal, weights, fitted, history })
+        Ok(Self { spec, gamma, table, goal, weights, fitted, history, seconds })
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is fitted, and how: the parameters of an estimator, checked once.
 
+use std::time::Instant;
+
 use banach::{
     Classifier, Exponent, FeatureMatrix, Ground, Memory, Observer, Regressor, Route, SolverChoice,
     kernel::{KernelSpec, MonomialScale},
@@ -21,6 +23,7 @@ use crate::{
 /// Everything but C and the data.
 #[pyclass(frozen, module = "banach._core")]
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(clippy::unsafe_derive_deserialize, reason = "what is unsafe is PyO3's, and keeps to its own fields")]
 pub(crate) struct Spec {
     pub(crate) p: f64,
     pub(crate) kernel: KernelSpec,
@@ -210,7 +213,9 @@ impl Spec {
         };
         let kernel = kernel.spec.clone();
         let spec = Self { p, kernel, monomials, loss, fit_intercept, tol, max_iter, solver, route, memory, threads };
-        spec.exponent().and_then(|_| spec.estimator(1.0)).map_err(exception)?;
+        let route = spec.route.as_deref().map(str::parse::<Route>).transpose();
+        let checked = spec.exponent().and(spec.loss.build()).and(spec.scale()).and(spec.solver()).and(route);
+        checked.map_err(exception)?;
         if !(0.0..f64::INFINITY).contains(&spec.tol) {
             return Err(PyValueError::new_err(format!("tol = {}; allowed: a finite number >= 0", spec.tol)));
         }
@@ -230,15 +235,16 @@ impl Spec {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Model> {
         let (goal, weights) = (y.goal(), weights(&sample_weight));
-        let (fitted, history) = {
+        let (fitted, history, seconds) = {
             let table = x.borrow(py)?;
             let matrix = table.matrix()?;
             self.running(progress).run(py, |watch| {
+                let begin = Instant::now();
                 let fitted = self.estimator(C)?.fit(&matrix, &goal, weights.as_deref(), watch)?;
-                Ok((fitted, std::mem::take(&mut watch.history)))
+                Ok((fitted, std::mem::take(&mut watch.history), begin.elapsed().as_secs_f64()))
             })?
         };
-        Ok(Model { spec: self.clone(), gamma: C, table: x, goal, weights, fitted, history })
+        Ok(Model { spec: self.clone(), gamma: C, table: x, goal, weights, fitted, history, seconds })
     }
 
     /// Held-out decisions, losses and certificates for every C and split; see `banach._cv`.

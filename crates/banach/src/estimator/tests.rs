@@ -321,3 +321,68 @@ fn a_model_sums_itself_up() {
     let text = Classifier::new().fit(&x, &labels(3)).expect("valid").to_string();
     assert!(text.starts_with("classification, 3 classes\n"), "{text}");
 }
+
+/// A model that is put together again from its solutions is the same to the bit, by every route.
+#[test]
+fn a_model_is_restored_from_its_solutions() {
+    let (x, y) = data();
+    for route in Route::ALL {
+        let regressor = Regressor::new().kernel(Polynomial::new(2, 1.0, 1.0).expect("valid")).route(route);
+        let model = regressor.fit(&x, &y).expect("valid");
+        let (solutions, radii) = (model.solutions().to_vec(), model.radii().to_vec());
+        let again = regressor.restore(&x, solutions.clone(), radii.clone(), route).expect("its own solutions");
+        assert_eq!(again.predict(&x), model.predict(&x), "{route}");
+        assert_eq!((again.to_string(), again.weights(0)), (model.to_string(), model.weights(0)));
+        let top = |model: &crate::Regression| {
+            model.function(0, &x).and_then(|f| f.top_monomials(5, crate::model::Budget::default())).expect("found")
+        };
+        assert_eq!(top(&again), top(&model));
+
+        let mut short = solutions.clone();
+        short[0].alpha.pop();
+        let refused = regressor.restore(&x, short, radii.clone(), route).expect_err("too short");
+        assert!(matches!(refused, Error::Shape { what: "alpha", .. }), "{refused}");
+        let mut wrong = solutions.clone();
+        wrong[0].omega[1] = f64::NAN;
+        assert!(matches!(regressor.restore(&x, wrong, radii, route), Err(Error::BadValue { what: "omega", .. })));
+        assert!(matches!(regressor.restore(&x, solutions, vec![], route), Err(Error::Shape { .. })));
+        assert!(matches!(regressor.restore(&x, vec![], vec![], route), Err(Error::Empty { .. })));
+    }
+    let classifier = Classifier::new().gamma(3.0);
+    let model = classifier.fit(&x, &labels(3)).expect("valid");
+    let restore = |classes: &[i64]| {
+        let (solutions, radii) = (model.solutions().to_vec(), model.radii().to_vec());
+        classifier.restore(&x, classes.to_vec(), solutions, radii, model.plan().chosen())
+    };
+    let again = restore(model.classes()).expect("its own");
+    assert_eq!(again.predict_proba(&x), model.predict_proba(&x));
+    for classes in [&[1, 2][..], &[3, 2, 1], &[1, 1, 2], &[]] {
+        assert!(restore(classes).is_err(), "{classes:?}");
+    }
+}
+
+/// Whatever the route, work is ended in the middle of a pass, and the next fit does not notice.
+#[test]
+fn a_fit_can_be_ended_by_every_route() {
+    let (x, y) = data();
+    for route in Route::ALL {
+        let regressor = Regressor::new().kernel(Polynomial::new(2, 1.0, 0.0).expect("valid")).route(route);
+        let expected = regressor.fit(&x, &y).expect("valid");
+        for passes in 0..4 {
+            let workers = crate::Workers::new(2).expect("threads");
+            let switch = workers.switch();
+            let mut seen = 0;
+            let mut watch = |_: &Progress| {
+                if seen == passes {
+                    switch.end();
+                }
+                seen += 1;
+                ControlFlow::Continue(())
+            };
+            assert!(workers.run(|| regressor.fit_observed(&x, &[&y], None, &mut watch)).is_none(), "{route}");
+            let workers = crate::Workers::new(2).expect("threads");
+            let again = workers.run(|| regressor.fit(&x, &y)).expect("nobody ended it").expect("valid");
+            assert_eq!(again.alpha(0), expected.alpha(0));
+        }
+    }
+}

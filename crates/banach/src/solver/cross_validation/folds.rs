@@ -221,6 +221,19 @@ mod tests {
         );
     }
 
+    #[test]
+    fn wrong_splits_are_refused() {
+        let splits =
+            |fitted: &[usize], held_out: &[usize]| Folds::from_splits(4, vec![(fitted.to_vec(), held_out.to_vec())]);
+        let complement = splits(&[0, 1, 3], &[2]).expect("valid");
+        assert_eq!(complement, Folds::new(4, vec![vec![2]]).expect("valid"));
+        for fitted in [&[0, 2][..], &[0, 0], &[4]] {
+            assert!(matches!(splits(fitted, &[2]), Err(Error::FoldSample { fold: 0, .. })), "{fitted:?}");
+        }
+        assert_eq!(splits(&[], &[2]), Err(Error::FoldSize { fold: 0, held_out: 1, left: 0 }));
+        assert_eq!(splits(&[1], &[]), Err(Error::FoldSize { fold: 0, held_out: 0, left: 4 }));
+    }
+
     proptest! {
         #[test]
         fn every_sample_is_held_out_once(samples in 2_usize..60, share in 0.0..1.0, seed: u64) {
