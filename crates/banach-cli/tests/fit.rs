@@ -260,7 +260,10 @@ fn wrong_input_ends_with_2_and_one_sentence() {
         (vec![&good, "--target", "effect", "--cv", "61"], "61 folds of 60 samples"),
         (vec![&good, "--target", "effect", "--degree", "2"], "degree = 2; allowed: 1 for the kernel linear"),
         (vec![&good, "--target", "effect", "--kernel", "poly", "--degree", "2..1"], "begins with the lower degree"),
-        (vec![&good, "--target", "effect", "--kernel", "exp", "--coef0", "1"], "coef0 = 1; allowed: no value, but for the kernel poly"),
+        (
+            vec![&good, "--target", "effect", "--kernel", "exp", "--coef0", "1"],
+            "coef0 = 1; allowed: no value, but for the kernel poly",
+        ),
         (vec![&good, "--target", "effect", "--kernel", "exp", "--p", "1.05"], "no route can be taken"),
         (vec![&good, "--target", "effect", "--kernel", "exp", "--scale", "50"], "use scale = "),
         (vec![&good, "--target", "effect", "--epsilon", "1"], "--epsilon belongs to another loss"),
