@@ -1,0 +1,29 @@
+"""Every block of Python in the README and in the guide is run, each page in one session."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["README.md", "docs/python.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_snippet_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    assert blocks
+    session: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), session)
+
+
+def test_the_readme_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text()
+    block, printed = re.search(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL).groups()
+    exec(compile(block, "README.md", "exec"), {})
+    assert capsys.readouterr().out == printed
