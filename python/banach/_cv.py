@@ -63,31 +63,36 @@ class _Search(LpModel):
     def _stand_in(self, decisions: np.ndarray) -> Any:
         raise NotImplementedError
 
-    def _options(self, n_features: int) -> list[dict[str, Any]]:
+    def _options(self, X: Any) -> list[dict[str, Any]]:
         """Every combination of what is searched beside C."""
-        searched = {
-            "p": self.p if isinstance(self.p, (list, np.ndarray)) else [self.p],
-            "degree": self.degree if isinstance(self.degree, list) else [self.degree],
-            "scale": self._scales(n_features),
-        }
-        for name, values in searched.items():
+        ps = self.p if isinstance(self.p, (list, np.ndarray)) else [self.p]
+        degrees = self.degree if isinstance(self.degree, list) else [self.degree]
+        given = self.scale if isinstance(self.scale, (list, np.ndarray, str)) else [self.scale]
+        for name, values in {"p": ps, "degree": degrees, "scale": given}.items():
             if len(values) == 0:
                 raise _parameters.refused(name, getattr(self, name), "a value, or a list with at least one")
-        return [dict(zip(searched, values, strict=True)) for values in itertools.product(*searched.values())]
+        return [
+            {"p": p, "degree": degree, "scale": scale}
+            for p, degree in itertools.product(ps, degrees)
+            for scale in self._scales(X, p)
+        ]
 
-    def _scales(self, n_features: int) -> list[Any]:
+    def _scales(self, X: Any, p: Any) -> list[Any]:
         if isinstance(self.scale, (list, np.ndarray)):
             return list(self.scale)
         if not isinstance(self.scale, str):
             return [self.scale]
         if self.scale != "auto":
             raise _parameters.refused("scale", self.scale, "'auto', a number > 0 or a list of such numbers")
-        return [s / n_features for s in _SCALES] if self.kernel == "exp" else [1.0]
+        if self.kernel != "exp":
+            return [1.0]
+        size = _size(X, _parameters.real("p", p, "a number with 1 < p <= 2"))
+        # Six digits, so that rounding in a standardisation does not show.
+        return [float(f"{s / size:.6g}") for s in _SCALES]
 
     def _search(self, X: Any, y: np.ndarray, target: Any, weights: np.ndarray | None, groups: Any) -> _core.Spec:
         """Fills the results, and returns the parameters of the best choice."""
-        n_features = self.n_features_in_
-        options = self._options(n_features)
+        options = self._options(X)
         tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
         specs = [self._spec(**option, tol=tol) for option in options]
         Cs, count = self._grid()
@@ -199,8 +204,21 @@ class _Search(LpModel):
 #: The relative gap that the fits of a search reach: scores do not need more digits. The final fit goes on to ``tol``.
 _SEARCH_TOL = 1e-6
 
-#: Scales that are tried for the exponential kernel, times the number of variables.
+#: Scales that are tried for the exponential kernel, times the size of the samples.
 _SCALES = (0.01, 0.03, 0.1, 0.3, 1.0)
+
+
+def _size(X: Any, p: float) -> float:
+    """How large ``sum_j x_1j ... x_qj`` is for typical samples: the number of variables, if they are standardised."""
+    if isinstance(X, tuple):
+        (n_samples, n_features), starts, _, values = X
+        columns = np.repeat(np.arange(n_features), np.diff(starts.astype(np.int64)))
+        squares = np.bincount(columns, weights=values**2, minlength=n_features) / n_samples
+    else:
+        squares = np.einsum("ij,ij->j", X, X) / len(X)
+    q = p / (p - 1) if p > 1 else 2.0
+    size = float((squares ** (q / 2)).sum())
+    return size if 0 < size < np.inf else 1.0
 
 
 def _plain(value: Any) -> Any:

@@ -78,8 +78,8 @@ _SEARCHED = {
 }
 
 _SCALES = """"auto", float or list, default="auto"
-    The scale of poly and exp; a list is searched. ``"auto"`` searches a few values for exp that suit the size of the
-    data, and takes 1 for poly."""
+    The scale of poly and exp; a list is searched. ``"auto"`` searches a few values for exp that suit the number and
+    the mean squares of the variables, and takes 1 for poly."""
 
 _ATTRIBUTES = {
     "dual_coef_": "array\n    The dual vector, one number per sample; one row per output or class if there are several.",
