@@ -38,7 +38,19 @@ class _Classification(ClassifierMixin, LpModel):
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, y)
             weights = balance if weights is None else weights * balance
+        if weights is not None:
+            self._check_presence(codes, weights)
         return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
+
+    def _check_presence(self, codes: np.ndarray, weights: np.ndarray) -> None:
+        """A sample of weight 0 is absent, so a class of such samples is absent although it has a name."""
+        present = np.bincount(codes, weights=weights != 0, minlength=len(self.classes_)) > 0
+        if not present.all():
+            absent = self.classes_[~present].tolist()
+            raise ValueError(
+                f"every sample of the class {absent[0]!r} has weight 0; leave the class out, or give one of its samples a "
+                "weight > 0"
+            )
 
     @property
     def _functions(self) -> int:

@@ -246,7 +246,9 @@ def _scales(p: float, X: Any) -> list[float]:
     mean = np.sum((x / largest) ** order) / n_samples
     shares = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if p == 2 else (0.03, 0.1, 0.3, 1.0)
     q = p / (p - 1)
-    return [float(np.exp(q / order * (np.log(s / mean) - order * np.log(largest)))) for s in shares]
+    scales = (np.exp(q / order * (np.log(s / mean) - order * np.log(largest))) for s in shares)
+    # Six digits, so that the order in which the samples are summed does not show.
+    return [float(f"{scale:.6g}") for scale in scales]
 
 
 def _highest_degree(n_features: int) -> int:
