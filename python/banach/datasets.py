@@ -97,17 +97,16 @@ are the first cells of four types, at most 100 of each.
 """
 
 _FERMENTATION = """\
-Raman spectra of 21 samples of a fermentation broth, and their glucose: a wide regression.
+Spectra of 21 samples prepared like the broth of a fermentation, and their glucose: a wide regression.
 
   samples    21
-  variables  1047 intensities; their names are wave numbers in 1/cm
-  target     glucose in g/l, by liquid chromatography
+  variables  intensities at 1047 bands, by the numbers that the source gives them
+  target     the concentration of glucose, measured by liquid chromatography; the source names no unit
 
 Source: the training data of the fermentation set in chemotools by P. Cabaneros Lopez, MIT licence,
 copyright (c) 2026 Pau Cabaneros.
-Reference: Cabaneros Lopez, Udugama, Thomsen, Roslander, Junicke, Mauricio Iglesias, Gernaey, Transforming data to
-information: A parallel hybrid model for real-time state estimation in lignocellulosic ethanol fermentation,
-Biotechnology and Bioengineering 118, 579 (2021).
+Reference, as there: Cabaneros Lopez, Udugama, Thomsen, Roslander, Junicke, Mauricio Iglesias, Gernaey, Transforming data
+into information: A parallel hybrid model for real-time state estimation in lignocellulose ethanol fermentations.
 Changed: nothing.
 """
 
@@ -148,7 +147,7 @@ def load_blood_cells(*, return_X_y: bool = False, as_frame: bool = False) -> Any
 
 
 def load_fermentation(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
-    """The Raman spectra of 21 samples of a fermentation broth, and the glucose in each.
+    """The spectra of 21 samples prepared like the broth of a fermentation, and the glucose in each.
 
     Parameters
     ----------
@@ -160,8 +159,8 @@ def load_fermentation(*, return_X_y: bool = False, as_frame: bool = False) -> An
     Returns
     -------
     Bunch
-        ``data`` of shape (21, 1047), in Fortran's order; ``target``, in g/l; ``feature_names``, wave numbers in 1/cm;
-        ``frame`` if ``as_frame``; ``DESCR``, with source and licence.
+        ``data`` of shape (21, 1047), in Fortran's order; ``target``; ``feature_names``, the bands; ``frame`` if
+        ``as_frame``; ``DESCR``, with source and licence.
 
     Examples
     --------
@@ -172,7 +171,7 @@ def load_fermentation(*, return_X_y: bool = False, as_frame: bool = False) -> An
     """
     header, rows = _resource("fermentation.csv.gz")
     numbers = np.array(rows, dtype=np.float64)
-    data, names = np.asfortranarray(numbers[:, 1:]), [f"{float(name):.0f}/cm" for name in header[1:]]
+    data, names = np.asfortranarray(numbers[:, 1:]), [f"band {float(name):.0f}" for name in header[1:]]
     return _bunch(data, numbers[:, 0], names, header[0], _FERMENTATION, {}, return_X_y=return_X_y, as_frame=as_frame)
 
 
