@@ -13,7 +13,14 @@ from . import datasets, kernels
 from ._classifier import LpClassifier
 from ._core import __version__
 from ._cv import LpClassifierCV, LpRegressorCV
-from ._display import ConvergenceDisplay, CVDisplay, FeaturesDisplay, PathDisplay, RelevanceDisplay
+from ._display import (
+    ConvergenceDisplay,
+    CVDisplay,
+    FeaturesDisplay,
+    PathDisplay,
+    RelevanceDisplay,
+    StabilityDisplay,
+)
 from ._equation import Equation
 from ._functions import gram_tensor, reproduce, stability_selection
 from ._path import LpPath, lp_path
@@ -33,6 +40,7 @@ __all__ = [
     "LpRegressorCV",
     "PathDisplay",
     "RelevanceDisplay",
+    "StabilityDisplay",
     "Table",
     "TopFeatures",
     "__version__",

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 _ROWS = 30
+#: Columns for programs; people read the same in another one.
+_UNSHOWN = frozenset({"exponents"})
 
 
 class Table(Mapping[str, Any]):
@@ -53,14 +55,16 @@ class Table(Mapping[str, Any]):
 
         return polars.DataFrame({name: list(column) for name, column in self._columns.items()})
 
-    def _cells(self) -> list[list[str]]:
+    def _shown(self) -> tuple[list[str], list[bool], list[list[str]]]:
+        """The names of the columns that people read, which of them are numbers, and their cells."""
+        columns = {name: column for name, column in self._columns.items() if name not in _UNSHOWN}
         shown = min(self.n_rows, _ROWS)
-        return [[_text(column[row]) for column in self._columns.values()] for row in range(shown)]
+        cells = [[_text(column[row]) for column in columns.values()] for row in range(shown)]
+        return list(columns), [_is_number(column) for column in columns.values()], cells
 
     def __str__(self) -> str:
-        names, cells = list(self._columns), self._cells()
+        names, numbers, cells = self._shown()
         widths = [max([len(name), *(len(row[at]) for row in cells)]) for at, name in enumerate(names)]
-        numbers = [_is_number(column) for column in self._columns.values()]
 
         def line(row: list[str]) -> str:
             parts = zip(row, widths, numbers, strict=True)
@@ -76,13 +80,23 @@ class Table(Mapping[str, Any]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        def row(cells: list[str], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        names, numbers, cells = self._shown()
 
-        body = "".join(row(cells, "td") for cells in self._cells())
-        more = f"<p>{self.n_rows - _ROWS} more rows</p>" if self.n_rows > _ROWS else ""
-        caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
-        return f"<table>{caption}<thead>{row(list(self._columns), 'th')}</thead><tbody>{body}</tbody></table>{more}"
+        def row(texts: list[str], tag: str) -> str:
+            sides = ["right" if number else "left" for number in numbers]
+            parts = zip(texts, sides, strict=True)
+            return (
+                "<tr>"
+                + "".join(f'<{tag} style="text-align: {side}; padding: 0.15em 0.8em">{html.escape(text)}</{tag}>' for text, side in parts)
+                + "</tr>"
+            )
+
+        lines = [f"{self.n_rows - _ROWS} more rows"] if self.n_rows > _ROWS else []
+        lines += [html.escape(self.caption)] if self.caption else []
+        style = "caption-side: bottom; text-align: left; padding: 0.4em 0.8em"
+        caption = f'<caption style="{style}">{"<br>".join(lines)}</caption>' if lines else ""
+        body = "".join(row(texts, "td") for texts in cells)
+        return f"<table>{caption}<thead>{row(names, 'th')}</thead><tbody>{body}</tbody></table>"
 
 
 def _is_number(column: Any) -> bool:
