@@ -45,7 +45,8 @@ class Bar:
         filled = _WIDTH * done // self.fits
         left = f", {elapsed / done * (self.fits - done):.0f} s left" if 0 < done < self.fits else ""
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        line = f"{self.what} {bar} {done}/{self.fits}, iteration {iteration}, gap {gap:.1e}, {elapsed:.0f} s{left}"
+        state = f", iteration {iteration}, gap {gap:.1e}" if gap < float("inf") else ""
+        line = f"{self.what} {bar} {done}/{self.fits}{state}, {elapsed:.0f} s{left}"
         sys.stderr.write(f"\r{line:<110}")
         sys.stderr.flush()
         self.shown = True

@@ -99,13 +99,16 @@ impl Running<'_, '_> {
                 result
             });
             let mut interrupted = None;
+            let mut last = News { finished: 0, iteration: 0, gap: f64::INFINITY };
             loop {
                 let receiver = &mut receiver;
                 match py.detach(move || receiver.recv_timeout(INTERVAL)) {
                     Err(RecvTimeoutError::Disconnected) => break,
-                    Ok(news) => note(&mut interrupted, self.tell(&news), &switch),
+                    Ok(news) => last = news,
                     Err(RecvTimeoutError::Timeout) => {}
                 }
+                // Also while nothing is new: the clock of a progress bar goes on.
+                note(&mut interrupted, self.tell(&last), &switch);
                 note(&mut interrupted, py.check_signals(), &switch);
             }
             (py.detach(|| worker.join()), interrupted)
