@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-import numbers
 import warnings
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from . import _core, _parameters, kernels
+from . import _core, _parameters
 from ._base import LpModel
 from ._classifier import _Classification, labels
 from ._doc import with_parameters
 from ._regressor import _Regression
 
 
-class _HeldOut:
+class _HeldOut(BaseEstimator):
     """Stands in for a fitted model before a scorer of scikit-learn: its predictions are known already."""
 
     def __init__(self, decisions: np.ndarray) -> None:
@@ -42,6 +41,7 @@ class _HeldOutNumbers(RegressorMixin, _HeldOut):
 class _HeldOutLabels(ClassifierMixin, _HeldOut):
     def __init__(self, decisions: np.ndarray, classes: np.ndarray) -> None:
         super().__init__(decisions)
+        self.classes = classes
         self.classes_ = classes
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -84,18 +84,21 @@ class _Search(LpModel):
         return isinstance(self.kernel, str) and self.kernel == "exp"
 
     def _exponents(self) -> list[float]:
-        if isinstance(self.p, str):
-            if self.p != "auto":
-                raise _parameters.refused("p", self.p, "'auto', a number with 1 < p <= 2 or a list of such numbers")
+        allowed = "'auto', a number with 1 < p <= 2 or a list of such numbers"
+        if isinstance(self.p, str) and self.p == "auto":
             return list(_EXPONENTS) if self._is_exp else [4 / 3]
-        return [_parameters.real("p", p, "a number with 1 < p <= 2") for p in self._listed("p")]
+        exponents = [_parameters.real("p", p, allowed) for p in self._listed("p")]
+        if not all(1 < p <= 2 for p in exponents):
+            raise _parameters.refused("p", self.p, allowed)
+        return exponents
 
     def _degrees(self, p: float) -> list[Any]:
         """For exp, all degrees can be had by a Gram tensor alone, which takes q = 2, 4, 6, 8 and few samples."""
-        if not self._is_exp or isinstance(self.degree, (list, tuple)):
-            return self._listed("degree") if isinstance(self.degree, list) else [self.degree]
-        tensor = min(abs(p / (p - 1) - q) for q in (2, 4, 6, 8)) < 1e-9
-        return [self.degree] if tensor and not isinstance(self.p, str) else [(0, _highest_degree(self.n_features_in_))]
+        if self._is_exp and not isinstance(self.degree, (list, tuple)):
+            tensor = min(abs(p / (p - 1) - q) for q in (2, 4, 6, 8)) < 1e-9
+            if isinstance(self.p, str) or not tensor:
+                return [(0, _highest_degree(self.n_features_in_))]
+        return self._listed("degree")
 
     def _scales(self, p: float, X: Any) -> list[Any]:
         if not isinstance(self.scale, str):
@@ -116,68 +119,45 @@ class _Search(LpModel):
         options = self._options(X)
         tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
         specs = [self._spec(**option, tol=tol) for option in options]
-        Cs, count = self._grid()
-        rows = np.arange(len(target))
+        Cs, count = _parameters.grid(self.Cs)
         splitter = check_cv(self.cv, target, classifier=self._task == "classification")
-        splits = [(train, test) for train, test in splitter.split(rows, target, groups)]
+        splits = list(splitter.split(np.zeros(len(target)), target, groups))
         given = [(train.tolist(), test.tolist()) for train, test in splits]
-        functions = self._functions
-        each = (len(Cs) if Cs is not None else count) * len(splits) * functions
-        results, refused = [], []
+        each = (count or len(Cs or ())) * len(splits) * self._functions
+        results = []
         with self._bar("cross-validation", each * len(specs)) as bar:
             for option, spec in zip(options, specs, strict=True):
                 try:
-                    found = spec.cross_validate(
-                        X, y, weights, Cs=Cs, count=count, splits=given, progress=bar.callback
-                    )
+                    found = spec.cross_validate(X, y, weights, Cs=Cs, count=count, splits=given, progress=bar.callback)
                 except ValueError as error:
                     # One scale of several may be out of the kernel's range for these data.
-                    if len(specs) == 1:
+                    if len(specs) == 1 or (option is options[-1] and not results):
                         raise
-                    refused.append((option, error))
-                    continue
-                results.append((option, found))
+                    warnings.warn(f"{option} is left out of the search: {error}", FitFailedWarning, stacklevel=3)
+                else:
+                    results.append((option, found))
                 bar.add(each)
-        if not results:
-            raise refused[0][1]
         self._collect(results, splits, target)
-        return self._spec(**results[self._best[0]][0])
+        self._warn_of_search([found for _, found in results], tol)
+        return self._spec(**{name: value for name, value in self.best_params_.items() if name != "C"})
 
-    def _grid(self) -> tuple[list[float] | None, int]:
-        if isinstance(self.Cs, numbers.Integral):
-            return None, _parameters.whole("Cs", self.Cs, "a whole number >= 1 or a list of numbers > 0", least=1)
-        allowed = "a whole number >= 1 or a list of numbers > 0"
-        try:
-            values = [_parameters.real("Cs", C, allowed) for C in self.Cs]
-        except TypeError:
-            raise _parameters.refused("Cs", self.Cs, allowed) from None
-        return values, 0
-
-    def _collect(self, results: list[Any], splits: list[Any], target: Any) -> None:
-        params, scores, errors, unconverged, worst = [], [], [], 0, 0.0
-        places = []
+    def _collect(self, results: list[tuple[dict[str, Any], dict[str, Any]]], splits: list[Any], target: Any) -> None:
+        """The scores of every choice, and the best of them."""
         scorer = None if self.scoring is None else check_scoring(self._stand_in(np.zeros((1, 1))), self.scoring)
-        for at, (option, found) in enumerate(results):
-            score = -found["losses"] if scorer is None else self._scores(scorer, found["decisions"], splits, target)
-            weights = found["weights"] if scorer is None else np.ones_like(score)
-            unconverged += int(found["unconverged"].sum())
-            worst = max(worst, float(found["gaps"].max()))
-            for place, C in enumerate(found["Cs"]):
-                params.append({"C": float(C), **option})
-                places.append((at, place))
-                scores.append(score[place])
-                errors.append(weights[place])
-        scores, weights = np.array(scores), np.array(errors)
-        known = (weights > 0) & np.isfinite(scores)
-        total = np.where(known, weights, 0).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(known, weights * scores, 0).sum(axis=1) / total
-            std = np.sqrt(np.where(known, weights * (scores - mean[:, None]) ** 2, 0).sum(axis=1) / total)
+        if scorer is None:
+            # The library's score, in which splits count by the weights of their samples.
+            scores = np.concatenate([-found["losses"] for _, found in results])
+            weights = np.concatenate([found["weights"] for _, found in results])
+        else:
+            scores = np.concatenate([self._scores(scorer, found["decisions"], splits, target) for _, found in results])
+            weights = np.ones_like(scores)
+        params = [{"C": float(C), **option} for option, found in results for C in found["Cs"]]
+        mean, std = _moments(scores, weights)
         if not np.isfinite(mean).any():
-            raise ValueError("no choice has a finite held-out score; look at the scale of X and y")
+            raise ValueError("no choice has a finite held-out score; look at the scale of X and y, and at scoring")
         self.n_splits_ = len(splits)
         self.cv_results_ = {
-            **{f"param_{name}": np.array([_plain(param[name]) for param in params], dtype=object) for name in params[0]},
+            **{f"param_{name}": _objects([param[name] for param in params]) for name in params[0]},
             "params": params,
             **{f"split{at}_test_score": scores[:, at] for at in range(len(splits))},
             "mean_test_score": mean,
@@ -185,18 +165,19 @@ class _Search(LpModel):
             "rank_test_score": rankdata(-np.nan_to_num(mean, nan=-np.inf), method="min").astype(np.int32),
         }
         best = int(np.nanargmax(mean))
-        if self.one_standard_error and len(splits) > 1:
-            limit = mean[best] - std[best] / np.sqrt(len(splits) - 1)
-            same = [at for at in range(len(params)) if places[at][0] == places[best][0] and mean[at] >= limit]
-            best = min(same, key=lambda at: params[at]["C"])
+        if _parameters.boolean("one_standard_error", self.one_standard_error) and len(splits) > 1:
+            best = _simplest(params, mean, best, mean[best] - std[best] / np.sqrt(len(splits) - 1))
         self.best_index_, self.best_params_, self.best_score_ = best, params[best], float(mean[best])
         self.C_ = params[best]["C"]
-        self._best = places[best]
+
+    def _warn_of_search(self, found: list[dict[str, Any]], tol: float) -> None:
+        unconverged = sum(int(one["unconverged"].sum()) for one in found)
         if unconverged:
+            worst = max(float(one["gaps"].max()) for one in found)
             warnings.warn(
                 f"{unconverged} fits of the cross-validation did not converge: the largest relative duality gap is "
-                f"{worst:.2e}, and {max(self.tol, _SEARCH_TOL):.2e} was asked for. Their scores count all the same. Standardise X, or "
-                "raise max_iter or tol.",
+                f"{worst:.2e}, and {tol:.2e} was asked for. Their scores count all the same. Standardise X, or raise "
+                "max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -259,8 +240,32 @@ def _highest_degree(n_features: int) -> int:
     return 3 if math.comb(n_features + 3, 3) <= 25_000 else 2
 
 
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, (tuple, kernels.Kernel)) else value
+def _moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of every row, over the splits whose score is known."""
+    weights = np.where(np.isfinite(scores), weights, 0.0)
+    scores = np.where(np.isfinite(scores), scores, 0.0)
+    with np.errstate(invalid="ignore"):
+        total = weights.sum(axis=1)
+        mean = (weights * scores).sum(axis=1) / total
+        return mean, np.sqrt((weights * (scores - mean[:, None]) ** 2).sum(axis=1) / total)
+
+
+def _simplest(params: list[dict[str, Any]], mean: np.ndarray, best: int, limit: float) -> int:
+    """The smallest C that reaches a limit, of those that differ from the best in nothing else."""
+
+    def others(at: int) -> dict[str, Any]:
+        return {name: value for name, value in params[at].items() if name != "C"}
+
+    as_good = [at for at in range(len(params)) if mean[at] >= limit and others(at) == others(best)]
+    return min(as_good, key=lambda at: params[at]["C"])
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    """An array of anything, such as pairs."""
+    array = np.empty(len(values), dtype=object)
+    for at, value in enumerate(values):
+        array[at] = value
+    return array
 
 
 @with_parameters

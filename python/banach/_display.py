@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _names
+from . import _names, _parameters
 from ._names import Monomial
-from ._path import LpPath, grid
+from ._path import LpPath
 from ._table import Table
 
 # The colours of Okabe and Ito without yellow and black: told apart by colour-blind readers, and in print.
@@ -272,7 +272,7 @@ class PathDisplay(_Display):
     ) -> PathDisplay:
         """The path of a fitted estimator on its own samples; the k largest weights of the estimator have names."""
         check_is_fitted(estimator, "_model")
-        given, count = grid(Cs)
+        given, count = _parameters.grid(Cs)
         with estimator._bar("path", count or len(given or ())) as bar:
             path = LpPath.of(estimator._model.path(given, count, bar.callback)[output])
         places, names = cls._named(estimator, path, k, output)
