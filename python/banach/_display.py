@@ -117,13 +117,17 @@ def _line(at: int) -> dict[str, Any]:
     return {"color": _COLORS[at % len(_COLORS)], "linestyle": _STYLES[at // len(_COLORS) % len(_STYLES)]}
 
 
-def _mark(ax: Any, C: float) -> None:
-    """A line at the C that was chosen, with its value on the side where there is room."""
+def _mark(ax: Any, C: float, height: float | None = None) -> None:
+    """A line at the C that was chosen, with its value in the corner where there is room: a curve has this height there."""
     ax.axvline(C, color=_MARK, linestyle=(0, (4, 3)), linewidth=0.9, zorder=1.5)
-    inverse = ax.transAxes.inverted()
-    right = inverse.transform(ax.transData.transform((C, ax.get_ylim()[0])))[0] > 0.5
-    told = {"xytext": (-4 if right else 4, 3), "textcoords": "offset points", "ha": "right" if right else "left"}
-    ax.annotate(f"C = {C:.3g}", (C, 0), xycoords=("data", "axes fraction"), fontsize="small", color=_MARK, **told)
+    low = ax.get_ylim()[0]
+    right, up = ax.transAxes.inverted().transform(ax.transData.transform((C, low if height is None else height))) > 0.5
+    top = height is not None and not up
+    offset = (-4 if right else 4, -3 if top else 3)
+    place = {"ha": "right" if right else "left", "va": "top" if top else "bottom", "xytext": offset}
+    looks = {"fontsize": "small", "color": _MARK, "bbox": {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1}}
+    where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    ax.annotate(f"C = {C:.3g}", (C, float(top)), **where, **place, **looks)
 
 
 class FeaturesDisplay(_Display):
@@ -365,7 +369,7 @@ class CVDisplay(_Display):
         (line,) = ax.semilogx(Cs, mean, **{**looks, **kwargs})
         ax.fill_between(Cs, mean - error, mean + error, color=line.get_color(), alpha=0.2, linewidth=0)
         self._heights(ax, mean, error)
-        _mark(ax, self.C)
+        _mark(ax, self.C, float(mean[np.argmin(np.abs(Cs - self.C))]))
         ax.set_xlabel("C")
         ax.set_ylabel(self.score)
         if len(self.curves) > 1:
