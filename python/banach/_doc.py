@@ -83,7 +83,7 @@ _SCALES = """"auto", float or list, default="auto"
 
 _ATTRIBUTES = {
     "dual_coef_": "array\n    The dual vector, one number per sample; one row per output or class if there are several.",
-    "intercept_": "float or array\n    The constant.",
+    "intercept_": "float or array\n    The constant; with standardized monomials, the one beside monomials of mean 0.",
     "coef_": "array\n    The weights of the features, where they are listed: of the variables for a linear kernel.",
     "duality_gap_": "float\n    The relative duality gap: how far the objective can be from the optimum, as a part of it.",
     "primal_value_": "float or array\n    The objective.",
