@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -21,7 +21,7 @@ from ._doc import with_parameters
 from ._regressor import _Regression
 
 
-class _HeldOut:
+class _HeldOut(BaseEstimator):
     """Stands in for a fitted model before a scorer of scikit-learn: its predictions are known already."""
 
     def __init__(self, decisions: np.ndarray) -> None:
@@ -63,7 +63,7 @@ class _Search(LpModel):
     def _stand_in(self, decisions: np.ndarray) -> Any:
         raise NotImplementedError
 
-    def _options(self, X: Any) -> list[dict[str, Any]]:
+    def _options(self, X: Any, weights: np.ndarray | None) -> list[dict[str, Any]]:
         """Every combination of what is searched beside C."""
         ps = self.p if isinstance(self.p, (list, np.ndarray)) else [self.p]
         degrees = self.degree if isinstance(self.degree, list) else [self.degree]
@@ -74,10 +74,10 @@ class _Search(LpModel):
         return [
             {"p": p, "degree": degree, "scale": scale}
             for p, degree in itertools.product(ps, degrees)
-            for scale in self._scales(X, p)
+            for scale in self._scales(X, weights, p)
         ]
 
-    def _scales(self, X: Any, p: Any) -> list[Any]:
+    def _scales(self, X: Any, weights: np.ndarray | None, p: Any) -> list[Any]:
         if isinstance(self.scale, (list, np.ndarray)):
             return list(self.scale)
         if not isinstance(self.scale, str):
@@ -86,13 +86,13 @@ class _Search(LpModel):
             raise _parameters.refused("scale", self.scale, "'auto', a number > 0 or a list of such numbers")
         if self.kernel != "exp":
             return [1.0]
-        size = _size(X, _parameters.real("p", p, "a number with 1 < p <= 2"))
+        size = _size(X, weights, _parameters.real("p", p, "a number with 1 < p <= 2"))
         # Six digits, so that rounding in a standardisation does not show.
         return [float(f"{s / size:.6g}") for s in _SCALES]
 
     def _search(self, X: Any, y: np.ndarray, target: Any, weights: np.ndarray | None, groups: Any) -> _core.Spec:
         """Fills the results, and returns the parameters of the best choice."""
-        options = self._options(X)
+        options = self._options(X, weights)
         tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
         specs = [self._spec(**option, tol=tol) for option in options]
         Cs, count = self._grid()
@@ -189,7 +189,9 @@ class _Search(LpModel):
 
     def _refit(self, spec: _core.Spec, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         if not _parameters.boolean("refit", self.refit):
-            self.__dict__.pop("_model", None)
+            # Nor may anything stay of an earlier fit.
+            for name in ("_model", *_OF_A_FIT):
+                self.__dict__.pop(name, None)
             return
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, self.C_, bar.callback))
@@ -204,18 +206,35 @@ class _Search(LpModel):
 #: The relative gap that the fits of a search reach: scores do not need more digits. The final fit goes on to ``tol``.
 _SEARCH_TOL = 1e-6
 
+#: What a fit leaves behind.
+_OF_A_FIT = (
+    "dual_coef_",
+    "intercept_",
+    "coef_",
+    "duality_gap_",
+    "primal_value_",
+    "dual_value_",
+    "n_iter_",
+    "n_evaluations_",
+    "route_",
+    "status_",
+)
+
 #: Scales that are tried for the exponential kernel, times the size of the samples.
 _SCALES = (0.01, 0.03, 0.1, 0.3, 1.0)
 
 
-def _size(X: Any, p: float) -> float:
+def _size(X: Any, weights: np.ndarray | None, p: float) -> float:
     """How large ``sum_j x_1j ... x_qj`` is for typical samples: the number of variables, if they are standardised."""
-    if isinstance(X, tuple):
-        (n_samples, n_features), starts, _, values = X
+    sparse = isinstance(X, tuple)
+    shares = np.ones(X[0][0] if sparse else len(X)) if weights is None else weights
+    shares = shares / max(shares.sum(), np.finfo(float).tiny)
+    if sparse:
+        (_, n_features), starts, rows, values = X
         columns = np.repeat(np.arange(n_features), np.diff(starts.astype(np.int64)))
-        squares = np.bincount(columns, weights=values**2, minlength=n_features) / n_samples
+        squares = np.bincount(columns, weights=shares[rows] * values**2, minlength=n_features)
     else:
-        squares = np.einsum("ij,ij->j", X, X) / len(X)
+        squares = np.einsum("i,ij,ij->j", shares, X, X)
     q = p / (p - 1) if p > 1 else 2.0
     size = float((squares ** (q / 2)).sum())
     return size if 0 < size < np.inf else 1.0
