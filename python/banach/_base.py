@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from typing import Any
 
@@ -12,13 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from . import _core, _names, _parameters
+from . import _core, _names, _parameters, kernels
 from ._equation import Equation, equation
 from ._progress import Bar
 from ._table import Table
 
 #: What ends a search for the largest monomials.
 _NODES = 5_000_000
+
+_FOLDER = os.path.dirname(__file__)
 
 
 def table_of(X: Any) -> Any:
@@ -33,6 +37,14 @@ def table_of(X: Any) -> Any:
     return X.shape, X.indptr.astype(np.uintp), X.indices.astype(np.uintp), data
 
 
+def warn_of_convergence(message: str) -> None:
+    """Warns at the line of the user's that called this package."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == _FOLDER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ConvergenceWarning, stacklevel=level)
+
+
 class LpModel(BaseEstimator):
     """The base of all estimators. Subclasses have the parameters; this class reads them."""
 
@@ -42,7 +54,7 @@ class LpModel(BaseEstimator):
     def _spec(self, **changes: Any) -> _core.Spec:
         """The parameters, checked; ``changes`` stand in for those that a search varies."""
         told = {**self.get_params(deep=False), **changes}
-        kernel = _parameters.kernel(
+        kernel = kernels.chosen(
             told["kernel"],
             degree=told["degree"],
             coef0=told["coef0"],
@@ -101,11 +113,9 @@ class LpModel(BaseEstimator):
             "stalled": "no step makes further progress",
         }.get(status, status)
         advice = "Raise max_iter" if status == "iteration_limit" else "Standardise X, lower C, take p farther from 1"
-        warnings.warn(
+        warn_of_convergence(
             f"The fit did not converge: {why}. The relative duality gap is {self.duality_gap_:.2e}, and "
-            f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough.",
-            ConvergenceWarning,
-            stacklevel=4,
+            f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough."
         )
 
     def _names(self) -> list[str] | None:

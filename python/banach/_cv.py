@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import numbers
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from . import _core, _parameters, kernels
-from ._base import LpModel
+from ._base import LpModel, warn_of_convergence
 from ._classifier import _Classification, labels
 from ._doc import with_parameters
 from ._regressor import _Regression
@@ -95,7 +92,7 @@ class _Search(LpModel):
         options = self._options(X, weights)
         tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
         specs = [self._spec(**option, tol=tol) for option in options]
-        Cs, count = self._grid()
+        Cs, count = _parameters.grid(self.Cs)
         rows = np.arange(len(target))
         splitter = check_cv(self.cv, target, classifier=self._task == "classification")
         splits = [(train, test) for train, test in splitter.split(rows, target, groups)]
@@ -121,16 +118,6 @@ class _Search(LpModel):
             raise refused[0][1]
         self._collect(results, splits, target)
         return self._spec(**results[self._best[0]][0])
-
-    def _grid(self) -> tuple[list[float] | None, int]:
-        if isinstance(self.Cs, numbers.Integral):
-            return None, _parameters.whole("Cs", self.Cs, "a whole number >= 1 or a list of numbers > 0", least=1)
-        allowed = "a whole number >= 1 or a list of numbers > 0"
-        try:
-            values = [_parameters.real("Cs", C, allowed) for C in self.Cs]
-        except TypeError:
-            raise _parameters.refused("Cs", self.Cs, allowed) from None
-        return values, 0
 
     def _collect(self, results: list[Any], splits: list[Any], target: Any) -> None:
         params, scores, errors, unconverged, worst = [], [], [], 0, 0.0
@@ -172,12 +159,10 @@ class _Search(LpModel):
         self.C_ = params[best]["C"]
         self._best = places[best]
         if unconverged:
-            warnings.warn(
+            warn_of_convergence(
                 f"{unconverged} fits of the cross-validation did not converge: the largest relative duality gap is "
-                f"{worst:.2e}, and {max(self.tol, _SEARCH_TOL):.2e} was asked for. Their scores count all the same. Standardise X, or "
-                "raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
+                f"{worst:.2e}, and {max(self.tol, _SEARCH_TOL):.2e} was asked for. Their scores count all the same. "
+                "Standardise X, or raise max_iter or tol."
             )
 
     def _scores(self, scorer: Any, decisions: list[np.ndarray], splits: list[Any], target: Any) -> np.ndarray:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _names
-from ._path import LpPath, grid
+from . import _names, _parameters
+from ._path import LpPath
 
 _POSITIVE, _NEGATIVE, _MARK = "#3465a4", "#cc5500", "#777777"
 
@@ -136,7 +136,7 @@ class PathDisplay(_Display):
     ) -> PathDisplay:
         """The path of a fitted estimator on its own samples; the k largest weights of the last C have names."""
         check_is_fitted(estimator, "_model")
-        given, count = grid(Cs)
+        given, count = _parameters.grid(Cs)
         with estimator._bar("path", count or len(given or ())) as bar:
             path = LpPath.of(estimator._model.path(given, count, bar.callback)[output])
         lines = path.dual_coefs if path.coefs is None else path.coefs

@@ -57,14 +57,6 @@ class LpPath:
         return f"LpPath({len(self.Cs)} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, largest gap {self.duality_gaps.max():.1e})"
 
 
-def grid(Cs: Any) -> tuple[list[float] | None, int]:
-    """Given values of C, or so many that the data suggest."""
-    allowed = "a whole number >= 1 or a list of numbers > 0"
-    if np.ndim(Cs) == 0:
-        return None, _parameters.whole("Cs", Cs, allowed, least=1)
-    return [_parameters.real("Cs", C, allowed) for C in Cs], 0
-
-
 def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params: Any) -> LpPath | list[LpPath]:
     """The models for every C of a grid, each from the one before it, all in few passes over the data.
 
@@ -95,7 +87,7 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     )
     model = LpClassifier(**params) if classes else LpRegressor(**params)
     spec = model._spec()
-    given, count = grid(Cs)
+    given, count = _parameters.grid(Cs)
     X, y, weights = model._check_data(X, y, sample_weight)
     functions = model._functions if classes else len(y)
     with model._bar("path", (count or len(given or ())) * functions) as bar:
