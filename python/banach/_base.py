@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Mapping
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,8 @@ def table_of(X: Any) -> Any:
 
 def warn_of_convergence(message: str) -> None:
     """Warns at the line of the user's that called this package."""
-    level, frame = 1, sys._getframe()
+    level = 1
+    frame: FrameType | None = sys._getframe()
     while frame is not None and os.path.dirname(frame.f_code.co_filename) == _FOLDER:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, ConvergenceWarning, stacklevel=level)
@@ -264,7 +267,7 @@ class LpModel(BaseEstimator):
         return PathDisplay.from_estimator(self, Cs=Cs, k=k, output=output, ax=ax, **kwargs)
 
 
-def _top_caption(top: dict[str, Any]) -> str:
+def _top_caption(top: Mapping[str, Any]) -> str:
     if top["order_proven"]:
         return "Proven to be the largest at the optimum, in this order."
     if top["set_proven"]:

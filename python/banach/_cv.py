@@ -120,8 +120,9 @@ class _Search(LpModel):
         return self._spec(**results[self._best[0]][0])
 
     def _collect(self, results: list[Any], splits: list[Any], target: Any) -> None:
-        params, scores, errors, unconverged, worst = [], [], [], 0, 0.0
-        places = []
+        params: list[dict[str, Any]] = []
+        places: list[tuple[int, int]] = []
+        all_scores, all_weights, unconverged, worst = [], [], 0, 0.0
         scorer = None if self.scoring is None else check_scoring(self._stand_in(np.zeros((1, 1))), self.scoring)
         for at, (option, found) in enumerate(results):
             score = -found["losses"] if scorer is None else self._scores(scorer, found["decisions"], splits, target)
@@ -131,9 +132,9 @@ class _Search(LpModel):
             for place, C in enumerate(found["Cs"]):
                 params.append({"C": float(C), **option})
                 places.append((at, place))
-                scores.append(score[place])
-                errors.append(weights[place])
-        scores, weights = np.array(scores), np.array(errors)
+                all_scores.append(score[place])
+                all_weights.append(weights[place])
+        scores, weights = np.array(all_scores), np.array(all_weights)
         known = (weights > 0) & np.isfinite(scores)
         total = np.where(known, weights, 0).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):

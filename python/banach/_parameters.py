@@ -28,7 +28,7 @@ def real(name: str, value: object, allowed: str = "a number") -> float:
 
 
 def whole(name: str, value: object, allowed: str = "a whole number >= 0", least: int = 0) -> int:
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= value < 2**63:
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= int(value) < 2**63:
         return int(value)
     raise refused(name, value, allowed)
 
@@ -73,11 +73,10 @@ def memory(limit: object) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", limit)
-        try:
-            limit = float(match[1]) * _UNITS[match[2].lower()]
-        except (TypeError, KeyError, ValueError):
-            raise refused("memory_limit", limit, allowed) from None
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([a-zA-Z]*)\s*", limit)
+        if match is None or match[2].lower() not in _UNITS:
+            raise refused("memory_limit", limit, allowed)
+        limit = float(match[1]) * _UNITS[match[2].lower()]
     size = real("memory_limit", limit, allowed)
     if not 1 <= size < 2**63:
         raise refused("memory_limit", limit, allowed)

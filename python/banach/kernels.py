@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from . import _core, _parameters
 
@@ -132,7 +133,7 @@ def named(name: str, degree: int | tuple[int, int], coef0: float, scale: float, 
     One ``degree`` belongs to poly and anova; a range of them cuts exp as well. A ``coef0`` of 0 would leave a single
     degree of a range, so there it stands for 1.
     """
-    parameters: dict[str, object] = {}
+    parameters: dict[str, Any] = {}
     is_range = isinstance(degree, tuple)
     if name in ("poly", "anova") or (name == "exp" and is_range):
         parameters["degree"] = degree
