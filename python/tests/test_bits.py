@@ -19,17 +19,22 @@ from banach import LpClassifier, LpRegressor, _core
 PACKAGE = str(Path(banach.__file__).parents[1])
 
 
-@pytest.fixture
-def command(capfd):
-    """What the command prints, which is the one that cargo builds."""
+# The command takes over Ctrl-C, once in a process. The compiled part alone is there at once.
+ALONE = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
+core = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+sys.exit(core.command(["banach", *sys.argv[2:]]))
+"""
 
-    def run(*arguments: str) -> dict:
-        code = _core.command(["banach", *arguments])
-        printed, errors = capfd.readouterr()
-        assert code == 0, errors
-        return json.loads(printed)
 
-    return run
+def command(*arguments: str) -> dict:
+    """What the command prints."""
+    run = [sys.executable, "-S", "-c", ALONE, _core.__file__, *arguments]
+    ran = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
 
 
 @pytest.fixture
@@ -85,7 +90,7 @@ def assert_same_function(function: dict, model, output: int = 0) -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_the_command_and_the_regressor_say_the_same_to_the_last_bit(choice, data, tmp_path, command):
+def test_the_command_and_the_regressor_say_the_same_to_the_last_bit(choice, data, tmp_path):
     parameters, options = CHOICES[choice]
     X, y = data
     write(tmp_path / "data.csv", X, map(repr, map(float, y)))
@@ -95,7 +100,7 @@ def test_the_command_and_the_regressor_say_the_same_to_the_last_bit(choice, data
     assert_same_function(told["functions"][0], model)
 
 
-def test_the_command_and_the_classifier_say_the_same_to_the_last_bit(data, tmp_path, command):
+def test_the_command_and_the_classifier_say_the_same_to_the_last_bit(data, tmp_path):
     X, y = data
     labels = np.array(["low", "middle", "top"])[np.digitize(y, [-0.5, 0.5])]
     write(tmp_path / "data.csv", X, labels)
@@ -106,7 +111,7 @@ def test_the_command_and_the_classifier_say_the_same_to_the_last_bit(data, tmp_p
         assert_same_function(function, model, output)
 
 
-def test_the_entry_point_is_the_command(data, tmp_path, command):
+def test_the_entry_point_is_the_command(data, tmp_path):
     write(tmp_path / "data.csv", data[0], map(repr, map(float, data[1])))
     arguments = ["fit", str(tmp_path / "data.csv"), "--target", "y", "--gamma", "2", "--json"]
     program = "from banach._command import main; main()"
