@@ -27,15 +27,20 @@ _NODES = 5_000_000
 _FOLDER = os.path.dirname(__file__)
 
 
+def aligned(array: np.ndarray) -> np.ndarray:
+    """The same array, or a copy if its numbers begin between machine words, as they may in a file or a record array."""
+    return array if array.flags.aligned else array.copy(order="K")
+
+
 def table_of(X: Any) -> Any:
     """A table as the compiled part takes it: an array, or the parts of a sparse matrix by columns."""
     if not scipy.sparse.issparse(X):
-        return X
+        return aligned(X)
     X = scipy.sparse.csc_array(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    data = np.ascontiguousarray(X.data, dtype=np.float64)
+    data = aligned(np.ascontiguousarray(X.data, dtype=np.float64))
     return X.shape, X.indptr.astype(np.uintp), X.indices.astype(np.uintp), data
 
 
@@ -90,7 +95,7 @@ class LpModel(BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return aligned(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
     def _bar(self, what: str, fits: int) -> Bar:
         return Bar(what, fits, self.verbose)
