@@ -94,6 +94,28 @@ def test_sparse_arrays_are_their_dense_values(n, d, seed):
         np.testing.assert_allclose(plain.predict(kind(dense)), plain.predict(dense), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("place", ["X", "y", "sample_weight", "new X", "sparse"])
+def test_numbers_that_begin_between_machine_words_are_read_all_the_same(order, place):
+    X, y, weights, new = np.array(GOOD, order=order), Y.copy(), np.linspace(1, 2, 6), np.array(GOOD, order=order)
+    expected = LpRegressor().fit(X, y, weights).predict(new)
+    X_given, new_given = (between(a) if place == name else a for name, a in (("X", X), ("new X", new)))
+    y_given, weights_given = (unaligned(a) if place == name else a for name, a in (("y", y), ("sample_weight", weights)))
+    if place == "sparse":
+        X_given = scipy.sparse.csc_array(X)
+        X_given.data = unaligned(X_given.data)
+        assert not X_given.data.flags.aligned
+    answer = LpRegressor().fit(X_given, y_given, weights_given).predict(new_given)
+    np.testing.assert_allclose(answer, expected, rtol=0 if place != "sparse" else 1e-5)
+
+
+def between(X):
+    """An array in the order of X that is not aligned."""
+    other = unaligned(X) if X.flags.c_contiguous else unaligned(X.T).T
+    assert not other.flags.aligned
+    return other
+
+
 GOOD = np.arange(12.0).reshape(6, 2) / 10
 Y = np.array([1.0, -1.0, 2.0, 0.5, 0.0, 1.5])
 EMPTY = {

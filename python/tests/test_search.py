@@ -254,16 +254,20 @@ def test_folds_of_one_sample_work(data):
     assert search.n_splits_ == 12
 
 
-def test_a_class_that_a_fold_does_not_train_on_is_refused_or_scored():
+def test_a_fold_that_leaves_one_class_to_fit_is_refused_with_advice():
     X = np.vstack([np.eye(3)] * 4)
     labels = ["a"] * 6 + ["b"] * 6
     cv = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
-    try:
-        search = LpClassifierCV(Cs=CS, cv=cv).fit(X, labels)
-    except ValueError as error:
-        assert "class" in str(error) or "label" in str(error)
-    else:
-        assert np.isfinite(search.best_score_)
+    with pytest.raises(ValueError, match="fold 0 .* use stratified folds"):
+        LpClassifierCV(Cs=CS, cv=cv).fit(X, labels)
+
+
+def test_a_fold_whose_samples_all_weigh_nothing_does_not_count(data):
+    X, y = data
+    weights = np.where(np.arange(48) < 12, 0.0, 1.0)
+    search = LpRegressorCV(Cs=CS, cv=4).fit(X, y, sample_weight=weights)
+    assert np.isnan(search.cv_results_["split0_test_score"]).all()
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_a_search_works_in_a_pipeline(data):
