@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,7 @@ class LpPath:
     n_iters: np.ndarray
 
     @classmethod
-    def of(cls, found: dict[str, Any]) -> LpPath:
+    def of(cls, found: Mapping[str, Any]) -> LpPath:
         return cls(
             Cs=found["Cs"],
             coefs=found["coefs"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,10 @@ class Table(Mapping[str, Any]):
         self.caption = caption
         for name, value in more.items():
             setattr(self, name, value)
+
+    if TYPE_CHECKING:
+        # What else is known, such as ``complete`` or ``degrees``.
+        def __getattr__(self, name: str) -> Any: ...
 
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]

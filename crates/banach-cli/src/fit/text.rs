@@ -252,7 +252,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// Four significant digits.
-fn significant(value: f64) -> String {
+pub(super) fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
