@@ -122,9 +122,10 @@ class _Search(LpModel):
         Cs, count = _parameters.grid(self.Cs)
         splitter = check_cv(self.cv, target, classifier=self._task == "classification")
         splits = list(splitter.split(np.zeros(len(target)), target, groups))
+        self._check_splits(splits, target)
         given = [(train.tolist(), test.tolist()) for train, test in splits]
         each = (count or len(Cs or ())) * len(splits) * self._functions
-        results = []
+        results: list[tuple[dict[str, Any], Any]] = []
         with self._bar("cross-validation", each * len(specs)) as bar:
             for option, spec in zip(options, specs, strict=True):
                 try:
@@ -141,7 +142,10 @@ class _Search(LpModel):
         self._warn_of_search([found for _, found in results], tol)
         return self._spec(**{name: value for name, value in self.best_params_.items() if name != "C"})
 
-    def _collect(self, results: list[tuple[dict[str, Any], dict[str, Any]]], splits: list[Any], target: Any) -> None:
+    def _check_splits(self, splits: list[Any], target: Any) -> None:
+        """Whatever a search asks of its splits."""
+
+    def _collect(self, results: list[tuple[dict[str, Any], Any]], splits: list[Any], target: Any) -> None:
         """The scores of every choice, and the best of them."""
         scorer = None if self.scoring is None else check_scoring(self._stand_in(np.zeros((1, 1))), self.scoring)
         if scorer is None:
@@ -170,7 +174,7 @@ class _Search(LpModel):
         self.best_index_, self.best_params_, self.best_score_ = best, params[best], float(mean[best])
         self.C_ = params[best]["C"]
 
-    def _warn_of_search(self, found: list[dict[str, Any]], tol: float) -> None:
+    def _warn_of_search(self, found: list[Any], tol: float) -> None:
         unconverged = sum(int(one["unconverged"].sum()) for one in found)
         if unconverged:
             worst = max(float(one["gaps"].max()) for one in found)
@@ -457,6 +461,14 @@ class LpClassifierCV(_Search, _Classification):
 
     def _stand_in(self, decisions: np.ndarray) -> Any:
         return _HeldOutLabels(decisions, self.classes_)
+
+    def _check_splits(self, splits: list[Any], target: Any) -> None:
+        for at, (train, _) in enumerate(splits):
+            missing = np.setdiff1d(self.classes_, target[train])
+            if len(missing):
+                raise ValueError(
+                    f"split {at} has no sample of class {missing[0]!s} to fit to; use fewer folds, or a StratifiedKFold"
+                )
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Searches, and fits the best choice.

@@ -344,7 +344,8 @@ class CVDisplay(_Display):
         error = results["std_test_score"] / np.sqrt(max(estimator.n_splits_ - 1, 1))
         # Without a scorer the search maximises minus the loss; the loss is what people read.
         sign = -1.0 if estimator.scoring is None else 1.0
-        lines, best = [], 0
+        lines: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
+        best = 0
         for label, places in curves.items():
             if estimator.best_index_ in places:
                 best = len(lines)

@@ -67,17 +67,6 @@ def grid(Cs: object) -> tuple[list[float] | None, int]:
     return values, 0
 
 
-def grid(Cs: object) -> tuple[list[float] | None, int]:
-    """Given values of C, or so many that the data suggest."""
-    allowed = "a whole number >= 1 or a list of numbers > 0"
-    if np.ndim(Cs) == 0:  # type: ignore[arg-type]
-        return None, whole("Cs", Cs, allowed, least=1)
-    values = [real("Cs", C, allowed) for C in Cs]  # type: ignore[attr-defined]
-    if not values:
-        raise refused("Cs", Cs, allowed)
-    return values, 0
-
-
 def memory(limit: object) -> int | None:
     """Bytes, from a number or from text such as ``"2GB"``."""
     allowed = "None, a number of bytes > 0 or a size such as '2GB'"

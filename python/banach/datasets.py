@@ -177,7 +177,7 @@ def load_fermentation(*, return_X_y: bool = False, as_frame: bool = False) -> An
 
 def _resource(name: str) -> tuple[list[str], list[list[str]]]:
     """A file of the package: its header and its rows."""
-    packed = resources.files(__package__).joinpath("data", name).read_bytes()
+    packed = resources.files(__package__).joinpath("data").joinpath(name).read_bytes()
     header, *rows = csv.reader(gzip.decompress(packed).decode("utf-8").splitlines())
     return header, rows
 

@@ -95,11 +95,12 @@ def test_bars_have_the_names_and_weights_of_the_features():
     model = MODELS["monomials"]
     display = drawn(model.plot_features(4))
     table = model.top_features(4)
-    assert [text.get_text() for text in display.ax_.get_yticklabels()] == table["monomial"]
+    names = [name.replace(" * ", " × ").replace("^2", "²") for name in table["monomial"]]
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == names
     np.testing.assert_allclose([bar.get_width() for bar in display.ax_.patches], table["weight"])
     shares = drawn(model.plot_relevance(2))
     assert [text.get_text() for text in shares.ax_.get_yticklabels()] == model.relevance()["variable"][:2]
-    assert "3 other variables" in shares.ax_.get_title()
+    assert any("3 other variables" in text.get_text() for text in shares.ax_.texts)
 
 
 def test_keywords_go_to_matplotlib():
@@ -123,14 +124,13 @@ def test_searches_can_be_drawn(model):
     assert isinstance(display, CVDisplay)
     assert isinstance(CVDisplay.from_estimator(MODELS[model], ax=plt.subplots()[1]), CVDisplay)
     assert len(display.curves) == (2 if model == "search" else 1)
-    assert display.ax_.get_ylabel() == ("minus held-out loss" if model == "search" else "accuracy")
+    assert display.ax_.get_ylabel() == ("held-out loss" if model == "search" else "held-out accuracy")
 
 
 def test_a_path_has_the_names_of_its_largest_weights():
     display = drawn(MODELS["linear"].plot_path(Cs=[0.1, 1.0, 10.0], k=2))
     names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert names[0] == "c"
-    assert len(names) == 2
+    assert len(names) == 2 and set(names) <= set(MODELS["linear"].top_features(2)["monomial"])
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ PARAMETERS = [
 @pytest.mark.parametrize("scoring", ["neg_mean_absolute_error", "neg_mean_squared_error"])
 def test_every_kernel_and_loss_gives_the_search_of_a_grid(exact, parameters, scoring, data):
     X, y = data
+    parameters = {"p": 4 / 3, "normalize_kernel": False, **parameters}
     search = LpRegressorCV(tol=TOL, Cs=CS, cv=3, scoring=scoring, **parameters).fit(X, y)
     grid = GridSearchCV(LpRegressor(tol=TOL, **parameters), {"C": CS}, cv=3, scoring=scoring).fit(X, y)
     assert_same_search(search, grid, 3)
@@ -258,7 +259,7 @@ def test_a_fold_that_leaves_one_class_to_fit_is_refused_with_advice():
     X = np.vstack([np.eye(3)] * 4)
     labels = ["a"] * 6 + ["b"] * 6
     cv = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
-    with pytest.raises(ValueError, match="fold 0 .* use stratified folds"):
+    with pytest.raises(ValueError, match="split 0 has no sample of class b"):
         LpClassifierCV(Cs=CS, cv=cv).fit(X, labels)
 
 
@@ -274,15 +275,25 @@ def test_a_search_works_in_a_pipeline(data):
     X, y = data
     model = make_pipeline(StandardScaler(), LpRegressorCV(kernel="exp", Cs=6)).fit(X, y)
     assert model.score(X, y) > 0.5
-    assert len({params["scale"] for params in model[-1].cv_results_["params"]}) == 5
+    assert len(model[-1].cv_results_["params"]) == 3 * 4 * 6
 
 
-def test_the_scales_of_standardised_data_are_the_old_ones_and_others_follow_the_data(data):
+def test_a_search_of_exp_follows_the_size_of_the_data(data):
     X, y = data
     X = StandardScaler().fit_transform(X)
-    one = LpRegressorCV(kernel="exp", Cs=3, cv=3).fit(X, y)
-    ten = LpRegressorCV(kernel="exp", Cs=3, cv=3).fit(10 * X, y)
-    scales = [sorted({params["scale"] for params in search.cv_results_["params"]}) for search in (one, ten)]
-    np.testing.assert_allclose(scales[0], np.array([0.01, 0.03, 0.1, 0.3, 1.0]) / 6, rtol=1e-5)
-    np.testing.assert_allclose(np.array(scales[0]) / 1e4, scales[1], rtol=1e-5)
-    np.testing.assert_allclose(one.predict(X), ten.predict(10 * X), rtol=1e-4, atol=1e-5)
+    one, ten = (LpRegressorCV(kernel="exp", Cs=3, cv=3).fit(factor * X, y) for factor in (1, 10))
+    options = [[(params["p"], params["degree"], params["scale"]) for params in search.cv_results_["params"]] for search in (one, ten)]
+    assert {p for p, _, _ in options[0]} == {4 / 3, 1.1, 1.05} and len(set(options[0])) == 12
+    for (p, degree, scale), (same_p, same_degree, smaller) in zip(*options, strict=True):
+        assert (p, degree) == (same_p, same_degree)
+        np.testing.assert_allclose(smaller, scale / 10 ** (p / (p - 1)), rtol=1e-5)
+    np.testing.assert_allclose(one.predict(X), ten.predict(10 * X), rtol=1e-3, atol=1e-3)
+
+
+def test_exp_has_all_degrees_where_p_allows_it_and_the_lower_ones_elsewhere(data):
+    X, y = data
+    for p, degree in [(4 / 3, 2), (2, 2), (1.1, (0, 15)), ("auto", (0, 15))]:
+        search = LpRegressorCV(p, kernel="exp", Cs=[1.0], cv=2, scale=0.01).fit(X[:, :4], y)
+        assert search.best_params_["degree"] == degree, p
+
+
