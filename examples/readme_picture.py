@@ -27,7 +27,9 @@ rng = np.random.default_rng(0)
 y += 0.3 * y.std() * rng.normal(size=len(y))
 cells = rng.permutation(len(y))[: 100 if QUICK else 200]
 
-model = LpRegressorCV(kernel="anova", degree=(1, 2), p=1.05, Cs=6 if QUICK else 20).fit(genes.iloc[cells], y.iloc[cells])
+model = LpRegressorCV(kernel="anova", degree=(1, 2), p=1.05, Cs=6 if QUICK else 20).fit(
+    genes.iloc[cells], y.iloc[cells]
+)
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.7), layout="constrained", width_ratios=(1.15, 1, 1))
 model.plot_features(7, ax=axes[0])

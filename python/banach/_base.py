@@ -135,7 +135,9 @@ class LpModel(BaseEstimator):
         classes = self._task == "classification"
         targets = self._model.targets
         y = targets if classes else targets.T
-        return list(check_cv(cv, targets if classes else None, classifier=classes).split(y, targets if classes else None))
+        return list(
+            check_cv(cv, targets if classes else None, classifier=classes).split(y, targets if classes else None)
+        )
 
     def _decision(self, X: Any) -> np.ndarray:
         """One row per function."""
@@ -245,7 +247,11 @@ class LpModel(BaseEstimator):
         return "\n\n".join(parts)
 
     def _output_title(self, output: int) -> str:
-        return "The largest monomials" if len(self._model.relative_gaps) == 1 else f"The largest monomials of output {output}"
+        return (
+            "The largest monomials"
+            if len(self._model.relative_gaps) == 1
+            else f"The largest monomials of output {output}"
+        )
 
     def plot_features(self, k: int = 10, *, output: int = 0, ax: Any = None, **kwargs: Any) -> Any:
         """Draws the largest monomials; see :class:`banach.FeaturesDisplay`."""
@@ -279,4 +285,6 @@ def _top_caption(top: Mapping[str, Any]) -> str:
         return "Proven to be the largest at the optimum; their order is not."
     if top["complete"]:
         return "The largest of this model."
-    return f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."
+    return (
+        f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."
+    )

@@ -126,7 +126,13 @@ def stability_selection(
 
 
 def reproduce(
-    what: str, *, quick: bool = False, seed: int = 0, repeats: int = 5, baselines: bool = True, n_jobs: int | None = None
+    what: str,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    repeats: int = 5,
+    baselines: bool = True,
+    n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """An experiment of the paper, with its printed numbers beside ours.
 

@@ -84,7 +84,9 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     (5, 100)
     """
     classes = params.get("loss") in ("logistic", "hinge", "squared_hinge") or (
-        "loss" not in params and type_of_target(y) in ("binary", "multiclass") and np.asarray(y).dtype.kind not in "fiub"
+        "loss" not in params
+        and type_of_target(y) in ("binary", "multiclass")
+        and np.asarray(y).dtype.kind not in "fiub"
     )
     model = LpClassifier(**params) if classes else LpRegressor(**params)
     spec = model._spec()

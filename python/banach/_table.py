@@ -72,7 +72,9 @@ class Table(Mapping[str, Any]):
 
         def line(row: list[str]) -> str:
             parts = zip(row, widths, numbers, strict=True)
-            return "  ".join(cell.rjust(width) if number else cell.ljust(width) for cell, width, number in parts).rstrip()
+            return "  ".join(
+                cell.rjust(width) if number else cell.ljust(width) for cell, width, number in parts
+            ).rstrip()
 
         lines = [line(names), *map(line, cells)]
         if self.n_rows > _ROWS:
@@ -91,7 +93,10 @@ class Table(Mapping[str, Any]):
             parts = zip(texts, sides, strict=True)
             return (
                 "<tr>"
-                + "".join(f'<{tag} style="text-align: {side}; padding: 0.15em 0.8em">{html.escape(text)}</{tag}>' for text, side in parts)
+                + "".join(
+                    f'<{tag} style="text-align: {side}; padding: 0.15em 0.8em">{html.escape(text)}</{tag}>'
+                    for text, side in parts
+                )
                 + "</tr>"
             )
 

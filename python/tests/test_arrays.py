@@ -100,7 +100,9 @@ def test_numbers_that_begin_between_machine_words_are_read_all_the_same(order, p
     X, y, weights, new = np.array(GOOD, order=order), Y.copy(), np.linspace(1, 2, 6), np.array(GOOD, order=order)
     expected = LpRegressor().fit(X, y, weights).predict(new)
     X_given, new_given = (between(a) if place == name else a for name, a in (("X", X), ("new X", new)))
-    y_given, weights_given = (unaligned(a) if place == name else a for name, a in (("y", y), ("sample_weight", weights)))
+    y_given, weights_given = (
+        unaligned(a) if place == name else a for name, a in (("y", y), ("sample_weight", weights))
+    )
     if place == "sparse":
         X_given = scipy.sparse.csc_array(X)
         X_given.data = unaligned(X_given.data)
@@ -185,7 +187,9 @@ def test_one_number_weighs_every_sample():
 
 def test_one_sample_and_one_variable_are_enough():
     assert LpRegressor().fit([[2.0]], [3.0]).predict([[2.0]]) == pytest.approx(3.0)
-    assert LpRegressor(fit_intercept=False, C=100.0).fit([[2.0]], [3.0]).predict([[2.0]]) == pytest.approx(3.0, rel=0.05)
+    assert LpRegressor(fit_intercept=False, C=100.0).fit([[2.0]], [3.0]).predict([[2.0]]) == pytest.approx(
+        3.0, rel=0.05
+    )
 
 
 def test_constant_and_zero_variables_do_no_harm():

@@ -94,7 +94,9 @@ def test_the_command_and_the_regressor_say_the_same_to_the_last_bit(choice, data
     parameters, options = CHOICES[choice]
     X, y = data
     write(tmp_path / "data.csv", X, map(repr, map(float, y)))
-    told = command("fit", str(tmp_path / "data.csv"), "--target", "y", "--gamma", "2", "--no-standardize", "--json", *options)
+    told = command(
+        "fit", str(tmp_path / "data.csv"), "--target", "y", "--gamma", "2", "--no-standardize", "--json", *options
+    )
     model = LpRegressor(C=2.0, **parameters).fit(X, y)
     assert told["route"]["chosen"] == model.route_
     assert_same_function(told["functions"][0], model)

@@ -87,7 +87,7 @@ def test_a_display_comes_from_an_estimator_and_can_be_drawn_again(kind):
     again = drawn(display.plot())
     assert again is display
     assert display.ax_ is not first
-    figure, ax = plt.subplots()
+    _, ax = plt.subplots()
     assert display.plot(ax=ax).ax_ is ax
 
 
@@ -134,7 +134,8 @@ def test_a_path_has_the_names_of_its_largest_weights():
 
 
 @pytest.mark.parametrize(
-    "model", [LpRegressor(), LpClassifier(), LpRegressorCV(), LpClassifierCV(), TopFeatures(LpRegressor()), *MODELS.values()]
+    "model",
+    [LpRegressor(), LpClassifier(), LpRegressorCV(), LpClassifierCV(), TopFeatures(LpRegressor()), *MODELS.values()],
 )
 def test_estimators_have_a_page_in_notebooks(model):
     html = model._repr_html_()

@@ -207,7 +207,16 @@ def test_a_route_that_cannot_be_taken_is_refused_with_the_reason():
         LpRegressor(p=1.3, route="gram").fit(X, Y)
 
 
-METHODS = ["top_features", "relevance", "equation", "explain", "plot_features", "plot_relevance", "plot_convergence", "plot_path"]
+METHODS = [
+    "top_features",
+    "relevance",
+    "equation",
+    "explain",
+    "plot_features",
+    "plot_relevance",
+    "plot_convergence",
+    "plot_path",
+]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -193,7 +193,9 @@ def test_cross_validation_chooses_how_many_monomials():
     assert len(equation.losses) == 9
     best = equation.losses[:, 0].argmin()
     assert equation.losses[2, 0] <= equation.losses[best].sum() * (1 + 1e-9)
-    splitter = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y).equation(8, cv=KFold(4, shuffle=True, random_state=0))
+    splitter = (
+        LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y).equation(8, cv=KFold(4, shuffle=True, random_state=0))
+    )
     assert set(splitter.monomials) >= {((0, 1), (1, 1)), ((2, 2),)}
 
 
@@ -282,7 +284,9 @@ def test_top_features_of_classes_are_those_of_every_class():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"p": 1.2}, {"kernel": "poly", "p": 1.1}, {"kernel": "exp", "scale": 0.05}, {"loss": "huber"}], ids=str
+    "parameters",
+    [{"p": 1.2}, {"kernel": "poly", "p": 1.1}, {"kernel": "exp", "scale": 0.05}, {"loss": "huber"}],
+    ids=str,
 )
 def test_a_path_is_a_row_of_single_fits(parameters):
     Cs = [0.05, 0.5, 5.0]

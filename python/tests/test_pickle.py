@@ -60,7 +60,9 @@ def assert_same(one, other, X):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy], ids=["pickle", "deepcopy"])
+@pytest.mark.parametrize(
+    "through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy], ids=["pickle", "deepcopy"]
+)
 def test_a_copy_says_the_same(name, through):
     model = MODELS[name]()
     other = through(model)

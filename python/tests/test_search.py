@@ -106,8 +106,10 @@ def test_the_default_score_is_minus_the_held_out_loss(exact, data):
     X, y = data
     search = LpRegressorCV(tol=TOL, Cs=CS, cv=4).fit(X, y)
     grid = GridSearchCV(LpRegressor(tol=TOL), {"C": CS}, cv=4, scoring="neg_mean_squared_error").fit(X, y)
-    np.testing.assert_allclose(search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"] / 2, rtol=1e-4)
-    assert search.C_ == grid.best_params_["C"]
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"] / 2, rtol=1e-4
+    )
+    assert grid.best_params_["C"] == search.C_
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
@@ -137,7 +139,9 @@ def test_class_weights_take_part_in_the_search(exact, data):
     labels = (y > 0.7).astype(int)
     parameters = {"class_weight": {0: 1.0, 1: 3.0}}
     search = LpClassifierCV(tol=TOL, Cs=CS, cv=3, scoring="balanced_accuracy", **parameters).fit(X, labels)
-    grid = GridSearchCV(LpClassifier(tol=TOL, **parameters), {"C": CS}, cv=3, scoring="balanced_accuracy").fit(X, labels)
+    grid = GridSearchCV(LpClassifier(tol=TOL, **parameters), {"C": CS}, cv=3, scoring="balanced_accuracy").fit(
+        X, labels
+    )
     assert_same_search(search, grid, 3)
 
 
@@ -169,7 +173,10 @@ def test_lists_are_searched_in_every_combination(exact, data):
     grid = GridSearchCV(model, {"C": [0.1, 1.0], **lists}, cv=3, scoring="r2").fit(X, y)
     assert len(search.cv_results_["params"]) == 16
     assert search.best_params_ == grid.best_params_
-    ours = {str(sorted(p.items())): s for p, s in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"])}
+    ours = {
+        str(sorted(p.items())): s
+        for p, s in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    }
     for params, score in zip(grid.cv_results_["params"], grid.cv_results_["mean_test_score"], strict=True):
         assert ours[str(sorted(params.items()))] == pytest.approx(score, abs=1e-4)
     np.testing.assert_array_equal(search.predict(X), grid.predict(X))
@@ -186,7 +193,12 @@ def test_results_have_the_structure_of_a_grid_search(data):
     X, y = data
     search = LpRegressorCV(Cs=3, cv=4, p=[1.2, 1.4]).fit(X, y)
     results = search.cv_results_
-    names = {f"split{at}_test_score" for at in range(4)} | {"mean_test_score", "std_test_score", "rank_test_score", "params"}
+    names = {f"split{at}_test_score" for at in range(4)} | {
+        "mean_test_score",
+        "std_test_score",
+        "rank_test_score",
+        "params",
+    }
     assert names <= set(results)
     assert all(len(column) == 6 for column in results.values())
     for name in ("C", "p", "degree", "scale"):
@@ -282,7 +294,10 @@ def test_a_search_of_exp_follows_the_size_of_the_data(data):
     X, y = data
     X = StandardScaler().fit_transform(X)
     one, ten = (LpRegressorCV(kernel="exp", Cs=3, cv=3).fit(factor * X, y) for factor in (1, 10))
-    options = [[(params["p"], params["degree"], params["scale"]) for params in search.cv_results_["params"]] for search in (one, ten)]
+    options = [
+        [(params["p"], params["degree"], params["scale"]) for params in search.cv_results_["params"]]
+        for search in (one, ten)
+    ]
     assert {p for p, _, _ in options[0]} == {4 / 3, 1.1, 1.05} and len(set(options[0])) == 12
     for (p, degree, scale), (same_p, same_degree, smaller) in zip(*options, strict=True):
         assert (p, degree) == (same_p, same_degree)
@@ -295,5 +310,3 @@ def test_exp_has_all_degrees_where_p_allows_it_and_the_lower_ones_elsewhere(data
     for p, degree in [(4 / 3, 2), (2, 2), (1.1, (0, 15)), ("auto", (0, 15))]:
         search = LpRegressorCV(p, kernel="exp", Cs=[1.0], cv=2, scale=0.01).fit(X[:, :4], y)
         assert search.best_params_["degree"] == degree, p
-
-

@@ -54,7 +54,9 @@ def test_examples_in_the_documentation_are_true(name):
 
 def test_the_examples_are_found():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    found = [test for name in MODULES for test in finder.find(importlib.import_module(f"banach.{name}")) if test.examples]
+    found = [
+        test for name in MODULES for test in finder.find(importlib.import_module(f"banach.{name}")) if test.examples
+    ]
     assert len(found) >= 6
 
 
