@@ -20,12 +20,15 @@ CONFIGURATION = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def run(*command: str):
+    # An installed package is found by itself, and mypy does not want to be told.
+    installed = PACKAGE.name == "site-packages"
+    path = {} if installed else {"PYTHONPATH": str(PACKAGE), "MYPYPATH": str(PACKAGE)}
     ran = subprocess.run(
         [sys.executable, "-m", *command],
         capture_output=True,
         text=True,
-        cwd=PACKAGE.parent,
-        env={"PYTHONPATH": str(PACKAGE), "MYPYPATH": str(PACKAGE), "PATH": ""},
+        cwd=CONFIGURATION.parent / "python" / "tests",
+        env={**path, "PATH": ""},
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
