@@ -5,7 +5,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: help demo test test-rust test-python install develop lint fmt clippy doc lint-python bench bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python bench bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -39,7 +39,10 @@ install: $(VENV)/installed ## the Python package and the command, into target/ve
 develop: $(VENV)/installed ## the same from the source tree, for work on the package: no installing after a change of Python files
 	. $(VENV)/bin/activate && maturin develop --quiet --locked
 
-lint: fmt clippy doc lint-python ## everything that is not a test; the types of Python are tests
+docs: $(VENV)/installed ## the book, into target/book
+	$(VENV)/bin/zensical build --strict
+
+lint: fmt clippy doc docs lint-python ## everything that is not a test; the types of Python are tests
 
 lint-python: $(VENV)/installed
 	$(VENV)/bin/ruff check python examples experiments
