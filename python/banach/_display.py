@@ -203,6 +203,7 @@ class RelevanceDisplay(_Display):
         cls, estimator: Any, *, k: int = 20, output: int = 0, ax: Any = None, **kwargs: Any
     ) -> RelevanceDisplay:
         """The k variables of a fitted estimator that matter most."""
+        k = _parameters.whole("k", k, "a whole number >= 1", least=1)
         found = estimator.relevance(output=output)
         names, shares = found["variable"], found["share"]
         rest = shares[k:]
@@ -252,9 +253,9 @@ class ConvergenceDisplay(_Display):
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> ConvergenceDisplay:
         """Draws; keywords go to ``ax.semilogy``."""
+        ax = self._axes(ax, names=self.labels)
         from matplotlib.ticker import LogLocator, MaxNLocator
 
-        ax = self._axes(ax, names=self.labels)
         if not any(len(gaps) for gaps in self.gaps):
             _empty(ax, "no iterations")
             return self._drawn(ax)
@@ -293,7 +294,10 @@ class PathDisplay(_Display):
         """The path of a fitted estimator on its own samples; the k largest weights of the estimator have names."""
         check_is_fitted(estimator, "_model")
         given, count = _parameters.grid(Cs)
-        with estimator._bar("path", count or len(given or ())) as bar:
+        k, functions = _parameters.whole("k", k, "a whole number >= 1", least=1), len(estimator._model.relative_gaps)
+        if _parameters.whole("output", output) >= functions:
+            raise _parameters.refused("output", output, f"0 to {functions - 1}")
+        with estimator._bar("path", (count or len(given or ())) * functions) as bar:
             path = LpPath.of(estimator._model.path(given, count, bar.callback)[output])
         places, names = cls._named(estimator, path, k, output)
         C = getattr(estimator, "C_", getattr(estimator, "C", None))
@@ -357,7 +361,7 @@ class CVDisplay(_Display):
         for at, other in enumerate(others):
             label = ", ".join(f"{name} = {_short(other[name])}" for name in varied)
             curves.setdefault(label, []).append(at)
-        error = results["std_test_score"] / np.sqrt(max(estimator.n_splits_ - 1, 1))
+        error = np.nan_to_num(results["standard_error_test_score"])
         # Without a scorer the search maximises minus the loss; the loss is what people read.
         sign = -1.0 if estimator.scoring is None else 1.0
         lines: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
@@ -430,7 +434,7 @@ class StabilityDisplay(_Display):
             stable = int(np.sum(table["stable"]))
             title = f"{stable} stable, at most {table.expected_false:.2g} expected to be so by chance"
         display = cls(
-            names=[_product([(name, "") for name in product.split(" * ")]) for product in table["monomial"][:k]],
+            names=[_label(factors, table.feature_names) for factors in table["exponents"][:k]],
             frequencies=np.asarray(table["frequency"][:k]),
             threshold=table.threshold,
             title=title,

@@ -101,7 +101,7 @@ _ATTRIBUTES = {
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array\n    Their names, if X had any.",
     "C_": "float\n    The C that was chosen.",
-    "best_params_": "dict\n    What was chosen of everything that was searched.",
+    "best_params_": "dict\n    The parameters that were chosen, for the plain estimator with the same kernel and loss.",
     "best_score_": "float\n    Its mean held-out score.",
     "best_index_": "int\n    Its place in ``cv_results_``.",
     "cv_results_": "dict\n    Every choice with its scores, as in ``GridSearchCV``.",

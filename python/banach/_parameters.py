@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
 
 _UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -48,7 +50,7 @@ def text(name: str, value: object, allowed: str) -> str:
 def degree(value: object) -> int | tuple[int, int]:
     """One degree, or the lowest and the highest."""
     allowed = "a whole number >= 0, or a pair (min, max) of such numbers"
-    if isinstance(value, (tuple, list)) and len(value) == 2:
+    if isinstance(value, tuple) and len(value) == 2:
         low, high = (whole("degree", end, allowed) for end in value)
         return low, high
     return whole("degree", value, allowed)
@@ -91,8 +93,23 @@ def threads(n_jobs: object) -> int:
     if n_jobs is None:
         first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
         return int(first) if first.isdigit() and "RAYON_NUM_THREADS" not in os.environ else 0
-    allowed = "None, -1 or a whole number from 1 to 1024"
-    jobs = whole("n_jobs", n_jobs, allowed, least=-1)
+    allowed = "None, a whole number from 1 to 1024, or a negative one: -1 for all cores, -2 for all but one, ..."
+    jobs = whole("n_jobs", n_jobs, allowed, least=-1024)
     if jobs == 0 or jobs > 1024:
         raise refused("n_jobs", n_jobs, allowed)
-    return max(jobs, 0)
+    return jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs)
+
+
+def seed(random_state: object) -> int:
+    """The seed that a ``random_state`` of scikit-learn's stands for."""
+    if isinstance(random_state, numbers.Integral):
+        return whole("random_state", random_state)
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise refused("random_state", random_state, "None, a whole number >= 0 or a RandomState") from None
+
+
+def holds_classes(y: object) -> bool:
+    """Whether targets are labels, if nothing else tells: text and truth values are, numbers are not."""
+    return np.asarray(y).dtype.kind in "OSUb" and type_of_target(y) in ("binary", "multiclass")

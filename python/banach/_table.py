@@ -36,6 +36,10 @@ class Table(Mapping[str, Any]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
+    # Columns are arrays, which do not compare to one truth value.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
     def __len__(self) -> int:
         return len(self._columns)
 

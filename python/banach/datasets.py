@@ -82,7 +82,7 @@ def _sizes(
         _parameters.whole("n_features", n_features),
         _parameters.whole("n_informative", n_informative),
         _parameters.real("noise", noise),
-        _parameters.whole("random_state", random_state),
+        _parameters.seed(random_state),
     )
 
 

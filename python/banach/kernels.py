@@ -46,16 +46,18 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """``(coef0 + scale t)^degree``, or some of its degrees: all monomials, with powers."""
+    """``(coef0 + scale t)^degree``, or for a pair the degrees from one to the other: all monomials, with powers.
 
-    degree: int = 2
+    With a pair a ``coef0`` of 0, which would leave a single degree, stands for 1.
+    """
+
+    degree: int | tuple[int, int] = 2
     scale: float = 1.0
     coef0: float = 0.0
 
     def build(self) -> _core.Kernel:
-        degree = _parameters.degree(self.degree)
         scale, coef0 = _parameters.real("scale", self.scale), _parameters.real("coef0", self.coef0)
-        return _core.Kernel.choose("poly", degree=degree, scale=scale, coef0=coef0)
+        return named("poly", _parameters.degree(self.degree), coef0, scale, False)
 
 
 @dataclass(frozen=True)

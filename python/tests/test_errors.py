@@ -45,7 +45,7 @@ WRONG = {
     "solver": ["sgd", None, 1],
     "route": ["direct", None, 1],
     "memory_limit": ["much", 0, -1, "2XB", np.nan, "1.2.3GB", [1]],
-    "n_jobs": [0, -2, 1.5, "all", 5000, True],
+    "n_jobs": [0, 1.5, "all", 5000, True],
 }
 OF_REGRESSION = {
     "epsilon": ["wide", None, -0.1, np.nan, np.inf],

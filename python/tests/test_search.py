@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -167,8 +168,10 @@ def test_a_scorer_may_be_a_function(exact, data):
 
 def test_lists_are_searched_in_every_combination(exact, data):
     X, y = data
-    lists = {"p": [1.2, 1.5], "degree": [1, 2], "scale": [0.5, 1.0]}
-    search = LpRegressorCV(tol=TOL, kernel="poly", coef0=1.0, Cs=[0.1, 1.0], cv=3, scoring="r2", **lists).fit(X, y)
+    lists = {"p": [1.2, 1.5], "degree": [1, 2], "scale": [0.5, 1.0], "normalize_kernel": [False]}
+    search = LpRegressorCV(
+        tol=TOL, kernel="poly", coef0=1.0, Cs=[0.1, 1.0], cv=3, scoring="r2", **{**lists, "normalize_kernel": "auto"}
+    ).fit(X, y)
     model = LpRegressor(tol=TOL, kernel="poly", coef0=1.0)
     grid = GridSearchCV(model, {"C": [0.1, 1.0], **lists}, cv=3, scoring="r2").fit(X, y)
     assert len(search.cv_results_["params"]) == 16
@@ -201,7 +204,7 @@ def test_results_have_the_structure_of_a_grid_search(data):
     }
     assert names <= set(results)
     assert all(len(column) == 6 for column in results.values())
-    for name in ("C", "p", "degree", "scale"):
+    for name in ("C", "p", "normalize_kernel"):
         assert list(results[f"param_{name}"]) == [params[name] for params in results["params"]]
     assert results["rank_test_score"][search.best_index_] == 1
     assert results["params"][search.best_index_] == search.best_params_
@@ -236,7 +239,7 @@ def test_without_refit_there_are_results_but_no_model(data):
     search = LpRegressorCV(Cs=CS, cv=3, refit=False).fit(X, y)
     assert search.C_ in CS
     assert not hasattr(search, "coef_")
-    with pytest.raises(Exception, match="not fitted"):
+    with pytest.raises(NotFittedError, match="refit=False"):
         search.predict(X)
 
 
@@ -244,7 +247,7 @@ def test_a_search_that_is_fitted_again_without_refit_forgets_its_model(data):
     X, y = data
     search = LpRegressorCV(Cs=CS, cv=3).fit(X, y)
     search.set_params(refit=False).fit(X, y)
-    with pytest.raises(Exception, match="not fitted"):
+    with pytest.raises(NotFittedError, match="refit=False"):
         search.predict(X)
     assert not hasattr(search, "dual_coef_")
     assert not hasattr(search, "coef_")
@@ -307,6 +310,40 @@ def test_a_search_of_exp_follows_the_size_of_the_data(data):
 
 def test_exp_has_all_degrees_where_p_allows_it_and_the_lower_ones_elsewhere(data):
     X, y = data
-    for p, degree in [(4 / 3, 2), (2, 2), (1.1, (0, 15)), ("auto", (0, 15))]:
+    for p, degree in [(4 / 3, None), (2, None), (1.1, (0, 15)), ("auto", (0, 15))]:
         search = LpRegressorCV(p, kernel="exp", Cs=[1.0], cv=2, scale=0.01).fit(X[:, :4], y)
-        assert search.best_params_["degree"] == degree, p
+        assert search.best_params_.get("degree") == degree, p
+
+
+def test_what_was_chosen_makes_the_same_model_of_the_plain_estimator(data):
+    X, y = data
+    for kernel in ("linear", "poly", "anova", "exp"):
+        search = LpRegressorCV(kernel=kernel, Cs=3, cv=3).fit(X, y)
+        plain = LpRegressor(kernel=kernel, **search.best_params_).fit(X, y)
+        np.testing.assert_array_equal(plain.predict(X), search.predict(X))
+
+
+def test_columns_that_do_not_vary_leave_the_mean(data):
+    _, y = data
+    for X in (np.ones((len(y), 3)), np.full((len(y), 1), 0.1)):
+        for p in (4 / 3, 2):
+            np.testing.assert_allclose(LpRegressorCV(p, cv=3).fit(X, y).predict(X), y.mean(), rtol=1e-6)
+
+
+def test_splits_may_be_lists_negative_or_masks(data):
+    X, y = data
+    rows = np.arange(len(y))
+    train, test = rows[:-6], rows[-6:]
+    expected = LpRegressorCV(Cs=[1.0], cv=[(train, test)]).fit(X, y).best_score_
+    for given in [
+        (train.tolist(), test.tolist()),
+        (train, list(range(-6, 0))),
+        (rows < len(y) - 6, rows >= len(y) - 6),
+    ]:
+        assert LpRegressorCV(Cs=[1.0], cv=[given]).fit(X, y).best_score_ == expected
+
+
+def test_a_search_without_a_refit_says_why_it_cannot_predict(data):
+    X, y = data
+    with pytest.raises(NotFittedError, match="refit=False"):
+        LpRegressorCV(Cs=[1.0], refit=False).fit(X, y).predict(X)
