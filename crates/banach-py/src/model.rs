@@ -1,8 +1,8 @@
 //! A fitted model, with the data that explain it.
 
 use banach::{
-    Certificate, Classification, DualModel, FeatureMatrix, Plan, Regression, Route, Solution, Status,
-    kernel::MonomialScale, model::Budget,
+    Certificate, Classification, DualModel, FeatureMatrix, Plan, Regression, Route, Solution, kernel::MonomialScale,
+    model::Budget,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -65,16 +65,6 @@ pub(crate) struct Model {
     pub(crate) seconds: f64,
 }
 
-/// The name of an end.
-pub(crate) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Converged => "converged",
-        Status::IterationLimit => "iteration_limit",
-        Status::Stalled => "stalled",
-        Status::Interrupted => "interrupted",
-    }
-}
-
 /// One solution as it is kept in a pickle.
 type State<'py> = (
     PyReadonlyArray1<'py, f64>,
@@ -89,14 +79,12 @@ type State<'py> = (
 
 fn solution((alpha, omega, intercept, values, end, iterations, passes, _): &State<'_>) -> PyResult<Solution> {
     let (primal, dual, gap, distance) = *values;
-    let ends = [Status::Converged, Status::IterationLimit, Status::Stalled, Status::Interrupted];
-    let status = ends.into_iter().find(|known| status(*known) == end);
     Ok(Solution {
         alpha: alpha.as_array().to_vec(),
         omega: omega.as_array().to_vec(),
         intercept: *intercept,
         certificate: Certificate { primal, dual, gap, distance },
-        status: status.ok_or_else(|| PyValueError::new_err(format!("a model that ended as {end:?}")))?,
+        status: end.parse().map_err(exception)?,
         iterations: *iterations,
         passes: *passes,
     })
@@ -167,7 +155,7 @@ impl Model {
     /// How the fit ended; of several functions, the end that is farthest from convergence.
     #[getter]
     fn status(&self) -> &'static str {
-        status(both!(&self.fitted, model => model.status()))
+        both!(&self.fitted, model => model.status()).name()
     }
 
     /// Fit, iteration, passes, primal, dual, relative gap.
@@ -388,7 +376,7 @@ impl Model {
                 vectors.1,
                 solution.intercept,
                 (primal, dual, gap, distance),
-                status(solution.status),
+                solution.status.name(),
                 solution.iterations,
                 solution.passes,
                 *radius,

@@ -95,16 +95,7 @@ impl Spec {
     }
 
     fn solver(&self) -> Result<SolverChoice, banach::Error> {
-        match &self.solver[..] {
-            "auto" => Ok(SolverChoice::Auto),
-            "newton" => Ok(SolverChoice::Newton),
-            "paper" => Ok(SolverChoice::Paper),
-            other => Err(banach::Error::Parameter {
-                name: "solver",
-                got: format!("{other:?}"),
-                allowed: "auto, newton or paper",
-            }),
-        }
+        self.solver.parse()
     }
 
     pub(crate) fn memory(&self) -> Memory {
