@@ -15,7 +15,7 @@ use super::{
     args::Fit,
     interrupt, phase,
     resolve::Goal,
-    result::{Agreement, Function, Selected, Shares, Top, status},
+    result::{Agreement, Function, Selected, Shares, Top},
 };
 
 /// Lines of a table of variables or of frequencies.
@@ -91,7 +91,7 @@ impl Described<'_> {
             .stability
             .and_then(|terms| unless_stopped("stability", notes, |notes| self.stability(source, terms, notes)));
         Ok(Function {
-            status: status(solution.status),
+            status: solution.status.name(),
             certificate: solution.certificate.into(),
             iterations: solution.iterations,
             passes: solution.passes,

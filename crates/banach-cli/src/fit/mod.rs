@@ -4,8 +4,9 @@ pub(crate) mod args;
 mod describe;
 mod interrupt;
 mod resolve;
-mod result;
-mod text;
+pub(crate) mod result;
+mod save;
+pub(crate) mod text;
 mod validate;
 
 use banach::{
@@ -33,7 +34,9 @@ const FOLDS: usize = 5;
 
 pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
     let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
-    let kernel = resolve::kernel(&fit.model)?;
+    let kernel_spec = resolve::kernel(&fit.model)?;
+    let kernel = kernel_spec.build()?;
+    fit.output.as_deref().map(save::check).transpose()?;
     let mut data = read(fit, memory)?;
     // The table stays; constant columns keep their place in memory.
     let memory = Memory::limit(memory.bytes().saturating_sub(size_of_val(data.table.values()) as u64));
@@ -73,6 +76,10 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
     let solutions = solve(fit, &problems, &solver)?;
 
     let described = Described { fit, data: &data, goal: &goal, standardization: standardization.as_ref(), x: &x };
+    if let Some(path) = &fit.output {
+        // Before the tables, which may take longer than the fit.
+        described.save(path, kernel_spec, gamma, plan.chosen(), &problems, &solutions)?;
+    }
     let described = described.functions(&kernel, &problems, &solutions, &solver, rest, &mut notes)?;
     let worst = worst(&solutions);
     let fitted = Fitted {
@@ -92,8 +99,9 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
         },
         route: route_of(&plan, fit.tables.explain),
         validation,
-        status: result::status(worst),
+        status: worst.name(),
         functions: described,
+        saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes,
     };
     print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
@@ -103,7 +111,7 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
 
 fn read(fit: &Fit, memory: Memory) -> anyhow::Result<Dataset> {
     let request = Request {
-        target: fit.columns.target.clone(),
+        target: Some(fit.columns.target.clone()),
         features: fit.columns.features.clone(),
         drop: fit.columns.drop.clone(),
         delimiter: fit.columns.delimiter,
@@ -125,7 +133,7 @@ fn left_out(standardization: &Standardization) -> Option<String> {
 }
 
 /// The first few names.
-fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
