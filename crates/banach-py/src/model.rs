@@ -1,5 +1,7 @@
 //! A fitted model, with the data that explain it.
 
+use std::path::PathBuf;
+
 use banach::{
     Certificate, Classification, DualModel, FeatureMatrix, Plan, Regression, Route, Solution, kernel::MonomialScale,
     model::Budget,
@@ -11,7 +13,8 @@ use crate::{
     background::Record,
     data::{Table, rows},
     errors::exception,
-    kernel::factors,
+    files::Known,
+    kernel::{Kernel, factors},
     path, selection,
     spec::{Estimator, Goal, Spec},
 };
@@ -36,6 +39,11 @@ macro_rules! both {
 impl Fitted {
     pub(crate) fn solutions(&self) -> &[Solution] {
         both!(self, model => model.solutions())
+    }
+
+    /// The route, and what was found by it.
+    pub(crate) fn found(&self) -> (Route, &[Solution], &[Option<f64>]) {
+        (self.plan().chosen(), self.solutions(), both!(self, model => model.radii()))
     }
 
     fn plan(&self) -> &Plan {
@@ -116,6 +124,18 @@ impl Model {
     #[getter]
     fn intercept<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, self.of_each(|solution| solution.intercept))
+    }
+
+    /// The kernel.
+    #[getter]
+    fn kernel(&self) -> Kernel {
+        Kernel { spec: self.spec.kernel.clone() }
+    }
+
+    /// The number of variables.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.fitted.plan().shape().inputs
     }
 
     /// The weights of listed features, one row per function.
@@ -350,6 +370,12 @@ impl Model {
         self.check(function)?;
         let options = banach::selection::StabilityOptions { pairs, terms, threshold, seed };
         selection::stability(py, self, function, options, progress)
+    }
+
+    /// Writes a model file. `known` is a dict of `names`, `target`, `classes` (a list of labels) and `scaling` (means and
+    /// deviations), each of which may be None.
+    fn save(&self, py: Python<'_>, path: PathBuf, known: Known) -> PyResult<()> {
+        self.write(py, path, known)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {

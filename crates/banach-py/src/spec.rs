@@ -213,6 +213,12 @@ impl Spec {
         Ok(spec)
     }
 
+    /// The kernel.
+    #[getter(kernel)]
+    fn built_kernel(&self) -> Kernel {
+        Kernel { spec: self.kernel.clone() }
+    }
+
     /// A model of the data.
     #[pyo3(signature = (x, y, sample_weight, C, progress=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]

@@ -1,6 +1,10 @@
 //! From a model to the parts of its file.
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
 
 use banach::{Entries, Solution};
 use safetensors::{Dtype, SafeTensorError, View};
@@ -121,16 +125,16 @@ impl<'a> Parts<'a> {
         Ok(Self { document, parts })
     }
 
-    fn metadata(&self) -> Option<std::collections::HashMap<String, String>> {
-        Some([(DOCUMENT.to_owned(), self.document.clone())].into())
+    fn metadata(&self) -> HashMap<String, String> {
+        [(DOCUMENT.to_owned(), self.document.clone())].into()
     }
 
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SafeTensorError> {
-        safetensors::serialize(self.parts.iter(), self.metadata())
+        safetensors::serialize(self.parts.iter(), Some(self.metadata()))
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<(), SafeTensorError> {
-        safetensors::serialize_to_file(self.parts.iter(), self.metadata(), path)
+        safetensors::serialize_to_file(self.parts.iter(), Some(self.metadata()), path)
     }
 }
 

@@ -352,7 +352,7 @@ fn hostile_parts_are_refused() {
         flaw(&forged(&text, &changed)).to_string()
     };
     for (name, _, shape, bytes) in parts.iter().filter(|part| part.0 != CHECKSUM) {
-        if name.starts_with("x") || ["y", "alpha", "omega", "intercept", "certificate", "radius"].contains(name) {
+        if name.starts_with('x') || ["y", "alpha", "omega", "intercept", "certificate", "radius"].contains(name) {
             let message = change(name, &|part| part.0 = "gone");
             assert!(message.contains("missing"), "{name}: {message}");
         }
