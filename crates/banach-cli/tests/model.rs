@@ -213,6 +213,35 @@ fn classes_come_back_as_they_were_written() {
     assert!(message.contains("logistic"), "{message}");
 }
 
+/// The keys of the JSON objects are those that the guide lists.
+#[test]
+fn the_guide_lists_every_key() {
+    fn collect<'v>(value: &'v Value, keys: &mut Vec<&'v str>) {
+        match value {
+            Value::Object(entries) => entries.iter().for_each(|(key, value)| {
+                keys.push(key);
+                collect(value, keys);
+            }),
+            Value::Array(values) => values.iter().for_each(|value| collect(value, keys)),
+            _ => {}
+        }
+    }
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = |name: &str| std::fs::read_to_string(root.join(name)).expect("the page exists");
+    let guide = page("command-line.md") + &page("model-file.md");
+    let (model, _) = trial("keys");
+    let data = path("keys.csv");
+    let arguments: [&[&str]; 3] =
+        [&["predict", &model, &data, "-q"], &["features", &model, "--relevance"], &["info", &model]];
+    for arguments in arguments {
+        let (object, mut keys) = (json(arguments), Vec::new());
+        collect(&object, &mut keys);
+        for key in keys {
+            assert!(guide.contains(&format!("`{key}`")), "{key} of {} is not explained", arguments[0]);
+        }
+    }
+}
+
 #[test]
 fn standard_input_is_data() {
     let (model, _) = trial("stdin");

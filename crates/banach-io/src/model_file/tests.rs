@@ -208,6 +208,32 @@ fn everything_comes_back_and_the_same_model_is_the_same_file() {
     assert_eq!(loaded.solutions[0].certificate.gap, f64::INFINITY);
 }
 
+/// A file that the first program of this version has written.
+const KEPT: &[u8] = include_bytes!("version1.banach");
+
+#[test]
+fn a_file_of_version_1_is_read_for_ever() {
+    let model = SavedModel::from_bytes(KEPT).expect("readable");
+    assert_eq!(model.names.as_deref().map(|names| &names[0][..]), Some("age"));
+    assert_eq!((model.target.as_deref(), model.route), (Some("effect"), Route::Tiles));
+    assert_eq!(model.spec.kernel, KernelSpec::Anova { degrees: (1, 2) });
+    // Its predictions at the samples are in it.
+    let predicted = model.restore(Memory::limit(1 << 30)).expect("valid").decisions(&model.x).expect("valid");
+    let kept =
+        model.solutions.iter().flat_map(|solution| solution.omega.iter().map(|omega| omega + solution.intercept));
+    for (predicted, kept) in predicted.iter().zip(kept) {
+        assert!((predicted - kept).abs() < 1e-9, "{predicted} {kept}");
+    }
+}
+
+/// Run with `--ignored` once for a new version, under its name.
+#[test]
+#[ignore = "writes a file of the project"]
+fn write_the_kept_file() {
+    let name = format!("src/model_file/version{VERSION}.banach");
+    example().write(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("written");
+}
+
 #[test]
 fn labels_are_numbers_where_all_of_them_are() {
     let labels = |texts: &[&str]| Label::from_texts(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
