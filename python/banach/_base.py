@@ -174,7 +174,8 @@ class LpModel(BaseEstimator):
         warn_of_fits(what, unconverged)
 
     def _names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
+        # A model that was loaded into a pipeline has names, and yet sees arrays.
+        names = getattr(self, "feature_names_in_", getattr(self, "_stored_names", None))
         return None if names is None else [str(name) for name in names]
 
     def _splits(self, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -317,6 +318,13 @@ class LpModel(BaseEstimator):
             by_degree = ", ".join(f"{degree}: {share:.3g}" for degree, share in relevance.degrees[:8])
             parts.append(f"{Table(shown)}\nBy degree: {by_degree}")
         return "\n\n".join(parts)
+
+    def save(self, path: Any) -> None:
+        """Writes the fitted model to a file, for :func:`banach.load` and the ``banach`` command; of a search, the model
+        that it chose."""
+        from ._files import save
+
+        save(self, path)
 
     def _output_title(self, output: int) -> str:
         return (

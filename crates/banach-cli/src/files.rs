@@ -1,7 +1,7 @@
 //! Result files.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -23,15 +23,21 @@ impl Folder {
     }
 }
 
-/// Writes a file under another name first, so that a reader never sees half of it, and says so on standard error.
+/// Writes a file, and says so on standard error.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
-    let name = path.file_name().with_context(|| format!("{} is no name of a file", path.display()))?;
-    let unfinished = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
-    let write = |to: &Path| fs::write(to, &contents).and_then(|()| fs::rename(to, path));
-    if let Err(error) = write(&unfinished) {
-        let _ = fs::remove_file(&unfinished);
-        return Err(error).with_context(|| format!("cannot write {}", path.display()));
-    }
+    replace(path, contents.as_ref()).with_context(|| format!("cannot write {}", path.display()))?;
     eprintln!("wrote {}", path.display());
     Ok(())
+}
+
+/// Writes a file under another name in its folder first, so that a reader never sees half of it.
+pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let nameless = || io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name a file in it");
+    let name = path.file_name().filter(|_| !path.is_dir()).ok_or_else(nameless)?;
+    let unfinished = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
+    let written = fs::write(&unfinished, contents).and_then(|()| fs::rename(&unfinished, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
 }

@@ -7,6 +7,7 @@ use crate::{
     bench::bench,
     fit::fit,
     reproduce::reproduce,
+    saved::{features, info, predict},
 };
 
 /// `command` is what was typed.
@@ -17,6 +18,9 @@ pub(crate) fn run(arguments: Arguments, command: &str) -> anyhow::Result<u8> {
     }
     match arguments.command {
         Command::Fit(what) => return fit(&what, command),
+        Command::Predict(what) => predict(&what)?,
+        Command::Features(what) => features(&what)?,
+        Command::Info(what) => info(&what)?,
         Command::Reproduce(what) => reproduce(what)?,
         Command::Bench(what) => bench(what)?,
     }

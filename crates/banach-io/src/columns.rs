@@ -81,7 +81,8 @@ impl<'a> Names<'a> {
     }
 
     /// The part of every column. Where features are named, all others are dropped.
-    pub(crate) fn parts(&self, target: &str, features: &[String], drop: &[String]) -> Result<Vec<Part>, Error> {
+    pub(crate) fn parts(&self, target: Option<&str>, features: &[String], drop: &[String]) -> Result<Vec<Part>, Error> {
+        let Some(target) = target else { return self.exactly(features) };
         let target = self.place(target, "--target")?;
         let mut parts = vec![if features.is_empty() { Part::Feature } else { Part::Dropped }; self.len()];
         for place in self.places(features, "--features")? {
@@ -99,6 +100,27 @@ impl<'a> Names<'a> {
         }
         let (file, target) = (self.file.to_owned(), self.name(target).to_owned());
         Err(Error::NoFeatures { file, target, columns: self.len() })
+    }
+
+    /// The columns of these names, each of which must be there; all columns if there is no name.
+    fn exactly(&self, names: &[String]) -> Result<Vec<Part>, Error> {
+        if names.is_empty() {
+            return Ok(vec![Part::Feature; self.len()]);
+        }
+        let mut parts = vec![Part::Dropped; self.len()];
+        let mut missing = Vec::new();
+        for name in names {
+            match self.places.get(name).or_else(|| self.places.get(name.trim())) {
+                Some(&place) => parts[place] = Part::Feature,
+                None => missing.push(name.clone()),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(parts);
+        }
+        let unused = (0..self.len()).filter(|place| parts[*place] == Part::Dropped);
+        let extra = unused.map(|place| self.name(place).to_owned()).collect();
+        Err(Error::MissingColumns { file: self.file.to_owned(), missing, extra })
     }
 
     fn unknown(&self, name: &str, role: &'static str) -> Error {

@@ -1,4 +1,4 @@
-//! Files of data and the tables they become; the only crate that opens files.
+//! Files of data and the tables they become, and model files; the only crate that opens files.
 //!
 //! ```
 //! use banach_io::Request;
@@ -15,11 +15,15 @@ mod bands;
 mod columns;
 mod error;
 mod field;
+mod model_file;
 mod read;
 mod table;
 mod target;
 
 pub use error::Error;
+pub use model_file::{
+    FORMAT, Fitted, Flaw, Label, ModelFileError, ModelSpec, Observed, Provenance, SavedModel, VERSION,
+};
 pub use read::{Dataset, Request, STANDARD_INPUT};
 pub use table::{Standardization, Table};
 pub use target::{Classes, FirstText, Target};

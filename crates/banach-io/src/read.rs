@@ -22,9 +22,10 @@ pub const STANDARD_INPUT: &str = "-";
 /// What to read of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The column to predict: its name, or its number from 1 where no column has that name.
-    pub target: String,
-    /// The columns to predict from; all others if empty. An entry may be a list separated by commas.
+    /// The column to predict: its name, or its number from 1 where no column has that name. `None` for new samples of a
+    /// model: the features are then the names of its variables, each of which must be there, and one row is enough.
+    pub target: Option<String>,
+    /// The columns to predict from; all others if empty. An entry may be a list separated by commas, with a target.
     pub features: Vec<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
@@ -41,6 +42,8 @@ pub struct Dataset {
     pub file: String,
     /// The number of columns of the file.
     pub columns: usize,
+    /// The names of the columns that were left out.
+    pub others: Vec<String>,
     /// The columns to predict from.
     pub table: Table,
     /// What to predict.
@@ -50,7 +53,12 @@ pub struct Dataset {
 impl Request {
     /// All columns but the target.
     pub fn new(target: impl Into<String>) -> Self {
-        Self { target: target.into(), features: Vec::new(), drop: Vec::new(), delimiter: None, memory: u64::MAX }
+        Self { target: Some(target.into()), features: Vec::new(), drop: Vec::new(), delimiter: None, memory: u64::MAX }
+    }
+
+    /// These columns and no target; all columns if there is no name.
+    pub fn of_columns(names: Vec<String>) -> Self {
+        Self { target: None, features: names, ..Self::new("") }
     }
 
     /// Reads a file, or standard input for `-`.
@@ -80,7 +88,7 @@ impl Request {
             return Err(Error::Empty { file: file.to_owned() });
         }
         let names = Names::new(file, texts(file, &header)?)?;
-        let parts = names.parts(&self.target, &self.features, &self.drop)?;
+        let parts = names.parts(self.target.as_deref(), &self.features, &self.drop)?;
         let mut rows = Rows::new(file, &names, &parts, self.memory);
         let mut record = ByteRecord::new();
         while reader.read_byte_record(&mut record).map_err(|error| failed(error.into()))? {
@@ -183,13 +191,17 @@ impl<'a> Rows<'a> {
 
     fn finish(self) -> Result<Dataset, Error> {
         let (file, columns, rows) = (self.file.to_owned(), self.names.len(), self.bands.rows());
-        if rows < 2 {
-            return Err(Error::TooFewRows { file, columns, found: rows });
+        let needed = if self.parts.contains(&Part::Target) { 2 } else { 1 };
+        if rows < needed {
+            return Err(Error::TooFewRows { file, columns, found: rows, needed });
         }
-        let features = self.parts.iter().enumerate().filter(|(_, part)| **part == Part::Feature);
-        let names = features.map(|(place, _)| self.names.name(place).to_owned()).collect();
+        let names_of = |wanted: Part| {
+            let places = self.parts.iter().enumerate().filter(move |(_, part)| **part == wanted);
+            places.map(|(place, _)| self.names.name(place).to_owned()).collect()
+        };
+        let (names, others) = (names_of(Part::Feature), names_of(Part::Dropped));
         let table = Table::new(names, rows, self.bands.into_columns());
-        Ok(Dataset { file, columns, table, target: self.target.finish() })
+        Ok(Dataset { file, columns, others, table, target: self.target.finish() })
     }
 }
 

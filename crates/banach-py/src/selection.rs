@@ -9,12 +9,7 @@ use banach::{
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use crate::{
-    data::rows,
-    kernel::factors,
-    model::{Model, status},
-    spec::Spec,
-};
+use crate::{data::rows, kernel::factors, model::Model, spec::Spec};
 
 fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
@@ -90,7 +85,7 @@ pub(crate) fn refit<'py>(
         selection::refit(&problem, &matrix, &monomials, Refit::for_loss(problem.loss()), ground.solver(), watch)
     })?;
     let found = terms(py, &explicit)?;
-    found.set_item("status", status(end))?;
+    found.set_item("status", end.name())?;
     Ok(found)
 }
 

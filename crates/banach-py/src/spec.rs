@@ -95,16 +95,7 @@ impl Spec {
     }
 
     fn solver(&self) -> Result<SolverChoice, banach::Error> {
-        match &self.solver[..] {
-            "auto" => Ok(SolverChoice::Auto),
-            "newton" => Ok(SolverChoice::Newton),
-            "paper" => Ok(SolverChoice::Paper),
-            other => Err(banach::Error::Parameter {
-                name: "solver",
-                got: format!("{other:?}"),
-                allowed: "auto, newton or paper",
-            }),
-        }
+        self.solver.parse()
     }
 
     pub(crate) fn memory(&self) -> Memory {
@@ -220,6 +211,12 @@ impl Spec {
             return Err(PyValueError::new_err(format!("tol = {}; allowed: a finite number >= 0", spec.tol)));
         }
         Ok(spec)
+    }
+
+    /// The kernel.
+    #[getter(kernel)]
+    fn built_kernel(&self) -> Kernel {
+        Kernel { spec: self.kernel.clone() }
     }
 
     /// A model of the data.

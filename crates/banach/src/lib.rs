@@ -68,7 +68,7 @@ pub mod solver;
 mod workers;
 
 pub use certificate::Certificate;
-pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
+pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
 pub use estimator::{Classification, Classifier, Ground, Regression, Regressor, SolverChoice};
 pub use exponent::Exponent;

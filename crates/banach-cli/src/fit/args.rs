@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 const EXAMPLES: &str = "\
 Examples:
   banach fit trial.csv --target effect
+  banach fit trial.csv --target effect -o trial.banach
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --top 20 --relevance
   banach fit trial.csv --target effect --kernel anova --degree 1..3 --p 1.1 --select 8
   banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
@@ -26,6 +27,10 @@ Ctrl-C ends the fit with the best iterate so far and its certificate; a second o
 pub(crate) struct Fit {
     /// A CSV file whose first line names the columns (tabs in .tsv), or `-` for standard input.
     pub data: PathBuf,
+
+    /// Write the model to this file, for `banach predict`, `features` and `info` and for Python's `banach.load`.
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
 
     #[command(flatten, next_help_heading = "Columns")]
     pub columns: Columns,
@@ -210,7 +215,7 @@ pub(crate) enum LossName {
     SquaredHinge,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'"' => Ok(*byte),
@@ -219,7 +224,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 /// Bytes from `2GB`, `1.5 GiB`, `500MB` or `1000000`.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {

@@ -15,7 +15,7 @@ use super::{
     args::Fit,
     interrupt, phase,
     resolve::Goal,
-    result::{Agreement, Function, Selected, Shares, Step, Top, status},
+    result::{Agreement, Function, Selected, Shares, Step, Top},
 };
 
 /// Lines of a table of variables or of frequencies.
@@ -45,15 +45,14 @@ impl Described<'_> {
     pub(super) fn functions(
         &self,
         kernel: &Arc<dyn TensorKernel>,
-        problems: &[DualProblem<'_>],
-        fits: &[(Solution, Vec<Step>)],
+        (problems, solutions, histories): (&[DualProblem<'_>], &[Solution], &[Vec<Step>]),
         solver: &Newton,
         memory: Memory,
         notes: &mut Vec<String>,
     ) -> anyhow::Result<Vec<Function>> {
-        let functions = self.goal.functions.iter().zip(problems).zip(fits);
+        let functions = self.goal.functions.iter().zip(problems).zip(solutions).zip(histories);
         functions
-            .map(|((function, problem), (solution, history))| {
+            .map(|(((function, problem), solution), history)| {
                 let source = Source { kernel, problem, solution, solver, memory, history };
                 self.function(function.class.clone(), &source, notes)
             })
@@ -92,7 +91,7 @@ impl Described<'_> {
             .wanted_stability()
             .and_then(|terms| unless_stopped("stability", notes, |notes| self.stability(source, terms, notes)));
         Ok(Function {
-            status: status(solution.status),
+            status: solution.status.name(),
             certificate: solution.certificate.into(),
             iterations: solution.iterations,
             passes: solution.passes,

@@ -6,8 +6,9 @@ mod held_out;
 mod interrupt;
 mod report;
 mod resolve;
-mod result;
-mod text;
+pub(crate) mod result;
+mod save;
+pub(crate) mod text;
 mod validate;
 
 use banach::{
@@ -35,7 +36,9 @@ const FOLDS: usize = 5;
 
 pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
     let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
-    let kernel = resolve::kernel(&fit.model)?;
+    let kernel_spec = resolve::kernel(&fit.model)?;
+    let kernel = kernel_spec.build()?;
+    fit.output.as_deref().map(save::check).transpose()?;
     let mut data = read(fit, memory)?;
     // The table stays; constant columns keep their place in memory.
     let memory = Memory::limit(memory.bytes().saturating_sub(size_of_val(data.table.values()) as u64));
@@ -72,11 +75,15 @@ pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
     let (gamma, validation) = choose_gamma(fit, &goal, &problems, folds.as_ref(), &solver, &mut notes)?;
     let problems: Vec<DualProblem<'_>> =
         problems.iter().map(|problem| problem.with_gamma(gamma)).collect::<Result<_, _>>()?;
-    let fits = solve(fit, &problems, &solver)?;
+    let (solutions, histories) = solve(fit, &problems, &solver)?;
 
     let described = Described { fit, data: &data, goal: &goal, standardization: standardization.as_ref(), x: &x };
-    let described = described.functions(&kernel, &problems, &fits, &solver, rest, &mut notes)?;
-    let worst = worst(&fits);
+    if let Some(path) = &fit.output {
+        // Before the tables, which may take longer than the fit.
+        described.save(path, kernel_spec, gamma, plan.chosen(), &problems, &solutions)?;
+    }
+    let described = described.functions(&kernel, (&problems, &solutions, &histories), &solver, rest, &mut notes)?;
+    let worst = worst(&solutions);
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
@@ -95,8 +102,9 @@ pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
         },
         route: route_of(&plan, fit.tables.explain),
         validation,
-        status: result::status(worst),
+        status: worst.name(),
         functions: described,
+        saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes,
     };
     if let Some(path) = &fit.tables.report {
@@ -109,7 +117,7 @@ pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
 
 fn read(fit: &Fit, memory: Memory) -> anyhow::Result<Dataset> {
     let request = Request {
-        target: fit.columns.target.clone(),
+        target: Some(fit.columns.target.clone()),
         features: fit.columns.features.clone(),
         drop: fit.columns.drop.clone(),
         delimiter: fit.columns.delimiter,
@@ -131,7 +139,7 @@ fn left_out(standardization: &Standardization) -> Option<String> {
 }
 
 /// The first few names.
-fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
@@ -198,15 +206,15 @@ fn solve(
     fit: &Fit,
     problems: &[DualProblem<'_>],
     solver: &Newton,
-) -> anyhow::Result<Vec<(Solution, Vec<result::Step>)>> {
+) -> anyhow::Result<(Vec<Solution>, Vec<Vec<result::Step>>)> {
     let mut phase = phase(fit, "fit", problems.len());
     let solutions = solver.solve_all(problems, &vec![Start::Auto; problems.len()], &mut phase)?;
-    Ok(solutions.into_iter().enumerate().map(|(at, solution)| (solution, phase.history(at))).collect())
+    Ok((solutions, (0..problems.len()).map(|at| phase.history(at)).collect()))
 }
 
 /// The end that is farthest from convergence.
-fn worst(fits: &[(Solution, Vec<result::Step>)]) -> Status {
-    let met = |status: &Status| fits.iter().any(|(solution, _)| solution.status == *status);
+fn worst(solutions: &[Solution]) -> Status {
+    let met = |status: &Status| solutions.iter().any(|solution| solution.status == *status);
     let order = [Status::Interrupted, Status::IterationLimit, Status::Stalled];
     order.into_iter().find(met).unwrap_or(Status::Converged)
 }

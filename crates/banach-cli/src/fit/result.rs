@@ -1,7 +1,7 @@
 //! What `banach fit` found: the JSON object, key by key (docs/command-line.md explains them).
 
 use banach::{
-    Certificate, Status,
+    Certificate,
     kernel::Monomial,
     model::{Relevance, SearchEnd, TopMonomials},
     selection::{Selection, Stability},
@@ -22,6 +22,8 @@ pub(super) struct Fitted {
     /// `converged`, or how the worst of the fits ended.
     pub status: &'static str,
     pub functions: Vec<Function>,
+    /// The model file, if one was asked for.
+    pub saved: Option<String>,
     /// What the reader should know.
     pub notes: Vec<String>,
 }
@@ -116,7 +118,7 @@ pub(super) struct Step {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Proof {
+pub(crate) struct Proof {
     pub primal: f64,
     pub dual: f64,
     pub gap: f64,
@@ -131,17 +133,8 @@ impl From<Certificate> for Proof {
     }
 }
 
-pub(super) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Converged => "converged",
-        Status::IterationLimit => "iteration_limit",
-        Status::Stalled => "stalled",
-        Status::Interrupted => "interrupted",
-    }
-}
-
 #[derive(Debug, Serialize)]
-pub(super) struct Factor {
+pub(crate) struct Factor {
     pub variable: String,
     pub power: usize,
 }
@@ -152,7 +145,7 @@ fn factors(monomial: &Monomial, names: &[String]) -> Vec<Factor> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Top {
+pub(crate) struct Top {
     pub monomials: Vec<TopEntry>,
     /// Whether nothing larger was left out.
     pub complete: bool,
@@ -165,7 +158,7 @@ pub(super) struct Top {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct TopEntry {
+pub(crate) struct TopEntry {
     pub monomial: String,
     pub factors: Vec<Factor>,
     pub weight: f64,
@@ -178,7 +171,7 @@ pub(super) struct TopEntry {
 
 impl Top {
     /// `per_unit` turns the coefficient of a variable into one for the units of the file.
-    pub(super) fn new(found: TopMonomials, names: &[String], per_unit: Option<&dyn Fn(usize) -> f64>) -> Self {
+    pub(crate) fn new(found: TopMonomials, names: &[String], per_unit: Option<&dyn Fn(usize) -> f64>) -> Self {
         let TopMonomials { entries, end, nodes, unlisted, set_proven, order_proven } = found;
         let original = |monomial: &Monomial, coefficient: f64| match *monomial.factors() {
             [(variable, 1)] => per_unit.map(|per_unit| coefficient * per_unit(variable)),
@@ -199,7 +192,7 @@ impl Top {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Shares {
+pub(crate) struct Shares {
     /// By decreasing share.
     pub variables: Vec<VariableShare>,
     pub degrees: Vec<DegreeShare>,
@@ -212,19 +205,19 @@ pub(super) struct Shares {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct VariableShare {
+pub(crate) struct VariableShare {
     pub variable: String,
     pub share: f64,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct DegreeShare {
+pub(crate) struct DegreeShare {
     pub degree: usize,
     pub share: f64,
 }
 
 impl Shares {
-    pub(super) fn new(relevance: &Relevance, names: &[String], rows: usize) -> Self {
+    pub(crate) fn new(relevance: &Relevance, names: &[String], rows: usize) -> Self {
         let variable = |&j: &usize| VariableShare { variable: names[j].clone(), share: relevance.variables()[j] };
         let degree = |&(degree, share): &(usize, f64)| DegreeShare { degree, share };
         Self {

@@ -14,6 +14,7 @@ pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
     for function in &fitted.functions {
         lines.push(end(function, fitted));
     }
+    lines.extend(fitted.saved.iter().map(|path| format!("saved:  {path}")));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(fitted.route.table.iter().map(|table| format!("\n{table}")));
     for function in &fitted.functions {
@@ -136,7 +137,7 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
         _ => String::new(),
     };
     let mut parts = Vec::new();
-    parts.extend(function.top.as_ref().map(|top| top_table(top, &of, fitted)));
+    parts.extend(function.top.as_ref().map(|top| top_table(top, &of, fitted.data.standardized)));
     parts.extend(function.relevance.as_ref().map(|found| format!("Relevance{of}: {}", found.table)));
     parts.extend(function.selection.as_ref().map(|found| selection_table(found, &of, fitted)));
     parts.extend(function.stability.as_ref().map(|found| format!("Stability{of}: {}", found.table)));
@@ -146,7 +147,7 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
     parts.into_iter().map(|part| format!("\n{}", part.trim_end())).collect()
 }
 
-fn top_table(top: &Top, of: &str, fitted: &Fitted) -> String {
+pub(crate) fn top_table(top: &Top, of: &str, standardized: bool) -> String {
     let [shares, widths, originals] = [
         top.monomials.iter().any(|entry| entry.share.is_some()),
         top.monomials.iter().any(|entry| entry.interval.is_some()),
@@ -178,7 +179,7 @@ fn top_table(top: &Top, of: &str, fitted: &Fitted) -> String {
             format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}.")
         }
     });
-    if fitted.data.standardized {
+    if standardized {
         notes.push("Coefficients are those of standardised variables, (x - mean)/deviation.".to_owned());
     }
     Table {
@@ -230,7 +231,7 @@ fn selection_table(selected: &Selected, of: &str, fitted: &Fitted) -> String {
     .text()
 }
 
-fn count(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
@@ -242,7 +243,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes as f64 {
         b if b < 1e3 => format!("{b} bytes"),
         b if b < 1e6 => format!("{} kB", significant(1e-3 * b)),
@@ -252,7 +253,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// Four significant digits.
-pub(super) fn significant(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }

@@ -199,3 +199,21 @@ fn files_that_cannot_be_opened_are_named() {
         assert!(message.starts_with(&format!("cannot read {path}: ")), "{message}");
     }
 }
+
+#[test]
+fn a_model_finds_its_columns_by_name() {
+    let request = Request::of_columns(vec!["b,c".to_owned(), "a".to_owned()]);
+    let data = request.read_from("id,a,\"b,c\",y\nk7,1,2,x\n".as_bytes(), "new.csv").expect("valid");
+    assert_eq!((data.table.names(), data.table.values()), (&["a".to_owned(), "b,c".to_owned()][..], &[1.0, 2.0][..]));
+    assert_eq!(data.others, ["id", "y"]);
+    let message =
+        request.read_from("a,b,c\n1,2,3\n".as_bytes(), "new.csv").expect_err("a column is missing").to_string();
+    assert_eq!(
+        message,
+        "new.csv lacks a column that the model is made of: \"b,c\"; the model does not know \"b\", \"c\""
+    );
+    let message = request.read_from("a,\"b,c\"\n".as_bytes(), "new.csv").expect_err("no row").to_string();
+    assert!(message.contains("at least one sample is needed"), "{message}");
+    let all = Request::of_columns(Vec::new()).read_from("a,b\n1,2\n".as_bytes(), "new.csv").expect("valid");
+    assert_eq!(all.table.names(), ["a", "b"]);
+}
