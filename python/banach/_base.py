@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from collections.abc import Mapping
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from . import _core, _names, _parameters
+from . import _core, _names, _parameters, kernels
 from ._equation import Equation, equation
 from ._progress import Bar
 from ._table import Table
@@ -20,17 +24,33 @@ from ._table import Table
 #: What ends a search for the largest monomials.
 _NODES = 5_000_000
 
+_FOLDER = os.path.dirname(__file__)
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """The same array, or a copy if its numbers begin between machine words, as they may in a file or a record array."""
+    return array if array.flags.aligned else array.copy(order="K")
+
 
 def table_of(X: Any) -> Any:
     """A table as the compiled part takes it: an array, or the parts of a sparse matrix by columns."""
     if not scipy.sparse.issparse(X):
-        return X
+        return aligned(X)
     X = scipy.sparse.csc_array(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    data = np.ascontiguousarray(X.data, dtype=np.float64)
+    data = aligned(np.ascontiguousarray(X.data, dtype=np.float64))
     return X.shape, X.indptr.astype(np.uintp), X.indices.astype(np.uintp), data
+
+
+def warn_of_convergence(message: str) -> None:
+    """Warns at the line of the user's that called this package."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == _FOLDER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ConvergenceWarning, stacklevel=level)
 
 
 class LpModel(BaseEstimator):
@@ -42,7 +62,7 @@ class LpModel(BaseEstimator):
     def _spec(self, **changes: Any) -> _core.Spec:
         """The parameters, checked; ``changes`` stand in for those that a search varies."""
         told = {**self.get_params(deep=False), **changes}
-        kernel = _parameters.kernel(
+        kernel = kernels.chosen(
             told["kernel"],
             degree=told["degree"],
             coef0=told["coef0"],
@@ -75,7 +95,7 @@ class LpModel(BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return aligned(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
     def _bar(self, what: str, fits: int) -> Bar:
         return Bar(what, fits, self.verbose)
@@ -101,11 +121,9 @@ class LpModel(BaseEstimator):
             "stalled": "no step makes further progress",
         }.get(status, status)
         advice = "Raise max_iter" if status == "iteration_limit" else "Standardise X, lower C, take p farther from 1"
-        warnings.warn(
+        warn_of_convergence(
             f"The fit did not converge: {why}. The relative duality gap is {self.duality_gap_:.2e}, and "
-            f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough.",
-            ConvergenceWarning,
-            stacklevel=4,
+            f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough."
         )
 
     def _names(self) -> list[str] | None:
@@ -118,7 +136,9 @@ class LpModel(BaseEstimator):
         classes = self._task == "classification"
         targets = self._model.targets
         y = targets if classes else targets.T
-        return list(check_cv(cv, targets if classes else None, classifier=classes).split(y, targets if classes else None))
+        return list(
+            check_cv(cv, targets if classes else None, classifier=classes).split(y, targets if classes else None)
+        )
 
     def _decision(self, X: Any) -> np.ndarray:
         """One row per function."""
@@ -235,7 +255,11 @@ class LpModel(BaseEstimator):
         save(self, path)
 
     def _output_title(self, output: int) -> str:
-        return "The largest monomials" if len(self._model.relative_gaps) == 1 else f"The largest monomials of output {output}"
+        return (
+            "The largest monomials"
+            if len(self._model.relative_gaps) == 1
+            else f"The largest monomials of output {output}"
+        )
 
     def plot_features(self, k: int = 10, *, output: int = 0, ax: Any = None, **kwargs: Any) -> Any:
         """Draws the largest monomials; see :class:`banach.FeaturesDisplay`."""
@@ -262,11 +286,13 @@ class LpModel(BaseEstimator):
         return PathDisplay.from_estimator(self, Cs=Cs, k=k, output=output, ax=ax, **kwargs)
 
 
-def _top_caption(top: dict[str, Any]) -> str:
+def _top_caption(top: Mapping[str, Any]) -> str:
     if top["order_proven"]:
         return "Proven to be the largest at the optimum, in this order."
     if top["set_proven"]:
         return "Proven to be the largest at the optimum; their order is not."
     if top["complete"]:
         return "The largest of this model."
-    return f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."
+    return (
+        f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."
+    )

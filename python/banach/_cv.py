@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from . import _core, _parameters
-from ._base import LpModel
+from ._base import LpModel, warn_of_convergence
 from ._classifier import _Classification, labels
 from ._doc import with_parameters
 from ._regressor import _Regression
@@ -63,12 +63,12 @@ class _Search(LpModel):
     def _stand_in(self, decisions: np.ndarray) -> Any:
         raise NotImplementedError
 
-    def _options(self, X: Any) -> list[dict[str, Any]]:
+    def _options(self, X: Any, weights: np.ndarray | None) -> list[dict[str, Any]]:
         """Every combination of what is searched beside C."""
         options = []
         for p in self._exponents():
             for degree in self._degrees(p):
-                options += [{"p": p, "degree": degree, "scale": scale} for scale in self._scales(p, X)]
+                options += [{"p": p, "degree": degree, "scale": scale} for scale in self._scales(p, X, weights)]
         return options
 
     def _listed(self, name: str) -> list[Any]:
@@ -100,12 +100,12 @@ class _Search(LpModel):
                 return [(0, _highest_degree(self.n_features_in_))]
         return self._listed("degree")
 
-    def _scales(self, p: float, X: Any) -> list[Any]:
+    def _scales(self, p: float, X: Any, weights: np.ndarray | None) -> list[Any]:
         if not isinstance(self.scale, str):
             return self._listed("scale")
         if self.scale != "auto":
             raise _parameters.refused("scale", self.scale, "'auto', a number > 0 or a list of such numbers")
-        return _scales(p, X) if self._is_exp else [1.0]
+        return _scales(p, X, weights) if self._is_exp else [1.0]
 
     def _spec(self, **changes: Any) -> _core.Spec:
         if isinstance(self.normalize_kernel, str):
@@ -116,15 +116,16 @@ class _Search(LpModel):
 
     def _search(self, X: Any, y: np.ndarray, target: Any, weights: np.ndarray | None, groups: Any) -> _core.Spec:
         """Fills the results, and returns the parameters of the best choice."""
-        options = self._options(X)
+        options = self._options(X, weights)
         tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
         specs = [self._spec(**option, tol=tol) for option in options]
         Cs, count = _parameters.grid(self.Cs)
         splitter = check_cv(self.cv, target, classifier=self._task == "classification")
         splits = list(splitter.split(np.zeros(len(target)), target, groups))
+        self._check_splits(splits, target)
         given = [(train.tolist(), test.tolist()) for train, test in splits]
         each = (count or len(Cs or ())) * len(splits) * self._functions
-        results = []
+        results: list[tuple[dict[str, Any], Any]] = []
         with self._bar("cross-validation", each * len(specs)) as bar:
             for option, spec in zip(options, specs, strict=True):
                 try:
@@ -141,7 +142,10 @@ class _Search(LpModel):
         self._warn_of_search([found for _, found in results], tol)
         return self._spec(**{name: value for name, value in self.best_params_.items() if name != "C"})
 
-    def _collect(self, results: list[tuple[dict[str, Any], dict[str, Any]]], splits: list[Any], target: Any) -> None:
+    def _check_splits(self, splits: list[Any], target: Any) -> None:
+        """Whatever a search asks of its splits."""
+
+    def _collect(self, results: list[tuple[dict[str, Any], Any]], splits: list[Any], target: Any) -> None:
         """The scores of every choice, and the best of them."""
         scorer = None if self.scoring is None else check_scoring(self._stand_in(np.zeros((1, 1))), self.scoring)
         if scorer is None:
@@ -170,16 +174,14 @@ class _Search(LpModel):
         self.best_index_, self.best_params_, self.best_score_ = best, params[best], float(mean[best])
         self.C_ = params[best]["C"]
 
-    def _warn_of_search(self, found: list[dict[str, Any]], tol: float) -> None:
+    def _warn_of_search(self, found: list[Any], tol: float) -> None:
         unconverged = sum(int(one["unconverged"].sum()) for one in found)
         if unconverged:
             worst = max(float(one["gaps"].max()) for one in found)
-            warnings.warn(
+            warn_of_convergence(
                 f"{unconverged} fits of the cross-validation did not converge: the largest relative duality gap is "
                 f"{worst:.2e}, and {tol:.2e} was asked for. Their scores count all the same. Standardise X, or raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
+                "max_iter or tol."
             )
 
     def _scores(self, scorer: Any, decisions: list[np.ndarray], splits: list[Any], target: Any) -> np.ndarray:
@@ -191,7 +193,9 @@ class _Search(LpModel):
 
     def _refit(self, spec: _core.Spec, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         if not _parameters.boolean("refit", self.refit):
-            self.__dict__.pop("_model", None)
+            # Nor may anything stay of an earlier fit.
+            for name in ("_model", *_OF_A_FIT):
+                self.__dict__.pop(name, None)
             return
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, self.C_, bar.callback))
@@ -206,28 +210,47 @@ class _Search(LpModel):
 #: The relative gap that the fits of a search reach: scores do not need more digits. The final fit goes on to ``tol``.
 _SEARCH_TOL = 1e-6
 
+#: What a fit leaves behind.
+_OF_A_FIT = (
+    "dual_coef_",
+    "intercept_",
+    "coef_",
+    "duality_gap_",
+    "primal_value_",
+    "dual_value_",
+    "n_iter_",
+    "n_evaluations_",
+    "route_",
+    "status_",
+)
+
 #: Exponents that are tried for the exponential kernel, unless one is given.
 _EXPONENTS = (4 / 3, 1.1, 1.05)
 
 
-def _scales(p: float, X: Any) -> list[float]:
+def _scales(p: float, X: Any, weights: np.ndarray | None) -> list[float]:
     """Scales of the exponential kernel that suit the size of the data.
 
     With a scale of ``r^q`` the variables are multiplied by r before the monomials are formed. The r that are tried bring
     ``sum_j x_j^4`` to a few hundredths up to 1 on average, for every p but 2, whose kernel is that of Gauss but for its
     normalisation and is tried more widely.
     """
-    x = X[3] if isinstance(X, tuple) else X
-    n_samples = X[0][0] if isinstance(X, tuple) else len(X)
     order = 2 if p == 2 else 4
+    if isinstance(X, tuple):
+        (n_samples, _), _, rows, values = X
+        shares = np.ones(n_samples) if weights is None else weights
+        x, counts = values, shares[rows]
+    else:
+        shares = np.ones(len(X)) if weights is None else weights
+        x, counts = X, shares[:, None]
     # Entries may be as large as 1e200.
     largest = np.abs(x).max(initial=0.0)
-    if largest == 0:
+    mean = np.sum(counts * (x / largest) ** order) / shares.sum() if largest > 0 else 0.0
+    if mean == 0:
         return [1.0]
-    mean = np.sum((x / largest) ** order) / n_samples
-    shares = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if p == 2 else (0.03, 0.1, 0.3, 1.0)
+    tried = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if p == 2 else (0.03, 0.1, 0.3, 1.0)
     q = p / (p - 1)
-    scales = (np.exp(q / order * (np.log(s / mean) - order * np.log(largest))) for s in shares)
+    scales = (np.exp(q / order * (np.log(s / mean) - order * np.log(largest))) for s in tried)
     # Six digits, so that the order in which the samples are summed does not show.
     return [float(f"{scale:.6g}") for scale in scales]
 
@@ -438,6 +461,14 @@ class LpClassifierCV(_Search, _Classification):
 
     def _stand_in(self, decisions: np.ndarray) -> Any:
         return _HeldOutLabels(decisions, self.classes_)
+
+    def _check_splits(self, splits: list[Any], target: Any) -> None:
+        for at, (train, _) in enumerate(splits):
+            missing = np.setdiff1d(self.classes_, target[train])
+            if len(missing):
+                raise ValueError(
+                    f"split {at} has no sample of class {missing[0]!s} to fit to; use fewer folds, or a StratifiedKFold"
+                )
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Searches, and fits the best choice.

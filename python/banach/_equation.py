@@ -191,4 +191,3 @@ def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Eq
         losses=found.get("losses"),
         bound=found.get("bound"),
     )
-

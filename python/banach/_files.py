@@ -47,7 +47,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             raise ValueError("a pipeline can be saved if it is a StandardScaler followed by an estimator of banach")
         scaler, model = steps
     elif not isinstance(model, LpModel):
-        raise ValueError(f"model = {model!r}; allowed: an estimator of banach, or a pipeline of a StandardScaler and one")
+        raise ValueError(
+            f"model = {model!r}; allowed: an estimator of banach, or a pipeline of a StandardScaler and one"
+        )
     check_is_fitted(model, "_model")
     names, scaling = model._names(), None
     if scaler is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from . import _core, _names, _parameters
+from . import _core, _names, _parameters, kernels
 from ._base import LpModel, table_of
 from ._table import Table
 
@@ -39,7 +39,7 @@ def gram_tensor(
     (2, 2, 2, 2)
     """
     X = check_array(X, accept_sparse="csc", dtype=np.float64, order="F")
-    built = _parameters.kernel(kernel, degree=degree, coef0=coef0, scale=scale, normalize=normalize_kernel)
+    built = kernels.chosen(kernel, degree=degree, coef0=coef0, scale=scale, normalize=normalize_kernel)
     memory, threads = _parameters.memory(memory_limit), _parameters.threads(n_jobs)
     order, entries = _core.gram_tensor(table_of(X), built, _parameters.real("p", p), memory, threads)
     return entries.reshape((X.shape[0],) * order)
@@ -126,7 +126,13 @@ def stability_selection(
 
 
 def reproduce(
-    what: str, *, quick: bool = False, seed: int = 0, repeats: int = 5, baselines: bool = True, n_jobs: int | None = None
+    what: str,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    repeats: int = 5,
+    baselines: bool = True,
+    n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """An experiment of the paper, with its printed numbers beside ours.
 

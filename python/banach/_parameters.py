@@ -6,13 +6,13 @@ was got and what is allowed.
 
 from __future__ import annotations
 
+import math
 import numbers
 import os
 import re
+from collections.abc import Iterable
 
 import numpy as np
-
-from . import _core, kernels
 
 _UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -28,7 +28,7 @@ def real(name: str, value: object, allowed: str = "a number") -> float:
 
 
 def whole(name: str, value: object, allowed: str = "a whole number >= 0", least: int = 0) -> int:
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= value < 2**63:
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= int(value) < 2**63:
         return int(value)
     raise refused(name, value, allowed)
 
@@ -54,26 +54,15 @@ def degree(value: object) -> int | tuple[int, int]:
     return whole("degree", value, allowed)
 
 
-def kernel(kernel: object, *, degree: object, coef0: object, scale: object, normalize: object) -> _core.Kernel:
-    """The kernel, from its name or from an object of ``banach.kernels``."""
-    normalize = boolean("normalize_kernel", normalize)
-    if isinstance(kernel, kernels.Kernel):
-        built = kernel.build()
-        return built.normalized() if normalize else built
-    name = text("kernel", kernel, "linear, poly, anova, exp or an object of banach.kernels")
-    return kernels.named(name, _degree(degree), real("coef0", coef0), real("scale", scale), normalize)
-
-
-_degree = degree
-
-
 def grid(Cs: object) -> tuple[list[float] | None, int]:
     """Given values of C, or so many that the data suggest."""
-    allowed = "a whole number >= 1 or a list of numbers > 0"
-    if np.ndim(Cs) == 0:  # type: ignore[arg-type]
+    allowed = "a whole number >= 1 or a list of finite numbers > 0"
+    if isinstance(Cs, numbers.Integral):
         return None, whole("Cs", Cs, allowed, least=1)
-    values = [real("Cs", C, allowed) for C in Cs]  # type: ignore[attr-defined]
-    if not values:
+    if isinstance(Cs, str) or not isinstance(Cs, Iterable):
+        raise refused("Cs", Cs, allowed)
+    values = [real("Cs", C, allowed) for C in Cs]
+    if not values or not all(0 < C < math.inf for C in values):
         raise refused("Cs", Cs, allowed)
     return values, 0
 
@@ -84,11 +73,10 @@ def memory(limit: object) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", limit)
-        try:
-            limit = float(match[1]) * _UNITS[match[2].lower()]
-        except (TypeError, KeyError, ValueError):
-            raise refused("memory_limit", limit, allowed) from None
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([a-zA-Z]*)\s*", limit)
+        if match is None or match[2].lower() not in _UNITS:
+            raise refused("memory_limit", limit, allowed)
+        limit = float(match[1]) * _UNITS[match[2].lower()]
     size = real("memory_limit", limit, allowed)
     if not 1 <= size < 2**63:
         raise refused("memory_limit", limit, allowed)

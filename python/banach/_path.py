@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,7 @@ class LpPath:
     n_iters: np.ndarray
 
     @classmethod
-    def of(cls, found: dict[str, Any]) -> LpPath:
+    def of(cls, found: Mapping[str, Any]) -> LpPath:
         return cls(
             Cs=found["Cs"],
             coefs=found["coefs"],
@@ -83,7 +84,9 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     (5, 100)
     """
     classes = params.get("loss") in ("logistic", "hinge", "squared_hinge") or (
-        "loss" not in params and type_of_target(y) in ("binary", "multiclass") and np.asarray(y).dtype.kind not in "fiub"
+        "loss" not in params
+        and type_of_target(y) in ("binary", "multiclass")
+        and np.asarray(y).dtype.kind not in "fiub"
     )
     model = LpClassifier(**params) if classes else LpRegressor(**params)
     spec = model._spec()

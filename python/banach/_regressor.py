@@ -9,7 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from . import _core, _parameters
-from ._base import LpModel, table_of
+from ._base import LpModel, aligned, table_of
 from ._doc import with_parameters
 
 
@@ -25,7 +25,7 @@ class _Regression(MultiOutputMixin, RegressorMixin, LpModel):
         y = np.asarray(y, dtype=np.float64)
         self._single = y.ndim == 1
         weights = self._weights(sample_weight, X)
-        return table_of(X), np.ascontiguousarray(np.atleast_2d(y.T)), weights
+        return table_of(X), aligned(np.ascontiguousarray(np.atleast_2d(y.T))), weights
 
     def _adopt(self, model: _core.Model) -> None:
         super()._adopt(model)

@@ -20,7 +20,9 @@ CODE = "import sys; from banach import _core; sys.exit(_core.command(['banach', 
 
 
 def command(*arguments):
-    run = subprocess.run([sys.executable, "-c", CODE, *map(str, arguments)], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", CODE, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     return run.stdout
 

@@ -2,7 +2,7 @@
 
 use banach::{
     Exponent, Gram, Memory,
-    kernel::{Degrees, KernelChoice, KernelName, KernelSpec, Monomial, TensorKernel, cardinality},
+    kernel::{BigUint, Degrees, KernelChoice, KernelName, KernelSpec, Monomial, TensorKernel, cardinality},
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyTuple};
 
@@ -76,9 +76,9 @@ impl Kernel {
     }
 
     /// The number of its monomials in d variables; None for infinitely many.
-    fn cardinality(&self, variables: usize) -> PyResult<Option<num_in_words::Whole>> {
+    fn cardinality(&self, variables: usize) -> PyResult<Option<BigUint>> {
         let kernel = self.spec.build().map_err(exception)?;
-        Ok(cardinality(&*kernel, variables).map(num_in_words::Whole))
+        Ok(cardinality(&*kernel, variables))
     }
 
     fn __str__(&self) -> String {
@@ -99,24 +99,6 @@ impl Kernel {
     fn from_json(text: &str) -> PyResult<Self> {
         let spec = serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("kernel: {error}")))?;
         Self::checked(spec)
-    }
-}
-
-/// Counts that may not fit into a machine word.
-mod num_in_words {
-    use banach::kernel::BigUint;
-    use pyo3::{prelude::*, types::PyInt};
-
-    pub(crate) struct Whole(pub(crate) BigUint);
-
-    impl<'py> IntoPyObject<'py> for Whole {
-        type Target = PyAny;
-        type Output = Bound<'py, PyAny>;
-        type Error = PyErr;
-
-        fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
-            py.get_type::<PyInt>().call1((self.0.to_string(),))
-        }
     }
 }
 

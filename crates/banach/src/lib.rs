@@ -112,3 +112,8 @@ pub struct InteractionSnippets;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/solvers.md")]
 pub struct SolverSnippets;
+
+/// The snippets of the guide to Rust, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+pub struct RustSnippets;

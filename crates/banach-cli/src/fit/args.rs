@@ -15,6 +15,7 @@ Examples:
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --top 20 --relevance
   banach fit trial.csv --target effect --kernel anova --degree 1..3 --p 1.1 --select 8
   banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
+  banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --report trial.html
   banach fit trial.csv --target effect --gamma 10 --json > fit.json
   zcat trial.csv.gz | banach fit - --target effect
 
@@ -133,12 +134,27 @@ pub(crate) struct Tables {
     /// How often each monomial is among the K largest of fits to random halves of the samples.
     #[arg(long, value_name = "K")]
     pub stability: Option<usize>,
+    /// Write a page with pictures of everything, relevance and stability included; it needs no other file.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// What every route would cost, or why it cannot be taken.
     #[arg(long)]
     pub explain: bool,
     /// Print one JSON object with everything (docs/command-line.md lists its keys).
     #[arg(long)]
     pub json: bool,
+}
+
+impl Tables {
+    /// A report has it in any case.
+    pub(crate) fn wants_relevance(&self) -> bool {
+        self.relevance || self.report.is_some()
+    }
+
+    /// A report has it in any case, of as many monomials as it lists.
+    pub(crate) fn wanted_stability(&self) -> Option<usize> {
+        self.stability.or(self.report.as_ref().map(|_| self.top).filter(|top| *top > 0))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,9 @@
 
 pub(crate) mod args;
 mod describe;
+mod held_out;
 mod interrupt;
+mod report;
 mod resolve;
 pub(crate) mod result;
 mod save;
@@ -32,7 +34,7 @@ const GAMMAS: usize = 20;
 /// The folds unless told otherwise.
 const FOLDS: usize = 5;
 
-pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
+pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
     let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
     let kernel_spec = resolve::kernel(&fit.model)?;
     let kernel = kernel_spec.build()?;
@@ -73,17 +75,19 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
     let (gamma, validation) = choose_gamma(fit, &goal, &problems, folds.as_ref(), &solver, &mut notes)?;
     let problems: Vec<DualProblem<'_>> =
         problems.iter().map(|problem| problem.with_gamma(gamma)).collect::<Result<_, _>>()?;
-    let solutions = solve(fit, &problems, &solver)?;
+    let fits = solve(fit, &problems, &solver)?;
 
     let described = Described { fit, data: &data, goal: &goal, standardization: standardization.as_ref(), x: &x };
     if let Some(path) = &fit.output {
         // Before the tables, which may take longer than the fit.
+        let solutions: Vec<Solution> = fits.iter().map(|(solution, _)| solution.clone()).collect();
         described.save(path, kernel_spec, gamma, plan.chosen(), &problems, &solutions)?;
     }
-    let described = described.functions(&kernel, &problems, &solutions, &solver, rest, &mut notes)?;
-    let worst = worst(&solutions);
+    let described = described.functions(&kernel, &problems, &fits, &solver, rest, &mut notes)?;
+    let worst = worst(&fits);
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
+        command: command.to_owned(),
         data: data_of(&data, &goal, standardization.as_ref()),
         model: Model {
             kernel: kernel.name(),
@@ -104,6 +108,9 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes,
     };
+    if let Some(path) = &fit.tables.report {
+        report::write(path, &fitted)?;
+    }
     print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
     let done = worst == Status::Converged && !interrupt::pressed();
     Ok(u8::from(!done))
@@ -195,14 +202,20 @@ fn phase(fit: &Fit, what: &str, fits: usize) -> Phase {
     Phase::begin(what, fits, fit.running.tolerance, fit.running.quiet)
 }
 
-fn solve(fit: &Fit, problems: &[DualProblem<'_>], solver: &Newton) -> anyhow::Result<Vec<Solution>> {
+/// Every function, and what its fit went through.
+fn solve(
+    fit: &Fit,
+    problems: &[DualProblem<'_>],
+    solver: &Newton,
+) -> anyhow::Result<Vec<(Solution, Vec<result::Step>)>> {
     let mut phase = phase(fit, "fit", problems.len());
-    Ok(solver.solve_all(problems, &vec![Start::Auto; problems.len()], &mut phase)?)
+    let solutions = solver.solve_all(problems, &vec![Start::Auto; problems.len()], &mut phase)?;
+    Ok(solutions.into_iter().enumerate().map(|(at, solution)| (solution, phase.history(at))).collect())
 }
 
 /// The end that is farthest from convergence.
-fn worst(solutions: &[Solution]) -> Status {
-    let met = |status: &Status| solutions.iter().any(|solution| solution.status == *status);
+fn worst(fits: &[(Solution, Vec<result::Step>)]) -> Status {
+    let met = |status: &Status| fits.iter().any(|(solution, _)| solution.status == *status);
     let order = [Status::Interrupted, Status::IterationLimit, Status::Stalled];
     order.into_iter().find(met).unwrap_or(Status::Converged)
 }

@@ -13,6 +13,8 @@ use super::validate::{Estimate, Validation};
 #[derive(Debug, Serialize)]
 pub(super) struct Fitted {
     pub version: &'static str,
+    /// What makes it again.
+    pub command: String,
     pub data: Data,
     pub model: Model,
     pub route: Route,
@@ -98,6 +100,8 @@ pub(super) struct Function {
     pub certificate: Proof,
     pub iterations: usize,
     pub passes: usize,
+    /// The relative gap after so many passes.
+    pub history: Vec<Step>,
     pub intercept: f64,
     /// For the variables as they are in the file, where the model is linear in them.
     pub intercept_original: Option<f64>,
@@ -105,6 +109,12 @@ pub(super) struct Function {
     pub relevance: Option<Shares>,
     pub selection: Option<Selected>,
     pub stability: Option<Agreement>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Step {
+    pub passes: usize,
+    pub relative_gap: f64,
 }
 
 #[derive(Debug, Serialize)]
