@@ -13,6 +13,7 @@ __all__ = [
     "__version__",
     "command",
     "gram_tensor",
+    "load_model",
     "make_monomials",
     "make_sparse_linear",
     "make_sparse_quadratic",
@@ -82,6 +83,16 @@ class _Stability(TypedDict):
     expected_false: float | None
     expected_false_unimodal: float | None
 
+class _Known(TypedDict):
+    names: list[str] | None
+    target: str | None
+    classes: list[Any] | None
+    scaling: tuple[Any, Any] | None
+
+class _Loaded(_Known):
+    model: Model
+    spec: str
+
 @final
 class Kernel:
     @staticmethod
@@ -125,6 +136,8 @@ class Spec:
         memory: int | None,
         threads: int,
     ) -> Spec: ...
+    @property
+    def kernel(self) -> Kernel: ...
     def fit(
         self, x: _Table, y: _Target, sample_weight: _Floats | None, C: float, progress: _Progress = None
     ) -> Model: ...
@@ -161,6 +174,7 @@ class Model:
     def kernel(self) -> Kernel: ...
     @property
     def n_features(self) -> int: ...
+    def save(self, path: str, known: _Known) -> None: ...
     @property
     def weights(self) -> _Floats | None: ...
     @property
@@ -210,9 +224,8 @@ class Model:
     def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]: ...
     @staticmethod
     def restore(state: dict[str, Any]) -> Model: ...
-    def save(self, path: str, known: dict[str, Any]) -> None: ...
 
-def load_model(path: str) -> dict[str, Any]: ...
+def load_model(path: str) -> _Loaded: ...
 def gram_tensor(x: _Table, kernel: Kernel, p: float, memory: int | None, threads: int) -> tuple[int, _Floats]: ...
 def make_sparse_linear(
     samples: int, features: int, relevant: int, noise: float, seed: int

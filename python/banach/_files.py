@@ -164,7 +164,7 @@ def _kernel(spec: dict[str, Any]) -> kernels.Kernel:
     if name == "linear":
         return kernels.Linear()
     if name == "poly":
-        degree = spec["degree"] if spec["degrees"] is None else tuple(spec["degrees"])
+        degree: Any = spec["degree"] if spec["degrees"] is None else tuple(spec["degrees"])
         return kernels.Polynomial(degree, spec["scale"], spec["coef0"])
     if name == "anova":
         return kernels.Anova(*spec["degrees"])

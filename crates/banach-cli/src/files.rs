@@ -1,7 +1,7 @@
 //! Result files.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -23,21 +23,20 @@ impl Folder {
     }
 }
 
-/// Writes a file, and says so on standard error.
+/// Writes a file and says so on standard error.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
-    replace(path, contents.as_ref()).with_context(|| format!("cannot write {}", path.display()))?;
+    replace(path, contents.as_ref())?;
     eprintln!("wrote {}", path.display());
     Ok(())
 }
 
 /// Writes a file under another name in its folder first, so that a reader never sees half of it.
-pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let nameless = || io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name a file in it");
-    let name = path.file_name().filter(|_| !path.is_dir()).ok_or_else(nameless)?;
+pub(crate) fn replace(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
+    let name = path.file_name().with_context(|| format!("{} is no name of a file", path.display()))?;
     let unfinished = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
     let written = fs::write(&unfinished, contents).and_then(|()| fs::rename(&unfinished, path));
     if written.is_err() {
         let _ = fs::remove_file(&unfinished);
     }
-    written
+    written.with_context(|| format!("cannot write {}", path.display()))
 }

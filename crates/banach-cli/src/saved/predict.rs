@@ -68,7 +68,7 @@ pub(crate) fn predict(what: &Predict) -> anyhow::Result<()> {
     match &what.output {
         None => print::out(&text),
         Some(path) => {
-            files::replace(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+            files::replace(path, text.as_bytes())?;
             if !what.quiet {
                 eprintln!("wrote {}", path.display());
             }
