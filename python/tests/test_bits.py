@@ -137,6 +137,16 @@ def test_the_number_of_threads_changes_no_bit(parameters, data):
         assert (one.predict(X) == other.predict(X)).all()
 
 
+def test_nor_does_it_where_the_data_are_many_blocks():
+    rng = np.random.default_rng(0)
+    X = np.asfortranarray(rng.standard_normal((60, 20_000)))
+    y = X[:, 0] - X[:, 1]
+    for parameters, columns in [({}, 20_000), ({"kernel": "poly", "p": 1.1, "route": "tiles"}, 700)]:
+        one, two, three = (LpRegressor(n_jobs=jobs, **parameters).fit(X[:, :columns], y) for jobs in (1, 2, 3))
+        np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+        np.testing.assert_array_equal(one.dual_coef_, three.dual_coef_)
+
+
 FORMS = {
     "C order": lambda X: np.ascontiguousarray(X),
     "Fortran order": lambda X: np.asfortranarray(X),

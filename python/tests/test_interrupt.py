@@ -49,6 +49,10 @@ interrupt("gram", lambda: LpRegressor(kernel="exp", scale=1e-5, route="gram", C=
 interrupt("search", lambda: LpRegressorCV(kernel="poly", p=[1.1, 1.2, 1.3], route="tiles").fit(X, y))
 interrupt("path", lambda: lp_path(X, y, kernel="poly", p=1.1, route="tiles"))
 interrupt("paper", lambda: reproduce("table1"))
+interrupt("tensor", lambda: gram_tensor(X[:120, :20], kernel="poly"))
+fitted = LpRegressor(kernel="poly", p=1.1, route="tiles", tol=0.5).fit(X, y)
+interrupt("stability", lambda: stability_selection(fitted, n_pairs=50))
+interrupt("equation", lambda: fitted.equation(5, cv=5))
 # The process is well.
 print("afterwards", LpRegressor(p=1.5).fit(X[:, :20], y).status_, sep=",")
 """
@@ -61,7 +65,7 @@ def test_interrupts_end_long_work_at_once_and_leave_the_process_well():
     assert ran.returncode == 0, ran.stderr
     print(ran.stdout)
     *interrupted, afterwards = [line.split(",") for line in ran.stdout.splitlines()]
-    assert len(interrupted) == 7
+    assert len(interrupted) == 10
     for name, seconds in interrupted:
         assert seconds != "finished", f"{name} was too short to be interrupted"
         # Seconds do not gate; these tell an interrupt from the end of the work.

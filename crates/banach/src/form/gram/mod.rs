@@ -62,6 +62,9 @@ const TENSOR: &str = "the Gram tensor, with the working memory of its passes,";
 /// What to do where a tensor does not fit.
 const INSTEAD: &str = "stream the tensor (Gram::streamed), take fewer samples or a smaller q, or list the features";
 
+/// Pieces in which a tensor is written out.
+const PIECES: usize = 256;
+
 impl<'a> Gram<'a> {
     /// The stored tensor of a kernel on the samples of a matrix.
     pub fn new(
@@ -168,7 +171,9 @@ impl<'a> Gram<'a> {
         let count = u32::try_from(order).ok().and_then(|order| n.checked_pow(order));
         let instead = "take fewer samples or a smaller q";
         let mut entries = memory.zeros("the tensor with all its entries", count.unwrap_or(usize::MAX), instead)?;
-        entries.par_chunks_mut(n).enumerate().for_each_init(
+        // Few pieces: when the work is ended, every piece unwinds by itself.
+        let pieces = (entries.len() / n).div_ceil(PIECES);
+        entries.par_chunks_mut(n).enumerate().with_min_len(pieces).for_each_init(
             || vec![0; order],
             |indices, (row, out)| {
                 checkpoint();
