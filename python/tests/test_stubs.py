@@ -17,12 +17,10 @@ import banach
 PACKAGE = Path(banach.__file__).parents[1]
 MODULES = sorted(module.name for module in pkgutil.iter_modules(banach.__path__) if module.name != "_core")
 CONFIGURATION = Path(__file__).parents[2] / "pyproject.toml"
+SOURCE = Path(__file__).parents[1]
 
 
-def run(*command: str):
-    # An installed package is found by itself, and mypy does not want to be told.
-    installed = PACKAGE.name == "site-packages"
-    path = {} if installed else {"PYTHONPATH": str(PACKAGE), "MYPYPATH": str(PACKAGE)}
+def run(*command: str, **path: str):
     ran = subprocess.run(
         [sys.executable, "-m", *command],
         capture_output=True,
@@ -36,12 +34,14 @@ def run(*command: str):
 
 def test_the_stub_of_the_compiled_part_is_true():
     pytest.importorskip("mypy")
-    run("mypy.stubtest", "banach._core", "--mypy-config-file", str(CONFIGURATION))
+    # An installed package is found by itself, and mypy does not want to be told.
+    path = {} if PACKAGE.name == "site-packages" else {"PYTHONPATH": str(PACKAGE), "MYPYPATH": str(PACKAGE)}
+    run("mypy.stubtest", "banach._core", "--mypy-config-file", str(CONFIGURATION), **path)
 
 
 def test_the_package_agrees_with_its_types():
     pytest.importorskip("mypy")
-    run("mypy", "--config-file", str(CONFIGURATION), str(PACKAGE / "banach"))
+    run("mypy", "--config-file", str(CONFIGURATION), str(SOURCE / "banach"), MYPYPATH=str(SOURCE))
 
 
 def test_the_package_says_that_it_is_typed():
