@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Iterable, Mapping
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -20,6 +15,7 @@ from . import _core, _names, _parameters, kernels
 from ._equation import Equation, equation
 from ._progress import Bar
 from ._table import Table
+from ._warnings import warn_of_convergence
 
 #: What ends a search for the largest monomials.
 _NODES = 5_000_000
@@ -37,8 +33,6 @@ _OF_A_FIT = (
     "route_",
     "status_",
 )
-
-_FOLDER = os.path.dirname(__file__)
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
@@ -62,29 +56,6 @@ def rows_of(splits: Iterable[Any], n_samples: int) -> list[tuple[np.ndarray, np.
     """Splits by the numbers of their samples, which may be given as lists, from the end or as masks."""
     rows = np.arange(n_samples)
     return [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
-
-
-def warn(message: str, category: type[Warning]) -> None:
-    """Warns at the line of the user's that called this package."""
-    level = 1
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and os.path.dirname(frame.f_code.co_filename) == _FOLDER:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
-
-
-def warn_of_convergence(message: str) -> None:
-    """Warns that an answer is not as good as was asked for."""
-    warn(message, ConvergenceWarning)
-
-
-def warn_of_fits(what: str, unconverged: int, advice: str = "Standardise X, or raise max_iter or tol.") -> None:
-    """Warns of fits that did not converge and count all the same."""
-    if unconverged:
-        fits = "1 fit" if unconverged == 1 else f"{unconverged} fits"
-        warn_of_convergence(
-            f"{fits} of the {what} did not converge, and count{'s' * (unconverged == 1)} all the same. {advice}"
-        )
 
 
 class LpModel(BaseEstimator):
@@ -169,9 +140,6 @@ class LpModel(BaseEstimator):
             f"The fit did not converge: {why}. The relative duality gap is {self.duality_gap_:.2e}, and "
             f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough."
         )
-
-    def _warn_of_fits(self, what: str, unconverged: int) -> None:
-        warn_of_fits(what, unconverged)
 
     def _names(self) -> list[str] | None:
         # A model that was loaded into a pipeline has names, and yet sees arrays.

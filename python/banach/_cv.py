@@ -11,12 +11,13 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from . import _core, _exp, _parameters
-from ._base import LpModel, rows_of, warn, warn_of_convergence
+from ._base import LpModel, rows_of
 from ._classifier import _Classification
 from ._doc import with_parameters
 from ._held_out import KnownLabels, KnownNumbers
 from ._held_out import scores as scored
 from ._regressor import _Regression
+from ._warnings import warn, warn_of_convergence
 
 
 class _Search(LpModel):

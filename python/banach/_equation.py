@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array
 
 from . import _names, _parameters
 from ._names import Monomial
+from ._warnings import warn_of_fits
 
 if TYPE_CHECKING:
     from ._base import LpModel
@@ -184,7 +185,7 @@ def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Eq
             found = core.refit(output, monomials, bar.callback)
     else:
         found = core.expansion(output, k)
-    model._warn_of_fits("equation", found.get("unconverged", int(found.get("status", "converged") != "converged")))
+    warn_of_fits("equation", found.get("unconverged", int(found.get("status", "converged") != "converged")))
     classes = getattr(model, "classes_", None)
     if classes is not None and len(classes) > 2:
         classes = np.array([f"not {classes[output]}", str(classes[output])])

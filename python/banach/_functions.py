@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from . import _core, _names, _parameters, kernels
-from ._base import LpModel, table_of, warn_of_fits
+from ._base import LpModel, table_of
 from ._table import Table
+from ._warnings import warn_of_fits
 
 
 def gram_tensor(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from . import _parameters
-from ._base import warn_of_fits
 from ._classifier import LpClassifier
 from ._regressor import LpRegressor
+from ._warnings import warn_of_fits
 
 
 @dataclass(frozen=True, eq=False)
