@@ -11,6 +11,8 @@
 //! # Ok::<(), banach_io::Error>(())
 //! ```
 
+mod assembly;
+mod at;
 mod bands;
 mod columns;
 mod error;
@@ -19,7 +21,8 @@ mod read;
 mod table;
 mod target;
 
+pub use at::At;
 pub use error::Error;
-pub use read::{Dataset, Request, STANDARD_INPUT};
-pub use table::{Standardization, Table};
+pub use read::{Dataset, Encoding, Fill, Format, Impute, Request, STANDARD_INPUT};
+pub use table::{Standardization, Table, Values};
 pub use target::{Classes, FirstText, Target};

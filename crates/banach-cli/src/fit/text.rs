@@ -31,7 +31,11 @@ fn data(data: &Data) -> String {
             format!("{} classes: {}", classes.len(), classes.iter().map(count).collect::<Vec<_>>().join(", "))
         }
     };
-    let scaled = if data.standardized { ", each with mean 0 and standard deviation 1" } else { ", as they are" };
+    let scaled = match (data.standardized, data.centred) {
+        (true, true) => ", each with mean 0 and standard deviation 1",
+        (true, false) => ", each with standard deviation 1",
+        (false, _) => ", as they are",
+    };
     format!(
         "data:   {file}, {rows} rows, {columns} columns; target {target:?}, {what}; {} variables{scaled}",
         variables.len()
@@ -179,7 +183,8 @@ fn top_table(top: &Top, of: &str, fitted: &Fitted) -> String {
         }
     });
     if fitted.data.standardized {
-        notes.push("Coefficients are those of standardised variables, (x - mean)/deviation.".to_owned());
+        let stands = if fitted.data.centred { "(x - mean)/deviation" } else { "x/deviation" };
+        notes.push(format!("Coefficients are those of standardised variables, {stands}."));
     }
     Table {
         title: format!("Largest monomials{of}"),
