@@ -3,6 +3,8 @@
 mod csv;
 mod format;
 mod input;
+mod npy;
+mod svmlight;
 
 use std::{
     fs::File,
@@ -124,6 +126,9 @@ impl Request {
         let format = self.format.or_else(|| Format::of_name(file)).or_else(|| Format::of_bytes(&head));
         match format.unwrap_or(Format::Csv) {
             format @ (Format::Csv | Format::Tsv) => csv::read(input, file, self, format),
+            Format::Npy => npy::read(input, file, self),
+            Format::Npz => npy::read_archive(input, file, self),
+            Format::Svmlight => svmlight::read(input, file, self),
         }
     }
 }

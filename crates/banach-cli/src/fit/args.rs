@@ -189,6 +189,13 @@ pub(crate) enum FormatName {
     Csv,
     /// Text with tabs: .tsv, .tab.
     Tsv,
+    /// A matrix, or records with names: .npy.
+    Npy,
+    /// A matrix X with its columns' feature_names, and further columns by name: .npz.
+    Npz,
+    /// Sparse rows with the target first: .svmlight, .svm, .libsvm.
+    #[value(alias = "libsvm")]
+    Svmlight,
 }
 
 /// The kernels, by the products of variables in them.

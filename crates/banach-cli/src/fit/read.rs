@@ -26,6 +26,9 @@ impl From<FormatName> for Format {
         match name {
             FormatName::Csv => Self::Csv,
             FormatName::Tsv => Self::Tsv,
+            FormatName::Npy => Self::Npy,
+            FormatName::Npz => Self::Npz,
+            FormatName::Svmlight => Self::Svmlight,
         }
     }
 }

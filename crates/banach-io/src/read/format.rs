@@ -10,17 +10,26 @@ pub enum Format {
     Csv,
     /// Fields with tabs between them.
     Tsv,
+    /// An array of NumPy.
+    Npy,
+    /// Several arrays of NumPy.
+    Npz,
+    /// svmlight and LIBSVM: sparse rows.
+    Svmlight,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Csv, Self::Tsv];
+    pub const ALL: [Self; 5] = [Self::Csv, Self::Tsv, Self::Npy, Self::Npz, Self::Svmlight];
 
     /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Svmlight => "svmlight",
         }
     }
 
@@ -29,6 +38,9 @@ impl Format {
         match self {
             Self::Csv => &["csv"],
             Self::Tsv => &["tsv", "tab"],
+            Self::Npy => &["npy"],
+            Self::Npz => &["npz"],
+            Self::Svmlight => &["svmlight", "svm", "libsvm"],
         }
     }
 
@@ -41,7 +53,7 @@ impl Format {
 
     /// The format that the first bytes tell, for formats that have a mark there.
     pub(super) fn of_bytes(head: &[u8]) -> Option<Self> {
-        let marks: [(&[u8], Self); 0] = [];
+        let marks: [(&[u8], Self); 2] = [(b"\x93NUMPY", Self::Npy), (b"PK\x03\x04", Self::Npz)];
         marks.into_iter().find(|(mark, _)| head.starts_with(mark)).map(|(_, format)| format)
     }
 }

@@ -7,6 +7,9 @@ use std::{
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::failed;
+use crate::{At, Error};
+
 /// The first bytes of what gzip has packed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -45,10 +48,59 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Bytes that can be read in any order. Those of a stream are kept in memory, within the limit.
+    pub(super) fn source(self, file: &str, memory: u64) -> Result<Source, Error> {
+        match self {
+            Self::File(opened) => Ok(Source::File(opened)),
+            Self::Stream(stream) => {
+                let mut bytes = Vec::new();
+                let read = stream.take(memory).read_to_end(&mut bytes).map_err(|error| failed(file, error))? as u64;
+                if read == memory {
+                    return Err(Error::TooLarge { file: file.to_owned(), at: At::Row(1), bytes: memory });
+                }
+                Ok(Source::Bytes(Cursor::new(bytes)))
+            }
+        }
+    }
+
     pub(super) fn stream(self) -> Box<dyn Read + 'a> {
         match self {
             Self::File(file) => Box::new(file),
             Self::Stream(stream) => stream,
+        }
+    }
+}
+
+/// Bytes that can be read in any order.
+pub(super) enum Source {
+    File(File),
+    Bytes(Cursor<Vec<u8>>),
+}
+
+impl Source {
+    /// The number of bytes.
+    pub(super) fn length(&self, file: &str) -> Result<u64, Error> {
+        match self {
+            Self::File(opened) => Ok(opened.metadata().map_err(|error| failed(file, error))?.len()),
+            Self::Bytes(bytes) => Ok(bytes.get_ref().len() as u64),
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Bytes(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Bytes(bytes) => bytes.seek(to),
         }
     }
 }
