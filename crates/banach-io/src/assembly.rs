@@ -143,11 +143,6 @@ impl<'a> Assembly<'a> {
         (self.rows, self.values) = (rows, values);
     }
 
-    /// The values of a feature, for readers that fill whole columns.
-    pub(crate) fn feature_mut(&mut self, feature: usize) -> &mut [f64] {
-        &mut self.values[feature * self.rows..(feature + 1) * self.rows]
-    }
-
     /// A number in a column of the file; NaN is a missing one.
     pub(crate) fn number(&mut self, place: usize, row: usize, value: f64) -> Result<(), Error> {
         if value.is_nan() {

@@ -13,10 +13,10 @@
 
 mod assembly;
 mod at;
-mod bands;
 mod columns;
 mod error;
 mod field;
+mod growing;
 mod read;
 mod table;
 mod target;

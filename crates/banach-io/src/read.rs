@@ -1,9 +1,13 @@
 //! From a file to a table and a target. Every format has a file of its own here, with one function `read`.
 
+#[cfg(feature = "columnar")]
+mod arrow;
 mod csv;
 mod format;
 mod input;
 mod npy;
+#[cfg(feature = "columnar")]
+mod parquet;
 mod svmlight;
 
 use std::{
@@ -126,6 +130,17 @@ impl Request {
         let format = self.format.or_else(|| Format::of_name(file)).or_else(|| Format::of_bytes(&head));
         match format.unwrap_or(Format::Csv) {
             format @ (Format::Csv | Format::Tsv) => csv::read(input, file, self, format),
+            #[cfg(feature = "columnar")]
+            Format::Parquet => parquet::read(input, file, self),
+            #[cfg(feature = "columnar")]
+            Format::Arrow => arrow::read(input, file, self),
+            #[cfg(not(feature = "columnar"))]
+            Format::Parquet | Format::Arrow => Err(Error::Unsupported {
+                file: file.to_owned(),
+                place: "its format".to_owned(),
+                problem: "this program was built without Parquet and Arrow".to_owned(),
+                instead: "build it with the feature \"columnar\", or write the file as CSV",
+            }),
             Format::Npy => npy::read(input, file, self),
             Format::Npz => npy::read_archive(input, file, self),
             Format::Svmlight => svmlight::read(input, file, self),

@@ -24,7 +24,7 @@ Ctrl-C ends the fit with the best iterate so far and its certificate; a second o
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fit {
-    /// A table: CSV whose first line names the columns (tabs in .tsv), also packed (.gz), or `-` for standard input.
+    /// A table: CSV whose first line names the columns (tabs in .tsv), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
 
     #[command(flatten, next_help_heading = "Columns")]
@@ -189,6 +189,10 @@ pub(crate) enum FormatName {
     Csv,
     /// Text with tabs: .tsv, .tab.
     Tsv,
+    /// Parquet: .parquet, .pq.
+    Parquet,
+    /// Arrow IPC and Feather: .arrow, .feather, .ipc.
+    Arrow,
     /// A matrix, or records with names: .npy.
     Npy,
     /// A matrix X with its columns' feature_names, and further columns by name: .npz.

@@ -26,6 +26,8 @@ impl From<FormatName> for Format {
         match name {
             FormatName::Csv => Self::Csv,
             FormatName::Tsv => Self::Tsv,
+            FormatName::Parquet => Self::Parquet,
+            FormatName::Arrow => Self::Arrow,
             FormatName::Npy => Self::Npy,
             FormatName::Npz => Self::Npz,
             FormatName::Svmlight => Self::Svmlight,

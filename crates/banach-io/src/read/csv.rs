@@ -12,13 +12,16 @@ use csv::{ByteRecord, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
 
-use super::{Format, Request, failed, input::Input};
+use super::{
+    Format, Request, failed,
+    input::{Bound, Input},
+};
 use crate::{
     At, Dataset, Error,
     assembly::{Assembly, MISSING, Role},
-    bands::Bands,
     columns::Names,
     field::{Field, shown},
+    growing::Growing,
 };
 
 /// The bytes that one core parses at a time.
@@ -29,6 +32,7 @@ const START: usize = 1 << 16;
 
 pub(super) fn read(input: Input<'_>, file: &str, request: &Request, format: Format) -> Result<Dataset, Error> {
     let delimiter = request.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
+    let (input, bound) = input.counted().map_err(|error| failed(file, error))?;
     let mut text = Text { stream: input.stream(), buffer: Vec::new(), ended: false, limit: request.memory, file };
     text.skip_mark()?;
     let (first, size) = text.first_record(delimiter)?;
@@ -41,11 +45,15 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request, format: Form
         (Names::numbered(first.len()), 1)
     };
     let assembly = Assembly::new(file, request, names)?;
-    let bands = Bands::new(assembly.features());
-    let mut body = Body { assembly, bands, line, delimiter };
+    // Every row has a line, and a byte for every delimiter and for its end.
+    let least = assembly.roles().len() as u64;
+    let room = bound.map(|Bound { lines, bytes }| (lines + 1).min(bytes / least + 1) as usize);
+    let room = room.filter(|room| assembly.check(*room).is_ok());
+    let rows = Growing::new(assembly.features(), room);
+    let mut body = Body { assembly, rows, line, delimiter };
     body.read(text)?;
-    let Body { mut assembly, bands, .. } = body;
-    assembly.set_values(bands.rows(), bands.into_columns());
+    let Body { mut assembly, rows, .. } = body;
+    assembly.set_values(rows.rows(), rows.into_columns());
     assembly.finish()
 }
 
@@ -141,7 +149,7 @@ impl Text<'_> {
 /// The rows so far.
 struct Body<'a> {
     assembly: Assembly<'a>,
-    bands: Bands,
+    rows: Growing,
     /// The line that comes next.
     line: u64,
     delimiter: u8,
@@ -215,7 +223,7 @@ impl Body<'_> {
 
     /// Takes in the rows of a block, and how many lines it has.
     fn take(&mut self, text: &[u8], mut block: Block) -> Result<(), Error> {
-        let (features, first) = (self.assembly.features(), self.bands.rows());
+        let (features, first) = (self.assembly.features(), self.rows.rows());
         let rows = block.lines.len();
         block.lines.iter().for_each(|line| self.assembly.lines.push(self.line + line));
         let mut targets = block.targets.iter();
@@ -232,9 +240,9 @@ impl Body<'_> {
             if let Some(target) = targets.next() {
                 self.assembly.target_text(first + row, &text[target.clone()])?;
             }
-            self.bands.push(&block.numbers[row * features..(row + 1) * features]);
         }
-        self.assembly.check(self.bands.rows())?;
+        self.assembly.check(first + rows)?;
+        self.rows.push(&block.numbers[..rows * features]);
         if let Some(Fault { line, what }) = block.fault {
             let at = At::Line(self.line + line);
             self.assembly.lines.push(self.line + line);
@@ -243,7 +251,7 @@ impl Body<'_> {
                     let expected = self.assembly.roles().len();
                     Error::Ragged { file: self.assembly.file.to_owned(), at, got, expected }
                 }
-                Wrong::NotFinite(place, value) => self.assembly.not_finite(place, self.bands.rows(), &value),
+                Wrong::NotFinite(place, value) => self.assembly.not_finite(place, self.rows.rows(), &value),
             });
         }
         self.line += block.ends;

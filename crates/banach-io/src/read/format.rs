@@ -10,6 +10,10 @@ pub enum Format {
     Csv,
     /// Fields with tabs between them.
     Tsv,
+    /// Parquet.
+    Parquet,
+    /// The file format of Arrow IPC, which is also Feather's second version.
+    Arrow,
     /// An array of NumPy.
     Npy,
     /// Several arrays of NumPy.
@@ -20,13 +24,15 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Csv, Self::Tsv, Self::Npy, Self::Npz, Self::Svmlight];
+    pub const ALL: [Self; 7] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npy, Self::Npz, Self::Svmlight];
 
     /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
             Self::Npy => "npy",
             Self::Npz => "npz",
             Self::Svmlight => "svmlight",
@@ -38,6 +44,8 @@ impl Format {
         match self {
             Self::Csv => &["csv"],
             Self::Tsv => &["tsv", "tab"],
+            Self::Parquet => &["parquet", "pq"],
+            Self::Arrow => &["arrow", "feather", "ipc"],
             Self::Npy => &["npy"],
             Self::Npz => &["npz"],
             Self::Svmlight => &["svmlight", "svm", "libsvm"],
@@ -53,7 +61,8 @@ impl Format {
 
     /// The format that the first bytes tell, for formats that have a mark there.
     pub(super) fn of_bytes(head: &[u8]) -> Option<Self> {
-        let marks: [(&[u8], Self); 2] = [(b"\x93NUMPY", Self::Npy), (b"PK\x03\x04", Self::Npz)];
+        let marks: [(&[u8], Self); 4] =
+            [(b"PAR1", Self::Parquet), (b"ARROW1", Self::Arrow), (b"\x93NUMPY", Self::Npy), (b"PK\x03\x04", Self::Npz)];
         marks.into_iter().find(|(mark, _)| head.starts_with(mark)).map(|(_, format)| format)
     }
 }

@@ -16,6 +16,13 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// As many bytes as tell a format.
 const HEAD: usize = 8;
 
+/// How much a text is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bound {
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+}
+
 /// The bytes of a file.
 pub(super) enum Input<'a> {
     File(File),
@@ -46,6 +53,24 @@ impl<'a> Input<'a> {
                 Ok((Self::Stream(Box::new(Cursor::new(head.clone()).chain(stream))), head))
             }
         }
+    }
+
+    /// The same bytes, and how many they are and how many lines they have, where that can be known before.
+    pub(super) fn counted(self) -> io::Result<(Self, Option<Bound>)> {
+        let Self::File(mut file) = self else { return Ok((self, None)) };
+        let (mut bound, mut buffer) = (Bound { lines: 0, bytes: 0 }, vec![0; 1 << 18]);
+        loop {
+            let size = match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(size) => size,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            bound.bytes += size as u64;
+            bound.lines += memchr::memchr_iter(b'\n', &buffer[..size]).count() as u64;
+        }
+        file.seek(SeekFrom::Start(0))?;
+        Ok((Self::File(file), Some(bound)))
     }
 
     /// Bytes that can be read in any order. Those of a stream are kept in memory, within the limit.
