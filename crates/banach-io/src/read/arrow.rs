@@ -45,10 +45,10 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Da
     let mut source = input.source(file, request.memory)?;
     // The crate checks what it reads; should a check be missing there, it is no reason to fall over here.
     let read = AssertUnwindSafe(|| Reader::open(&mut source, file, request)?.read(request));
-    catch_unwind(read).unwrap_or_else(|_| Err(damaged(file, "its batches", "they contradict each other")))
+    catch_unwind(read).unwrap_or_else(|_| Err(damaged(file, "its batches", &"they contradict each other")))
 }
 
-fn damaged(file: &str, place: &str, problem: impl ToString) -> Error {
+fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
     Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem: problem.to_string() }
 }
 
@@ -65,7 +65,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn open(source: &'a mut Source, file: &'a str, request: &Request) -> Result<Self, Error> {
-        let wrong = |problem: &str| damaged(file, "its end", problem);
+        let wrong = |problem: &str| damaged(file, "its end", &problem);
         let length = source.length(file)?;
         if length < TAIL + 8 {
             return Err(wrong("it is too short"));
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
             let data = self.block(&block)?;
             self.decoder
                 .read_dictionary(&block, &data.into())
-                .map_err(|error| damaged(self.file, "its labels", error))?;
+                .map_err(|error| damaged(self.file, "its labels", &error))?;
         }
         let (file, blocks) = (self.file, std::mem::take(&mut self.batches));
         let mut rows = 0_usize;
@@ -110,15 +110,15 @@ impl<'a> Reader<'a> {
             let place = format!("batch {}", at + 1);
             let data = self.block(block)?;
             let batch = self.decoder.read_record_batch(block, &data.into());
-            let batch = batch.map_err(|error| damaged(file, &place, error))?;
-            let batch = batch.ok_or_else(|| damaged(file, &place, "it has no rows"))?;
+            let batch = batch.map_err(|error| damaged(file, &place, &error))?;
+            let batch = batch.ok_or_else(|| damaged(file, &place, &"it has no rows"))?;
             if first + batch.num_rows() > rows {
-                return Err(damaged(file, &place, "it has more rows than it says"));
+                return Err(damaged(file, &place, &"it has more rows than it says"));
             }
             first += fill(&mut assembly, batch, first)?;
         }
         if first < rows {
-            return Err(damaged(file, "its batches", format!("they have {first} rows and not {rows}")));
+            return Err(damaged(file, "its batches", &format!("they have {first} rows and not {rows}")));
         }
         assembly.finish()
     }
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
 
     /// The lengths of the description and of the body of a block, and where it is.
     fn extent(&self, block: &Block) -> Result<(u64, u64, u64), Error> {
-        let wrong = || damaged(self.file, "its table of contents", "a batch is not within the file");
+        let wrong = || damaged(self.file, "its table of contents", &"a batch is not within the file");
         let at = u64::try_from(block.offset()).map_err(|_| wrong())?;
         let description = u64::try_from(block.metaDataLength()).map_err(|_| wrong())?;
         let body = u64::try_from(block.bodyLength()).map_err(|_| wrong())?;
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     fn rows(&mut self, block: &Block) -> Result<usize, Error> {
         let (at, size, _) = self.extent(block)?;
         let description = bytes(self.source, self.file, at, size)?;
-        let wrong = |problem: &str| damaged(self.file, &format!("byte {at}"), problem);
+        let wrong = |problem: &str| damaged(self.file, &format!("byte {at}"), &problem);
         let message = root_as_message_with_opts(&verifier(size), after_prefix(&description))
             .map_err(|error| wrong(&error.to_string()))?;
         let batch = message.header_as_record_batch().ok_or_else(|| wrong("there is no batch"))?;
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
     fn block(&mut self, block: &Block) -> Result<Vec<u8>, Error> {
         let (at, size, body) = self.extent(block)?;
         let data = bytes(self.source, self.file, at, size + body)?;
-        let wrong = |problem: &str| damaged(self.file, &format!("byte {at}"), problem);
+        let wrong = |problem: &str| damaged(self.file, &format!("byte {at}"), &problem);
         let (description, body) = data.split_at(size as usize);
         let message = root_as_message_with_opts(&verifier(size), after_prefix(description))
             .map_err(|error| wrong(&error.to_string()))?;
@@ -219,10 +219,10 @@ fn verifier(size: u64) -> VerifierOptions {
 /// Bytes of the file, which are known to be there.
 fn bytes(source: &mut Source, file: &str, at: u64, size: u64) -> Result<Vec<u8>, Error> {
     let place = format!("byte {at}");
-    source.seek(SeekFrom::Start(at)).map_err(|error| damaged(file, &place, error))?;
+    source.seek(SeekFrom::Start(at)).map_err(|error| damaged(file, &place, &error))?;
     let mut bytes = Vec::with_capacity(size as usize);
-    let read = source.take(size).read_to_end(&mut bytes).map_err(|error| damaged(file, &place, error))?;
-    if (read as u64) < size { Err(damaged(file, &place, "it ends too early")) } else { Ok(bytes) }
+    let read = source.take(size).read_to_end(&mut bytes).map_err(|error| damaged(file, &place, &error))?;
+    if (read as u64) < size { Err(damaged(file, &place, &"it ends too early")) } else { Ok(bytes) }
 }
 
 /// Takes in a batch whose first row is `first`; says how many rows it has.

@@ -34,15 +34,15 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Da
         Source::File(opened) => read_chunks(opened, file, request),
         Source::Bytes(bytes) => read_chunks(Bytes::from(bytes.into_inner()), file, request),
     });
-    catch_unwind(read).unwrap_or_else(|_| Err(damaged(file, "its pages", "they contradict each other")))
+    catch_unwind(read).unwrap_or_else(|_| Err(damaged(file, "its pages", &"they contradict each other")))
 }
 
-fn damaged(file: &str, place: &str, problem: impl ToString) -> Error {
+fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
     Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem: problem.to_string() }
 }
 
 fn read_chunks<R: ChunkReader + 'static>(chunks: R, file: &str, request: &Request) -> Result<Dataset, Error> {
-    let reader = SerializedFileReader::new(chunks).map_err(|error| damaged(file, "its end", error))?;
+    let reader = SerializedFileReader::new(chunks).map_err(|error| damaged(file, "its end", &error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
     let names = schema.columns().iter().map(|column| column.path().string()).collect();
@@ -52,7 +52,7 @@ fn read_chunks<R: ChunkReader + 'static>(chunks: R, file: &str, request: &Reques
         let more = usize::try_from(group.num_rows()).ok();
         rows = more
             .and_then(|more| rows.checked_add(more))
-            .ok_or_else(|| damaged(file, "its end", "no number of rows"))?;
+            .ok_or_else(|| damaged(file, "its end", &"no number of rows"))?;
     }
     assembly.allocate(rows)?;
     let roles = assembly.roles().to_vec();
@@ -63,7 +63,7 @@ fn read_chunks<R: ChunkReader + 'static>(chunks: R, file: &str, request: &Reques
         supported(column, file)?;
         let mut first = 0;
         for (at, group) in metadata.row_groups().iter().enumerate() {
-            let wrong = |error: ParquetError| damaged(file, &format!("column {:?}", column.path().string()), error);
+            let wrong = |error: ParquetError| damaged(file, &format!("column {:?}", column.path().string()), &error);
             let pages = reader.get_row_group(at).and_then(|group| group.get_column_reader(place)).map_err(wrong)?;
             let rows = group.num_rows() as usize;
             let mut chunk = Chunk { assembly: &mut assembly, place, first, rows, column };
@@ -149,7 +149,7 @@ impl Chunk<'_, '_> {
                 })
             }
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                Err(damaged(file, "its end", "a column has two types"))
+                Err(damaged(file, "its end", &"a column has two types"))
             }
         }
     }
@@ -178,15 +178,15 @@ impl Chunk<'_, '_> {
             values.clear();
             let most = BATCH.min(end - row);
             let read = pages.read_records(most, optional.then_some(&mut levels), None, &mut values);
-            let (records, found, _) = read.map_err(|error| damaged(file, &name, error))?;
+            let (records, found, _) = read.map_err(|error| damaged(file, &name, &error))?;
             let present = if optional { levels.iter().filter(|level| **level > 0).count() } else { records };
             if records == 0 || records > most || found != present || optional && levels.len() != records {
                 let problem = format!("it ends after {row} rows, and there should be {end}");
-                return Err(damaged(file, &name, problem));
+                return Err(damaged(file, &name, &problem));
             }
             let mut values = values.iter();
             for at in 0..records {
-                if optional && levels[at] == 0 {
+                if optional && levels.get(at) == Some(&0) {
                     self.assembly.missing(self.place, row + at, "null");
                 } else if let Some(value) = values.next() {
                     take(self, row + at, value)?;

@@ -191,6 +191,9 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Where columns start, the rows of their values, and these.
+type Compressed = (Vec<usize>, Vec<usize>, Vec<f64>);
+
 /// Entries by rows into compressed columns. First the values find their places and their chunks are given back, then the
 /// rows, so that beside the result there is never more than a quarter of it. A column that stands twice in a row is an error.
 fn compress(
@@ -199,7 +202,7 @@ fn compress(
     columns: Vec<Vec<u32>>,
     values: Vec<Vec<f64>>,
     sizes: &[u32],
-) -> Result<(Vec<usize>, Vec<usize>, Vec<f64>), (usize, usize)> {
+) -> Result<Compressed, (usize, usize)> {
     let feature = |column: u32| Some(features[column as usize] as usize).filter(|feature| *feature < count);
     let mut starts = vec![0; count + 1];
     columns.iter().flatten().filter_map(|&column| feature(column)).for_each(|feature| starts[feature + 1] += 1);
