@@ -56,20 +56,20 @@ fn read_chunks<R: ChunkReader + 'static>(chunks: R, file: &str, request: &Reques
     }
     assembly.allocate(rows)?;
     let roles = assembly.roles().to_vec();
-    for (place, column) in schema.columns().iter().enumerate() {
-        if roles[place] == Role::Dropped {
-            continue;
-        }
-        supported(column, file)?;
-        let mut first = 0;
-        for (at, group) in metadata.row_groups().iter().enumerate() {
+    let kept = || schema.columns().iter().enumerate().filter(|(place, _)| roles[*place] != Role::Dropped);
+    kept().try_for_each(|(_, column)| supported(column, file))?;
+    let mut first = 0;
+    for (at, group) in metadata.row_groups().iter().enumerate() {
+        // Opening a group takes time in proportion to its columns, so it is done once.
+        let opened = reader.get_row_group(at).map_err(|error| damaged(file, &format!("group {}", at + 1), &error))?;
+        let rows = group.num_rows() as usize;
+        for (place, column) in kept() {
             let wrong = |error: ParquetError| damaged(file, &format!("column {:?}", column.path().string()), &error);
-            let pages = reader.get_row_group(at).and_then(|group| group.get_column_reader(place)).map_err(wrong)?;
-            let rows = group.num_rows() as usize;
+            let pages = opened.get_column_reader(place).map_err(wrong)?;
             let mut chunk = Chunk { assembly: &mut assembly, place, first, rows, column };
             chunk.read(pages, file)?;
-            first += rows;
         }
+        first += rows;
     }
     assembly.finish()
 }
