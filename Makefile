@@ -5,7 +5,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: help demo test test-rust test-python install develop lint fmt clippy doc types bench bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python bench bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -22,7 +22,7 @@ test-rust: ## the tests of the library and of the command
 	$(CARGO) test --workspace --exclude banach-py --locked
 
 test-python: install ## the tests of the Python package, as it is installed
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest --quiet --numprocesses 2
 
 # An environment with the Python package and all that its tests and examples need.
 VENV := target/venv
@@ -39,11 +39,14 @@ install: $(VENV)/installed ## the Python package and the command, into target/ve
 develop: $(VENV)/installed ## the same from the source tree, for work on the package: no installing after a change of Python files
 	. $(VENV)/bin/activate && maturin develop --quiet --locked
 
-lint: fmt clippy doc types ## everything that is not a test
+docs: $(VENV)/installed ## the book, into target/book
+	$(VENV)/bin/zensical build --strict
 
-types: install ## the types of the Python package, and its stubs against the binary
-	$(VENV)/bin/python -m mypy python/banach
-	$(VENV)/bin/python -m mypy.stubtest banach._core
+lint: fmt clippy doc docs lint-python ## everything that is not a test; the types of Python are tests
+
+lint-python: $(VENV)/installed
+	$(VENV)/bin/ruff check python examples experiments
+	$(VENV)/bin/ruff format --check python examples experiments
 
 fmt:
 	$(CARGO) fmt --all --check

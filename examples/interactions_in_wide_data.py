@@ -53,7 +53,9 @@ print(f"Lasso on the genes:    R^2 {r2_score(y_test, linear.predict(X_test)):.3f
 begin = time.perf_counter()
 model = LpRegressorCV(kernel="anova", degree=(1, 2), p=1.05, Cs=6 if QUICK else 20, tol=1e-10).fit(X_train, y_train)
 seconds = time.perf_counter() - begin
-print(f"genes and pairs:       R^2 {model.score(X_test, y_test):.3f}, fitted in {seconds:.1f} s by the {model.route_} route")
+print(
+    f"genes and pairs:       R^2 {model.score(X_test, y_test):.3f}, fitted in {seconds:.1f} s by the {model.route_} route"
+)
 
 # %%
 # Which monomials matter, by an exact search over all of them. The intervals and the last line are proven from the duality

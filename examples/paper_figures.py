@@ -47,7 +47,9 @@ axes[0].legend(frameon=False, fontsize="small")
 # Right: the weights that are found, beside the true ones. At p = 4/3 they are shrunk, and many small ones are not zero.
 
 estimate, truth = np.array(figure1["estimate"]), figure1["truth"]
-markers, stems, _ = axes[1].stem([j for j, _ in truth], [w for _, w in truth], linefmt="#E69F00", markerfmt="o", basefmt=" ")
+markers, stems, _ = axes[1].stem(
+    [j for j, _ in truth], [w for _, w in truth], linefmt="#E69F00", markerfmt="o", basefmt=" "
+)
 markers.set(markersize=6, label="true")
 axes[1].plot(estimate, color="#0072B2", linewidth=0.8, label="found, p = 4/3")
 axes[1].set(xlabel="variable", ylabel="weight")

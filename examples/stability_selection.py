@@ -46,7 +46,9 @@ print(found.caption)
 shuffled = np.random.default_rng(0).permutation(y)
 nothing = stability_selection(LpClassifierCV(p=1.1, Cs=10).fit(X, shuffled), k=10, n_pairs=PAIRS)
 most = nothing["frequency"].max()
-print(f"\nshuffled labels: {int(nothing['stable'].sum())} stable genes, the most frequent in {100 * most:.0f} % of the fits")
+print(
+    f"\nshuffled labels: {int(nothing['stable'].sum())} stable genes, the most frequent in {100 * most:.0f} % of the fits"
+)
 
 # %%
 # Both as pictures.

@@ -22,6 +22,7 @@ from ._display import (
     StabilityDisplay,
 )
 from ._equation import Equation
+from ._files import load, save
 from ._functions import gram_tensor, reproduce, stability_selection
 from ._path import LpPath, lp_path
 from ._regressor import LpRegressor
@@ -47,7 +48,9 @@ __all__ = [
     "datasets",
     "gram_tensor",
     "kernels",
+    "load",
     "lp_path",
     "reproduce",
+    "save",
     "stability_selection",
 ]

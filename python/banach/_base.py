@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from collections.abc import Iterable, Mapping
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from . import _core, _names, _parameters
+from . import _core, _names, _parameters, kernels
 from ._equation import Equation, equation
 from ._progress import Bar
 from ._table import Table
@@ -20,17 +24,67 @@ from ._table import Table
 #: What ends a search for the largest monomials.
 _NODES = 5_000_000
 
+#: What a fit leaves behind.
+_OF_A_FIT = (
+    "dual_coef_",
+    "intercept_",
+    "coef_",
+    "duality_gap_",
+    "primal_value_",
+    "dual_value_",
+    "n_iter_",
+    "n_evaluations_",
+    "route_",
+    "status_",
+)
+
+_FOLDER = os.path.dirname(__file__)
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """The same array, or a copy if its numbers begin between machine words, as they may in a file or a record array."""
+    return array if array.flags.aligned else array.copy(order="K")
+
 
 def table_of(X: Any) -> Any:
     """A table as the compiled part takes it: an array, or the parts of a sparse matrix by columns."""
     if not scipy.sparse.issparse(X):
-        return X
+        return aligned(X)
     X = scipy.sparse.csc_array(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    data = np.ascontiguousarray(X.data, dtype=np.float64)
+    data = aligned(np.ascontiguousarray(X.data, dtype=np.float64))
     return X.shape, X.indptr.astype(np.uintp), X.indices.astype(np.uintp), data
+
+
+def rows_of(splits: Iterable[Any], n_samples: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Splits by the numbers of their samples, which may be given as lists, from the end or as masks."""
+    rows = np.arange(n_samples)
+    return [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warns at the line of the user's that called this package."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == _FOLDER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_convergence(message: str) -> None:
+    """Warns that an answer is not as good as was asked for."""
+    warn(message, ConvergenceWarning)
+
+
+def warn_of_fits(what: str, unconverged: int, advice: str = "Standardise X, or raise max_iter or tol.") -> None:
+    """Warns of fits that did not converge and count all the same."""
+    if unconverged:
+        fits = "1 fit" if unconverged == 1 else f"{unconverged} fits"
+        warn_of_convergence(
+            f"{fits} of the {what} did not converge, and count{'s' * (unconverged == 1)} all the same. {advice}"
+        )
 
 
 class LpModel(BaseEstimator):
@@ -41,8 +95,9 @@ class LpModel(BaseEstimator):
 
     def _spec(self, **changes: Any) -> _core.Spec:
         """The parameters, checked; ``changes`` stand in for those that a search varies."""
-        told = {**self.get_params(deep=False), **changes}
-        kernel = _parameters.kernel(
+        # Attributes rather than get_params: a subclass may have fewer parameters.
+        told = {**vars(self), **changes}
+        kernel = kernels.chosen(
             told["kernel"],
             degree=told["degree"],
             coef0=told["coef0"],
@@ -69,16 +124,25 @@ class LpModel(BaseEstimator):
         )
 
     def _check_X(self, X: Any) -> Any:
-        X = validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64)
+        X = validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64, order="F")
         return table_of(X)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "_model")
+
+    def _forget(self) -> None:
+        """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
+        for name in ("_model", *_OF_A_FIT):
+            self.__dict__.pop(name, None)
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return aligned(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
     def _bar(self, what: str, fits: int) -> Bar:
-        return Bar(what, fits, self.verbose)
+        verbose = self.verbose if isinstance(self.verbose, bool) else _parameters.whole("verbose", self.verbose)
+        return Bar(what, fits, int(verbose))
 
     def _adopt(self, model: _core.Model) -> None:
         """Takes over what a fit has found."""
@@ -101,15 +165,17 @@ class LpModel(BaseEstimator):
             "stalled": "no step makes further progress",
         }.get(status, status)
         advice = "Raise max_iter" if status == "iteration_limit" else "Standardise X, lower C, take p farther from 1"
-        warnings.warn(
+        warn_of_convergence(
             f"The fit did not converge: {why}. The relative duality gap is {self.duality_gap_:.2e}, and "
-            f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough.",
-            ConvergenceWarning,
-            stacklevel=4,
+            f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough."
         )
 
+    def _warn_of_fits(self, what: str, unconverged: int) -> None:
+        warn_of_fits(what, unconverged)
+
     def _names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
+        # A model that was loaded into a pipeline has names, and yet sees arrays.
+        names = getattr(self, "feature_names_in_", getattr(self, "_stored_names", None))
         return None if names is None else [str(name) for name in names]
 
     def _splits(self, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -117,11 +183,12 @@ class LpModel(BaseEstimator):
         classes = self._task == "classification"
         targets = self._model.targets
         y = targets if classes else targets.T
-        return list(check_cv(cv, targets if classes else None, classifier=classes).split(y, targets if classes else None))
+        splitter = check_cv(cv, targets if classes else None, classifier=classes)
+        return rows_of(splitter.split(y, targets if classes else None), len(y))
 
     def _decision(self, X: Any) -> np.ndarray:
         """One row per function."""
-        check_is_fitted(self, "_model")
+        self._check_fitted()
         return self._model.decision(self._check_X(X))
 
     def __sklearn_tags__(self) -> Any:
@@ -149,7 +216,7 @@ class LpModel(BaseEstimator):
             interval that contains the weight at the optimum where the loss allows one. ``complete``, ``set_proven`` and
             ``order_proven`` tell what is proven of the list.
         """
-        check_is_fitted(self, "_model")
+        self._check_fitted()
         k = _parameters.whole("k", k, "a whole number >= 1", least=1)
         top = self._model.top(_parameters.whole("output", output), k, _NODES, _parameters.real("seconds", seconds))
         monomials, names = top["monomials"], self._names()
@@ -176,12 +243,38 @@ class LpModel(BaseEstimator):
             Columns ``variable`` and ``share``, largest first. The attributes ``degrees`` (pairs of a degree and its
             share), ``order`` (the numbers of the variables) and ``error`` (what rounding may have done) tell the rest.
         """
-        check_is_fitted(self, "_model")
+        self._check_fitted()
         found = self._model.relevance(_parameters.whole("output", output))
         shares, names = found["variables"], self._names()
         order = np.argsort(-shares, kind="stable")
         columns = {"variable": [_names.variable(names, j) for j in order], "share": shares[order]}
         return Table(columns, degrees=found["degrees"], order=order, error=found["error"], norm=found["norm"])
+
+    def pair_relevance(self, k: int = 10, *, output: int = 0) -> Table:
+        """How much pairs of variables matter: the share of ``||w||_p^p`` on the monomials that involve both.
+
+        Parameters
+        ----------
+        k : int
+            Of the k variables that matter most, every pair.
+        output : int
+            Which function, of several outputs or classes.
+
+        Returns
+        -------
+        Table
+            Columns ``first``, ``second`` and ``share``, largest first.
+        """
+        self._check_fitted()
+        k, output = _parameters.whole("k", k, "a whole number >= 2", least=2), _parameters.whole("output", output)
+        variables = sorted(int(j) for j in self.relevance(output=output).order[:k])
+        pairs, names = self._model.pair_shares(output, variables), self._names()
+        columns = {
+            "first": [_names.variable(names, i) for i, _, _ in pairs],
+            "second": [_names.variable(names, j) for _, j, _ in pairs],
+            "share": np.array([share for _, _, share in pairs]),
+        }
+        return Table(columns)
 
     def equation(self, k: int = 5, *, output: int = 0, refit: bool = True, cv: Any = None) -> Equation:
         """The model as a formula of at most k monomials.
@@ -205,13 +298,13 @@ class LpModel(BaseEstimator):
             ``str(equation)``, ``equation.latex()``, ``equation.to_dict()``, ``equation.to_pipeline()`` (scikit-learn
             only, works without banach) and ``equation.predict(X)``.
         """
-        check_is_fitted(self, "_model")
+        self._check_fitted()
         return equation(self, k, output=output, refit=refit, cv=cv)
 
     def explain(self, k: int = 10) -> str:
         """A page of text: the fit and its certificate, the route and why it was taken, the largest monomials and the
         variables that matter."""
-        check_is_fitted(self, "_model")
+        self._check_fitted()
         parts = [str(self._model), self._model.plan]
         for output in range(len(self._model.relative_gaps)):
             title = self._output_title(output)
@@ -226,8 +319,19 @@ class LpModel(BaseEstimator):
             parts.append(f"{Table(shown)}\nBy degree: {by_degree}")
         return "\n\n".join(parts)
 
+    def save(self, path: Any) -> None:
+        """Writes the fitted model to a file, for :func:`banach.load` and the ``banach`` command; of a search, the model
+        that it chose."""
+        from ._files import save
+
+        save(self, path)
+
     def _output_title(self, output: int) -> str:
-        return "The largest monomials" if len(self._model.relative_gaps) == 1 else f"The largest monomials of output {output}"
+        return (
+            "The largest monomials"
+            if len(self._model.relative_gaps) == 1
+            else f"The largest monomials of output {output}"
+        )
 
     def plot_features(self, k: int = 10, *, output: int = 0, ax: Any = None, **kwargs: Any) -> Any:
         """Draws the largest monomials; see :class:`banach.FeaturesDisplay`."""
@@ -254,11 +358,15 @@ class LpModel(BaseEstimator):
         return PathDisplay.from_estimator(self, Cs=Cs, k=k, output=output, ax=ax, **kwargs)
 
 
-def _top_caption(top: dict[str, Any]) -> str:
+def _top_caption(top: Mapping[str, Any]) -> str:
+    if top["complete"] and not top["monomials"]:
+        return "No monomial has a weight: the model is its constant."
     if top["order_proven"]:
         return "Proven to be the largest at the optimum, in this order."
     if top["set_proven"]:
         return "Proven to be the largest at the optimum; their order is not."
     if top["complete"]:
         return "The largest of this model."
-    return f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."
+    return (
+        f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."
+    )

@@ -33,10 +33,12 @@ class _Classification(ClassifierMixin, LpModel):
         y = column_or_1d(y, warn=True)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y has one class, {self.classes_[0]!r}; a classifier needs at least two classes")
+            raise ValueError(f"y has one class, {self.classes_[0]!s}; a classifier needs at least two classes")
         weights = self._weights(sample_weight, X)
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, y)
+            if not (balance >= 0).all():
+                raise _parameters.refused("class_weight", self.class_weight, "weights >= 0")
             weights = balance if weights is None else weights * balance
         if weights is not None:
             self._check_presence(codes, weights)
@@ -58,11 +60,9 @@ class _Classification(ClassifierMixin, LpModel):
 
     def _adopt(self, model: _core.Model) -> None:
         super()._adopt(model)
-        self.dual_coef_, self.intercept_ = model.alpha, model.intercept
-        if model.weights is not None:
-            self.coef_ = model.weights
-        elif hasattr(self, "coef_"):
-            del self.coef_
+        self.dual_coef_, self.intercept_, weights = model.alpha, model.intercept, model.weights
+        if weights is not None:
+            self.coef_ = weights
 
     def _output_title(self, output: int) -> str:
         if self._functions == 1:
@@ -85,9 +85,7 @@ class _Classification(ClassifierMixin, LpModel):
 
         With more than two classes, the probabilities of each against the rest are divided by their sum.
         """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "_model")
+        self._check_fitted()
         return np.ascontiguousarray(self._model.probabilities(self._check_X(X)).T)
 
     @available_if(_has_probabilities)
@@ -183,6 +181,7 @@ class LpClassifier(_Classification):
         -------
         self
         """
+        self._forget()
         spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
         X, codes, weights = self._check_data(X, y, sample_weight)
         with self._bar("fit", self._functions) as bar:

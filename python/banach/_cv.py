@@ -2,59 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from . import _core, _parameters, kernels
-from ._base import LpModel
-from ._classifier import _Classification, labels
+from . import _core, _exp, _parameters
+from ._base import LpModel, rows_of, warn, warn_of_convergence
+from ._classifier import _Classification
 from ._doc import with_parameters
+from ._held_out import KnownLabels, KnownNumbers
+from ._held_out import scores as scored
 from ._regressor import _Regression
-
-
-class _HeldOut:
-    """Stands in for a fitted model before a scorer of scikit-learn: its predictions are known already."""
-
-    def __init__(self, decisions: np.ndarray) -> None:
-        self.decisions = decisions
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Any, y: Any) -> Any:
-        return self
-
-
-class _HeldOutNumbers(RegressorMixin, _HeldOut):
-    def predict(self, X: Any) -> np.ndarray:
-        return self.decisions[0] if len(self.decisions) == 1 else self.decisions.T
-
-
-class _HeldOutLabels(ClassifierMixin, _HeldOut):
-    def __init__(self, decisions: np.ndarray, classes: np.ndarray) -> None:
-        super().__init__(decisions)
-        self.classes_ = classes
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        return self.decisions[0] if len(self.decisions) == 1 else self.decisions.T
-
-    def predict(self, X: Any) -> np.ndarray:
-        return self.classes_[labels(self.decisions)]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        positive = 0.5 * (1 + np.tanh(0.5 * self.decisions))
-        if len(positive) == 1:
-            return np.column_stack([1 - positive[0], positive[0]])
-        return (positive / positive.sum(axis=0)).T
 
 
 class _Search(LpModel):
@@ -63,13 +25,31 @@ class _Search(LpModel):
     def _stand_in(self, decisions: np.ndarray) -> Any:
         raise NotImplementedError
 
-    def _options(self, X: Any) -> list[dict[str, Any]]:
-        """Every combination of what is searched beside C."""
-        options = []
+    def _options(self, X: Any, weights: np.ndarray | None) -> list[dict[str, Any]]:
+        """Every combination of what is searched beside C, of the parameters that the kernel has."""
+        name = self.kernel if isinstance(self.kernel, str) else ""
+        options: list[dict[str, Any]] = []
         for p in self._exponents():
             for degree in self._degrees(p):
-                options += [{"p": p, "degree": degree, "scale": scale} for scale in self._scales(p, X)]
+                of_degree: dict[str, Any] = {"p": p}
+                if name in ("poly", "anova") or (name == "exp" and isinstance(degree, tuple)):
+                    of_degree["degree"] = degree
+                scales = self._scales(p, X, weights)
+                options += (
+                    [{**of_degree, "scale": scale} for scale in scales] if name in ("poly", "exp") else [of_degree]
+                )
+        if isinstance(self.normalize_kernel, str):
+            if self.normalize_kernel != "auto":
+                raise _parameters.refused("normalize_kernel", self.normalize_kernel, "'auto', True or False")
+            return [{**option, "normalize_kernel": name == "exp"} for option in options]
         return options
+
+    def _check_fitted(self) -> None:
+        if hasattr(self, "cv_results_") and not hasattr(self, "_model"):
+            raise NotFittedError(
+                f"This {type(self).__name__} has searched with refit=False and has no model; use refit=True, or best_params_"
+            )
+        super()._check_fitted()
 
     def _listed(self, name: str) -> list[Any]:
         """What is searched of a parameter: a list, or one value."""
@@ -84,133 +64,117 @@ class _Search(LpModel):
         return isinstance(self.kernel, str) and self.kernel == "exp"
 
     def _exponents(self) -> list[float]:
-        if isinstance(self.p, str):
-            if self.p != "auto":
-                raise _parameters.refused("p", self.p, "'auto', a number with 1 < p <= 2 or a list of such numbers")
-            return list(_EXPONENTS) if self._is_exp else [4 / 3]
-        return [_parameters.real("p", p, "a number with 1 < p <= 2") for p in self._listed("p")]
+        allowed = "'auto', a number with 1 < p <= 2 or a list of such numbers"
+        if isinstance(self.p, str) and self.p == "auto":
+            return list(_exp.EXPONENTS) if self._is_exp else [4 / 3]
+        exponents = [_parameters.real("p", p, allowed) for p in self._listed("p")]
+        if not all(1 < p <= 2 for p in exponents):
+            raise _parameters.refused("p", self.p, allowed)
+        return exponents
 
     def _degrees(self, p: float) -> list[Any]:
         """For exp, all degrees can be had by a Gram tensor alone, which takes q = 2, 4, 6, 8 and few samples."""
-        if not self._is_exp or isinstance(self.degree, (list, tuple)):
-            return self._listed("degree") if isinstance(self.degree, list) else [self.degree]
-        tensor = min(abs(p / (p - 1) - q) for q in (2, 4, 6, 8)) < 1e-9
-        return [self.degree] if tensor and not isinstance(self.p, str) else [(0, _highest_degree(self.n_features_in_))]
+        if self._is_exp and not isinstance(self.degree, (list, tuple)):
+            tensor = min(abs(p / (p - 1) - q) for q in (2, 4, 6, 8)) < 1e-9
+            if isinstance(self.p, str) or not tensor:
+                return [(0, _exp.highest_degree(self.n_features_in_))]
+        return self._listed("degree")
 
-    def _scales(self, p: float, X: Any) -> list[Any]:
+    def _scales(self, p: float, X: Any, weights: np.ndarray | None) -> list[Any]:
         if not isinstance(self.scale, str):
             return self._listed("scale")
         if self.scale != "auto":
             raise _parameters.refused("scale", self.scale, "'auto', a number > 0 or a list of such numbers")
-        return _scales(p, X) if self._is_exp else [1.0]
+        return _exp.scales(p, X, weights) if self._is_exp else [1.0]
 
     def _spec(self, **changes: Any) -> _core.Spec:
+        # What is searched and does not matter for this kernel has no value of its own.
+        plain: dict[str, Any] = {"degree": 2, "scale": 1.0}
         if isinstance(self.normalize_kernel, str):
-            if self.normalize_kernel != "auto":
-                raise _parameters.refused("normalize_kernel", self.normalize_kernel, "'auto', True or False")
-            changes["normalize_kernel"] = self._is_exp
-        return super()._spec(**changes)
+            plain["normalize_kernel"] = False
+        return super()._spec(**{name: value for name, value in plain.items() if name not in changes}, **changes)
 
     def _search(self, X: Any, y: np.ndarray, target: Any, weights: np.ndarray | None, groups: Any) -> _core.Spec:
         """Fills the results, and returns the parameters of the best choice."""
-        options = self._options(X)
+        options = self._options(X, weights)
         tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
         specs = [self._spec(**option, tol=tol) for option in options]
-        Cs, count = self._grid()
-        rows = np.arange(len(target))
+        Cs, count = _parameters.grid(self.Cs)
         splitter = check_cv(self.cv, target, classifier=self._task == "classification")
-        splits = [(train, test) for train, test in splitter.split(rows, target, groups)]
+        splits = rows_of(splitter.split(np.zeros(len(target)), target, groups), len(target))
+        self._check_splits(splits, target)
         given = [(train.tolist(), test.tolist()) for train, test in splits]
-        functions = self._functions
-        each = (len(Cs) if Cs is not None else count) * len(splits) * functions
-        results, refused = [], []
+        each = (count or len(Cs or ())) * len(splits) * self._functions
+        results: list[tuple[dict[str, Any], Any]] = []
         with self._bar("cross-validation", each * len(specs)) as bar:
             for option, spec in zip(options, specs, strict=True):
                 try:
-                    found = spec.cross_validate(
-                        X, y, weights, Cs=Cs, count=count, splits=given, progress=bar.callback
-                    )
+                    found = spec.cross_validate(X, y, weights, Cs=Cs, count=count, splits=given, progress=bar.callback)
                 except ValueError as error:
                     # One scale of several may be out of the kernel's range for these data.
-                    if len(specs) == 1:
+                    if len(specs) == 1 or (option is options[-1] and not results):
                         raise
-                    refused.append((option, error))
-                    continue
-                results.append((option, found))
+                    warn(f"{option} is left out of the search: {error}", FitFailedWarning)
+                else:
+                    results.append((option, found))
                 bar.add(each)
-        if not results:
-            raise refused[0][1]
         self._collect(results, splits, target)
-        return self._spec(**results[self._best[0]][0])
+        self._warn_of_search([found for _, found in results], tol)
+        return self._spec(**{name: value for name, value in self.best_params_.items() if name != "C"})
 
-    def _grid(self) -> tuple[list[float] | None, int]:
-        if isinstance(self.Cs, numbers.Integral):
-            return None, _parameters.whole("Cs", self.Cs, "a whole number >= 1 or a list of numbers > 0", least=1)
-        allowed = "a whole number >= 1 or a list of numbers > 0"
-        try:
-            values = [_parameters.real("Cs", C, allowed) for C in self.Cs]
-        except TypeError:
-            raise _parameters.refused("Cs", self.Cs, allowed) from None
-        return values, 0
+    def _check_splits(self, splits: list[Any], target: Any) -> None:
+        """Whatever a search asks of its splits."""
 
-    def _collect(self, results: list[Any], splits: list[Any], target: Any) -> None:
-        params, scores, errors, unconverged, worst = [], [], [], 0, 0.0
-        places = []
-        scorer = None if self.scoring is None else check_scoring(self._stand_in(np.zeros((1, 1))), self.scoring)
-        for at, (option, found) in enumerate(results):
-            score = -found["losses"] if scorer is None else self._scores(scorer, found["decisions"], splits, target)
-            weights = found["weights"] if scorer is None else np.ones_like(score)
-            unconverged += int(found["unconverged"].sum())
-            worst = max(worst, float(found["gaps"].max()))
-            for place, C in enumerate(found["Cs"]):
-                params.append({"C": float(C), **option})
-                places.append((at, place))
-                scores.append(score[place])
-                errors.append(weights[place])
-        scores, weights = np.array(scores), np.array(errors)
-        known = (weights > 0) & np.isfinite(scores)
-        total = np.where(known, weights, 0).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(known, weights * scores, 0).sum(axis=1) / total
-            std = np.sqrt(np.where(known, weights * (scores - mean[:, None]) ** 2, 0).sum(axis=1) / total)
+    def _collect(self, results: list[tuple[dict[str, Any], Any]], splits: list[Any], target: Any) -> None:
+        """The scores of every choice, and the best of them."""
+        scorer = self._scorer()
+        if scorer is None:
+            # The library's score, in which splits count by the weights of their samples.
+            scores = np.concatenate([-found["losses"] for _, found in results])
+            weights = np.concatenate([found["weights"] for _, found in results])
+        else:
+            of_option = (scored(scorer, self._stand_in, found["decisions"], splits, target) for _, found in results)
+            scores = np.concatenate(list(of_option))
+            weights = np.ones_like(scores)
+        params = [{"C": float(C), **option} for option, found in results for C in found["Cs"]]
+        mean, std, error = _moments(scores, weights)
         if not np.isfinite(mean).any():
-            raise ValueError("no choice has a finite held-out score; look at the scale of X and y")
+            raise ValueError("no choice has a finite held-out score; look at the scale of X and y, and at scoring")
         self.n_splits_ = len(splits)
         self.cv_results_ = {
-            **{f"param_{name}": np.array([_plain(param[name]) for param in params], dtype=object) for name in params[0]},
+            **{f"param_{name}": _objects([param[name] for param in params]) for name in params[0]},
             "params": params,
             **{f"split{at}_test_score": scores[:, at] for at in range(len(splits))},
             "mean_test_score": mean,
             "std_test_score": std,
+            "standard_error_test_score": error,
             "rank_test_score": rankdata(-np.nan_to_num(mean, nan=-np.inf), method="min").astype(np.int32),
         }
         best = int(np.nanargmax(mean))
-        if self.one_standard_error and len(splits) > 1:
-            limit = mean[best] - std[best] / np.sqrt(len(splits) - 1)
-            same = [at for at in range(len(params)) if places[at][0] == places[best][0] and mean[at] >= limit]
-            best = min(same, key=lambda at: params[at]["C"])
+        if _parameters.boolean("one_standard_error", self.one_standard_error) and np.isfinite(error[best]):
+            best = _simplest(params, mean, best, mean[best] - error[best])
         self.best_index_, self.best_params_, self.best_score_ = best, params[best], float(mean[best])
         self.C_ = params[best]["C"]
-        self._best = places[best]
-        if unconverged:
-            warnings.warn(
-                f"{unconverged} fits of the cross-validation did not converge: the largest relative duality gap is "
-                f"{worst:.2e}, and {max(self.tol, _SEARCH_TOL):.2e} was asked for. Their scores count all the same. Standardise X, or "
-                "raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
-    def _scores(self, scorer: Any, decisions: list[np.ndarray], splits: list[Any], target: Any) -> np.ndarray:
-        values = np.empty((len(decisions[0]), len(splits)))
-        for fold, ((_, test), of_fold) in enumerate(zip(splits, decisions, strict=True)):
-            for place, decision in enumerate(of_fold):
-                values[place, fold] = scorer(self._stand_in(decision), test[:, None], target[test])
-        return values
+    def _scorer(self) -> Any:
+        if self.scoring is None:
+            return None
+        if not isinstance(self.scoring, str) and not callable(self.scoring):
+            raise _parameters.refused("scoring", self.scoring, "None, the name of a score or a callable")
+        return check_scoring(self._stand_in(np.zeros((1, 1))), self.scoring)
+
+    def _warn_of_search(self, found: list[Any], tol: float) -> None:
+        unconverged = sum(int(one["unconverged"].sum()) for one in found)
+        if unconverged:
+            worst = max(float(one["gaps"].max()) for one in found)
+            warn_of_convergence(
+                f"{unconverged} fits of the cross-validation did not converge: the largest relative duality gap is "
+                f"{worst:.2e}, and {tol:.2e} was asked for. Their scores count all the same. Standardise X, or raise "
+                "max_iter or tol."
+            )
 
     def _refit(self, spec: _core.Spec, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         if not _parameters.boolean("refit", self.refit):
-            self.__dict__.pop("_model", None)
             return
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, self.C_, bar.callback))
@@ -225,42 +189,35 @@ class _Search(LpModel):
 #: The relative gap that the fits of a search reach: scores do not need more digits. The final fit goes on to ``tol``.
 _SEARCH_TOL = 1e-6
 
-#: Exponents that are tried for the exponential kernel, unless one is given.
-_EXPONENTS = (4 / 3, 1.1, 1.05)
+
+def _moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, standard deviation and standard error of the mean of every row, over the splits whose score is known."""
+    weights = np.where(np.isfinite(scores), weights, 0.0)
+    scores = np.where(np.isfinite(scores), scores, 0.0)
+    known = (weights > 0).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = weights.sum(axis=1)
+        mean = (weights * scores).sum(axis=1) / total
+        deviation = np.sqrt((weights * (scores - mean[:, None]) ** 2).sum(axis=1) / total)
+        return mean, deviation, np.where(known > 1, deviation / np.sqrt(np.maximum(known - 1, 1)), np.nan)
 
 
-def _scales(p: float, X: Any) -> list[float]:
-    """Scales of the exponential kernel that suit the size of the data.
+def _simplest(params: list[dict[str, Any]], mean: np.ndarray, best: int, limit: float) -> int:
+    """The smallest C that reaches a limit, of those that differ from the best in nothing else."""
 
-    With a scale of ``r^q`` the variables are multiplied by r before the monomials are formed. The r that are tried bring
-    ``sum_j x_j^4`` to a few hundredths up to 1 on average, for every p but 2, whose kernel is that of Gauss but for its
-    normalisation and is tried more widely.
-    """
-    x = X[3] if isinstance(X, tuple) else X
-    n_samples = X[0][0] if isinstance(X, tuple) else len(X)
-    order = 2 if p == 2 else 4
-    # Entries may be as large as 1e200.
-    largest = np.abs(x).max(initial=0.0)
-    if largest == 0:
-        return [1.0]
-    mean = np.sum((x / largest) ** order) / n_samples
-    shares = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if p == 2 else (0.03, 0.1, 0.3, 1.0)
-    q = p / (p - 1)
-    scales = (np.exp(q / order * (np.log(s / mean) - order * np.log(largest))) for s in shares)
-    # Six digits, so that the order in which the samples are summed does not show.
-    return [float(f"{scale:.6g}") for scale in scales]
+    def others(at: int) -> dict[str, Any]:
+        return {name: value for name, value in params[at].items() if name != "C"}
+
+    as_good = [at for at in range(len(params)) if mean[at] >= limit and others(at) == others(best)]
+    return min(as_good, key=lambda at: params[at]["C"])
 
 
-def _highest_degree(n_features: int) -> int:
-    """Where the exponential kernel is cut if all degrees cannot be had: as high as a few thousand monomials allow."""
-    for degree in range(15, 3, -1):
-        if math.comb(n_features + degree, degree) <= 5_000:
-            return degree
-    return 3 if math.comb(n_features + 3, 3) <= 25_000 else 2
-
-
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, (tuple, kernels.Kernel)) else value
+def _objects(values: list[Any]) -> np.ndarray:
+    """An array of anything, such as pairs."""
+    array = np.empty(len(values), dtype=object)
+    for at, value in enumerate(values):
+        array[at] = value
+    return array
 
 
 @with_parameters
@@ -337,7 +294,7 @@ class LpRegressorCV(_Search, _Regression):
         self.verbose = verbose
 
     def _stand_in(self, decisions: np.ndarray) -> Any:
-        return _HeldOutNumbers(decisions)
+        return KnownNumbers(decisions)
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Searches, and fits the best choice.
@@ -353,8 +310,8 @@ class LpRegressorCV(_Search, _Regression):
         -------
         self
         """
+        self._forget()
         X, y, weights = self._check_data(X, y, sample_weight)
-        self._functions = len(y)
         spec = self._search(X, y, y[0] if self._single else y.T, weights, groups)
         self._refit(spec, X, y, weights)
         return self
@@ -432,7 +389,16 @@ class LpClassifierCV(_Search, _Classification):
         self.verbose = verbose
 
     def _stand_in(self, decisions: np.ndarray) -> Any:
-        return _HeldOutLabels(decisions, self.classes_)
+        probabilities = self._spec(p=2.0).probabilities if self.loss == "logistic" else None
+        return KnownLabels(decisions, self.classes_, probabilities)
+
+    def _check_splits(self, splits: list[Any], target: Any) -> None:
+        for at, (train, _) in enumerate(splits):
+            missing = np.setdiff1d(self.classes_, target[train])
+            if len(missing):
+                raise ValueError(
+                    f"split {at} has no sample of class {missing[0]!s} to fit to; use fewer folds, or a StratifiedKFold"
+                )
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Searches, and fits the best choice.
@@ -448,6 +414,7 @@ class LpClassifierCV(_Search, _Classification):
         -------
         self
         """
+        self._forget()
         X, codes, weights = self._check_data(X, y, sample_weight)
         spec = self._search(X, codes, self.classes_[codes], weights, groups)
         self._refit(spec, X, codes, weights)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _names
+from . import _names, _parameters
 from ._names import Monomial
-from ._path import LpPath, grid
+from ._path import LpPath
 from ._table import Table
 
 # The colours of Okabe and Ito without yellow and black: told apart by colour-blind readers, and in print.
@@ -99,7 +99,9 @@ def _product(factors: Sequence[tuple[str, str]]) -> str:
 def _label(factors: Monomial, names: Sequence[str] | None) -> str:
     """A monomial for a picture."""
     raised = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return _product([(_names.variable(names, j), str(power).translate(raised) if power > 1 else "") for j, power in factors])
+    return _product(
+        [(_names.variable(names, j), str(power).translate(raised) if power > 1 else "") for j, power in factors]
+    )
 
 
 def _about(estimator: Any, output: int) -> str:
@@ -117,13 +119,21 @@ def _line(at: int) -> dict[str, Any]:
     return {"color": _COLORS[at % len(_COLORS)], "linestyle": _STYLES[at // len(_COLORS) % len(_STYLES)]}
 
 
-def _mark(ax: Any, C: float) -> None:
-    """A line at the C that was chosen, with its value on the side where there is room."""
+def _mark(ax: Any, C: float, height: float | None = None) -> None:
+    """A line at the C that was chosen, with its value in the corner where there is room: a curve has this height there."""
     ax.axvline(C, color=_MARK, linestyle=(0, (4, 3)), linewidth=0.9, zorder=1.5)
-    inverse = ax.transAxes.inverted()
-    right = inverse.transform(ax.transData.transform((C, ax.get_ylim()[0])))[0] > 0.5
-    told = {"xytext": (-4 if right else 4, 3), "textcoords": "offset points", "ha": "right" if right else "left"}
-    ax.annotate(f"C = {C:.3g}", (C, 0), xycoords=("data", "axes fraction"), fontsize="small", color=_MARK, **told)
+    low = ax.get_ylim()[0]
+    right, up = ax.transAxes.inverted().transform(ax.transData.transform((C, low if height is None else height))) > 0.5
+    top = height is not None and not up
+    offset = (-4 if right else 4, -3 if top else 3)
+    place = {"ha": "right" if right else "left", "va": "top" if top else "bottom", "xytext": offset}
+    looks = {
+        "fontsize": "small",
+        "color": _MARK,
+        "bbox": {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1},
+    }
+    where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    ax.annotate(f"C = {C:.3g}", (C, float(top)), **where, **place, **looks)
 
 
 class FeaturesDisplay(_Display):
@@ -141,7 +151,9 @@ class FeaturesDisplay(_Display):
         self.names, self.weights, self.lower, self.upper, self.title = names, weights, lower, upper, title
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, k: int = 10, output: int = 0, ax: Any = None, **kwargs: Any) -> FeaturesDisplay:
+    def from_estimator(
+        cls, estimator: Any, *, k: int = 10, output: int = 0, ax: Any = None, **kwargs: Any
+    ) -> FeaturesDisplay:
         """The k largest monomials of a fitted estimator."""
         top = estimator.top_features(k, output=output)
         names = [_label(factors, estimator._names()) for factors in top["exponents"]]
@@ -178,11 +190,20 @@ class RelevanceDisplay(_Display):
     def __init__(
         self, *, names: Sequence[str], shares: np.ndarray, others: int = 0, largest_other: float = 0.0, title: str = ""
     ) -> None:
-        self.names, self.shares, self.others, self.largest_other, self.title = names, shares, others, largest_other, title
+        self.names, self.shares, self.others, self.largest_other, self.title = (
+            names,
+            shares,
+            others,
+            largest_other,
+            title,
+        )
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, k: int = 20, output: int = 0, ax: Any = None, **kwargs: Any) -> RelevanceDisplay:
+    def from_estimator(
+        cls, estimator: Any, *, k: int = 20, output: int = 0, ax: Any = None, **kwargs: Any
+    ) -> RelevanceDisplay:
         """The k variables of a fitted estimator that matter most."""
+        k = _parameters.whole("k", k, "a whole number >= 1", least=1)
         found = estimator.relevance(output=output)
         names, shares = found["variable"], found["share"]
         rest = shares[k:]
@@ -232,9 +253,9 @@ class ConvergenceDisplay(_Display):
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> ConvergenceDisplay:
         """Draws; keywords go to ``ax.semilogy``."""
+        ax = self._axes(ax, names=self.labels)
         from matplotlib.ticker import LogLocator, MaxNLocator
 
-        ax = self._axes(ax, names=self.labels)
         if not any(len(gaps) for gaps in self.gaps):
             _empty(ax, "no iterations")
             return self._drawn(ax)
@@ -272,8 +293,11 @@ class PathDisplay(_Display):
     ) -> PathDisplay:
         """The path of a fitted estimator on its own samples; the k largest weights of the estimator have names."""
         check_is_fitted(estimator, "_model")
-        given, count = grid(Cs)
-        with estimator._bar("path", count or len(given or ())) as bar:
+        given, count = _parameters.grid(Cs)
+        k, functions = _parameters.whole("k", k, "a whole number >= 1", least=1), len(estimator._model.relative_gaps)
+        if _parameters.whole("output", output) >= functions:
+            raise _parameters.refused("output", output, f"0 to {functions - 1}")
+        with estimator._bar("path", (count or len(given or ())) * functions) as bar:
             path = LpPath.of(estimator._model.path(given, count, bar.callback)[output])
         places, names = cls._named(estimator, path, k, output)
         C = getattr(estimator, "C_", getattr(estimator, "C", None))
@@ -337,10 +361,11 @@ class CVDisplay(_Display):
         for at, other in enumerate(others):
             label = ", ".join(f"{name} = {_short(other[name])}" for name in varied)
             curves.setdefault(label, []).append(at)
-        error = results["std_test_score"] / np.sqrt(max(estimator.n_splits_ - 1, 1))
+        error = np.nan_to_num(results["standard_error_test_score"])
         # Without a scorer the search maximises minus the loss; the loss is what people read.
         sign = -1.0 if estimator.scoring is None else 1.0
-        lines, best = [], 0
+        lines: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
+        best = 0
         for label, places in curves.items():
             if estimator.best_index_ in places:
                 best = len(lines)
@@ -361,11 +386,17 @@ class CVDisplay(_Display):
             looks = {**_line(at), "label": label} if named else {"color": _OTHERS}
             ax.semilogx(Cs, mean, **{**looks, "linewidth": 1.2, **kwargs})
         label, Cs, mean, error = self.curves[self.best]
-        looks = {**_line(self.best if named else 0), "label": f"{label} (best)", "linewidth": 2.2, "marker": "o", "markersize": 4}
+        looks = {
+            **_line(self.best if named else 0),
+            "label": f"{label} (best)",
+            "linewidth": 2.2,
+            "marker": "o",
+            "markersize": 4,
+        }
         (line,) = ax.semilogx(Cs, mean, **{**looks, **kwargs})
         ax.fill_between(Cs, mean - error, mean + error, color=line.get_color(), alpha=0.2, linewidth=0)
         self._heights(ax, mean, error)
-        _mark(ax, self.C)
+        _mark(ax, self.C, float(mean[np.argmin(np.abs(Cs - self.C))]))
         ax.set_xlabel("C")
         ax.set_ylabel(self.score)
         if len(self.curves) > 1:
@@ -373,7 +404,6 @@ class CVDisplay(_Display):
                 ax.plot([], [], color=_OTHERS, label=f"{len(self.curves) - 1} other choices")
             self._legend(ax)
         return self._drawn(ax)
-
 
     @staticmethod
     def _heights(ax: Any, mean: np.ndarray, error: np.ndarray) -> None:
@@ -385,7 +415,9 @@ class CVDisplay(_Display):
             low = max(low, 0.5 * mean[known].min())
             ax.set_ylim(max(ax.get_ylim()[0], low / 1.5), min(ax.get_ylim()[1], 1.5 * high))
         elif high > low:
-            ax.set_ylim(max(ax.get_ylim()[0], low - 0.5 * (high - low)), min(ax.get_ylim()[1], high + 0.5 * (high - low)))
+            ax.set_ylim(
+                max(ax.get_ylim()[0], low - 0.5 * (high - low)), min(ax.get_ylim()[1], high + 0.5 * (high - low))
+            )
 
 
 class StabilityDisplay(_Display):
@@ -402,7 +434,7 @@ class StabilityDisplay(_Display):
             stable = int(np.sum(table["stable"]))
             title = f"{stable} stable, at most {table.expected_false:.2g} expected to be so by chance"
         display = cls(
-            names=[_product([(name, "") for name in product.split(" * ")]) for product in table["monomial"][:k]],
+            names=[_label(factors, table.feature_names) for factors in table["exponents"][:k]],
             frequencies=np.asarray(table["frequency"][:k]),
             threshold=table.threshold,
             title=title,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T", bound=type)
 
@@ -88,7 +88,7 @@ _SEARCHED = {
 
 _ATTRIBUTES = {
     "dual_coef_": "array\n    The dual vector, one number per sample; one row per output or class if there are several.",
-    "intercept_": "float or array\n    The constant.",
+    "intercept_": "float or array\n    The constant; with standardized monomials, the one beside monomials of mean 0.",
     "coef_": "array\n    The weights of the features, where they are listed: of the variables for a linear kernel.",
     "duality_gap_": "float\n    The relative duality gap: how far the objective can be from the optimum, as a part of it.",
     "primal_value_": "float or array\n    The objective.",
@@ -101,7 +101,7 @@ _ATTRIBUTES = {
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array\n    Their names, if X had any.",
     "C_": "float\n    The C that was chosen.",
-    "best_params_": "dict\n    What was chosen of everything that was searched.",
+    "best_params_": "dict\n    The parameters that were chosen, for the plain estimator with the same kernel and loss.",
     "best_score_": "float\n    Its mean held-out score.",
     "best_index_": "int\n    Its place in ``cv_results_``.",
     "cv_results_": "dict\n    Every choice with its scores, as in ``GridSearchCV``.",
@@ -117,15 +117,16 @@ def _section(title: str, entries: list[str]) -> str:
 
 def with_parameters(cls: T) -> T:
     """Writes out the parameters and attributes in the documentation of an estimator."""
-    names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+    estimator: Any = cls
+    names, task = list(inspect.signature(estimator).parameters), estimator._task
     search = "Cs" in names
-    texts = {**_PARAMETERS, "loss": _LOSSES[cls._task]}
+    texts = {**_PARAMETERS, "loss": _LOSSES[task]}
     if search:
         texts |= _SEARCHED
     attributes = {
         name: text
         for name, text in _ATTRIBUTES.items()
-        if (search or name not in _OF_SEARCH) and (cls._task == "classification" or name not in _OF_CLASSES)
+        if (search or name not in _OF_SEARCH) and (task == "classification" or name not in _OF_CLASSES)
     }
     parameters = _section("Parameters", [f"{name} : {texts[name]}" for name in names])
     described = _section("Attributes", [f"{name} : {text}" for name, text in attributes.items()])

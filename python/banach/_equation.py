@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
+from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_array
 
 from . import _names, _parameters
@@ -101,6 +102,9 @@ class Equation:
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The values of f."""
+        named = getattr(X, "columns", None)
+        if named is not None and self.feature_names is not None and [str(c) for c in named] != list(self.feature_names):
+            raise ValueError("the columns of X are not those that the equation was made from, in their order")
         X = check_array(X, dtype=np.float64)
         if X.shape[1] != self.n_features_in:
             raise ValueError(f"X has {X.shape[1]} features, but the equation is in {self.n_features_in}")
@@ -115,7 +119,10 @@ class Equation:
         return values if self.classes is None else self.classes[(values > 0).astype(int)]
 
     def to_pipeline(self) -> Pipeline:
-        """The same function as a fitted pipeline of scikit-learn alone, which can be used and pickled without banach."""
+        """The same function as a fitted pipeline of scikit-learn alone, which can be used and pickled without banach.
+
+        It takes the columns of X by their places, whatever their names.
+        """
         blocks = [(f"m{at}", *_block(monomial)) for at, monomial in enumerate(self.monomials) if monomial]
         # Where no monomial is left, a column that does not count stands in for them.
         columns = ColumnTransformer(blocks or [("none", "passthrough", [0])]).fit(np.zeros((2, self.n_features_in)))
@@ -123,17 +130,17 @@ class Equation:
         constant = self.intercept + sum(
             value for value, monomial in zip(self.coefficients, self.monomials, strict=True) if not monomial
         )
-        pipeline = Pipeline([("monomials", columns), ("linear", self._linear(coefficients or [0.0], constant))])
-        if self.feature_names is not None:
-            pipeline.feature_names_ = list(self.feature_names)
-        return pipeline
+        linear = self._linear(coefficients or [0.0], constant)
+        # Data frames become arrays first: the steps after it know columns by their places.
+        array = FunctionTransformer(np.asarray, validate=False).fit(np.zeros((1, self.n_features_in)))
+        return Pipeline([("array", array), ("monomials", columns), ("linear", linear)])
 
     def _linear(self, coefficients: list[float], constant: float) -> Any:
         if self.classes is None:
             linear: Any = LinearRegression()
             linear.coef_, linear.intercept_ = np.array(coefficients), constant
         else:
-            linear = LogisticRegression()
+            linear = LogisticRegression() if self.probabilities else LinearSVC()
             linear.classes_ = self.classes
             linear.coef_, linear.intercept_ = np.array([coefficients]), np.array([constant])
         linear.n_features_in_ = len(coefficients)
@@ -177,13 +184,16 @@ def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Eq
             found = core.refit(output, monomials, bar.callback)
     else:
         found = core.expansion(output, k)
+    model._warn_of_fits("equation", found.get("unconverged", int(found.get("status", "converged") != "converged")))
     classes = getattr(model, "classes_", None)
     if classes is not None and len(classes) > 2:
         classes = np.array([f"not {classes[output]}", str(classes[output])])
+    # Monomials that others span have the coefficient 0.
+    terms = [term for term in zip(found["monomials"], found["coefficients"], strict=True) if term[1] != 0]
     return Equation(
         intercept=found["intercept"],
-        coefficients=list(found["coefficients"]),
-        monomials=list(found["monomials"]),
+        coefficients=[coefficient for _, coefficient in terms],
+        monomials=[monomial for monomial, _ in terms],
         n_features_in=model.n_features_in_,
         feature_names=model._names(),
         classes=classes,
@@ -191,4 +201,3 @@ def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Eq
         losses=found.get("losses"),
         bound=found.get("bound"),
     )
-

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
-from . import _core, _names, _parameters
-from ._base import LpModel, table_of
+from . import _core, _names, _parameters, kernels
+from ._base import LpModel, table_of, warn_of_fits
 from ._table import Table
 
 
@@ -39,7 +39,7 @@ def gram_tensor(
     (2, 2, 2, 2)
     """
     X = check_array(X, accept_sparse="csc", dtype=np.float64, order="F")
-    built = _parameters.kernel(kernel, degree=degree, coef0=coef0, scale=scale, normalize=normalize_kernel)
+    built = kernels.chosen(kernel, degree=degree, coef0=coef0, scale=scale, normalize=normalize_kernel)
     memory, threads = _parameters.memory(memory_limit), _parameters.threads(n_jobs)
     order, entries = _core.gram_tensor(table_of(X), built, _parameters.real("p", p), memory, threads)
     return entries.reshape((X.shape[0],) * order)
@@ -71,7 +71,7 @@ def stability_selection(
         Pairs of complementary halves; there are twice as many fits.
     threshold : float
         The share of the fits that must select a monomial for it to be stable, above 1/2.
-    random_state : int
+    random_state : int, RandomState or None
         The seed of the halves.
     output : int
         Which function, of several outputs or classes.
@@ -90,9 +90,11 @@ def stability_selection(
     >>> set(found["monomial"][:2]) == {f"x{j}" for j, weight in truth}
     True
     """
+    if not isinstance(estimator, LpModel):
+        raise _parameters.refused("estimator", estimator, "an estimator of banach")
     if X is not None:
         estimator = clone(estimator).fit(X, y, sample_weight=sample_weight)
-    check_is_fitted(estimator, "_model")
+    estimator._check_fitted()
     n_pairs = _parameters.whole("n_pairs", n_pairs, "a whole number from 1 to 100000", least=1)
     with estimator._bar("stability", 2 * n_pairs) as bar:
         found = estimator._model.stability(
@@ -100,9 +102,10 @@ def stability_selection(
             _parameters.whole("k", k, "a whole number >= 1", least=1),
             n_pairs,
             _parameters.real("threshold", threshold, "a number above 1/2, at most 1"),
-            _parameters.whole("random_state", random_state),
+            _parameters.seed(random_state),
             bar.callback,
         )
+    warn_of_fits("stability selection", found["unconverged"])
     monomials, names = found["monomials"], estimator._names()
     count, stable = len(monomials), found["stable"]
     columns = {
@@ -122,11 +125,18 @@ def stability_selection(
         n_fits=found["subsamples"],
         n_unconverged=found["unconverged"],
         threshold=float(threshold),
+        feature_names=names,
     )
 
 
 def reproduce(
-    what: str, *, quick: bool = False, seed: int = 0, repeats: int = 5, baselines: bool = True, n_jobs: int | None = None
+    what: str,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    repeats: int = 5,
+    baselines: bool = True,
+    n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """An experiment of the paper, with its printed numbers beside ours.
 
@@ -135,7 +145,7 @@ def reproduce(
     what : {"table1", "table2", "figure1"}
         Which.
     quick : bool
-        A small version that takes seconds; the full one takes minutes.
+        A small version that takes less than a minute; the full one takes minutes.
     seed, repeats : int
         The first draw, and how many.
     baselines : bool

@@ -6,13 +6,15 @@ was got and what is allowed.
 
 from __future__ import annotations
 
+import math
 import numbers
 import os
 import re
+from collections.abc import Iterable
 
 import numpy as np
-
-from . import _core, kernels
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
 
 _UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -28,7 +30,7 @@ def real(name: str, value: object, allowed: str = "a number") -> float:
 
 
 def whole(name: str, value: object, allowed: str = "a whole number >= 0", least: int = 0) -> int:
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= value < 2**63:
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= int(value) < 2**63:
         return int(value)
     raise refused(name, value, allowed)
 
@@ -48,23 +50,23 @@ def text(name: str, value: object, allowed: str) -> str:
 def degree(value: object) -> int | tuple[int, int]:
     """One degree, or the lowest and the highest."""
     allowed = "a whole number >= 0, or a pair (min, max) of such numbers"
-    if isinstance(value, (tuple, list)) and len(value) == 2:
+    if isinstance(value, tuple) and len(value) == 2:
         low, high = (whole("degree", end, allowed) for end in value)
         return low, high
     return whole("degree", value, allowed)
 
 
-def kernel(kernel: object, *, degree: object, coef0: object, scale: object, normalize: object) -> _core.Kernel:
-    """The kernel, from its name or from an object of ``banach.kernels``."""
-    normalize = boolean("normalize_kernel", normalize)
-    if isinstance(kernel, kernels.Kernel):
-        built = kernel.build()
-        return built.normalized() if normalize else built
-    name = text("kernel", kernel, "linear, poly, anova, exp or an object of banach.kernels")
-    return kernels.named(name, _degree(degree), real("coef0", coef0), real("scale", scale), normalize)
-
-
-_degree = degree
+def grid(Cs: object) -> tuple[list[float] | None, int]:
+    """Given values of C, or so many that the data suggest."""
+    allowed = "a whole number >= 1 or a list of finite numbers > 0"
+    if isinstance(Cs, numbers.Integral):
+        return None, whole("Cs", Cs, allowed, least=1)
+    if isinstance(Cs, str) or not isinstance(Cs, Iterable):
+        raise refused("Cs", Cs, allowed)
+    values = [real("Cs", C, allowed) for C in Cs]
+    if not values or not all(0 < C < math.inf for C in values):
+        raise refused("Cs", Cs, allowed)
+    return values, 0
 
 
 def memory(limit: object) -> int | None:
@@ -73,11 +75,10 @@ def memory(limit: object) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", limit)
-        try:
-            limit = float(match[1]) * _UNITS[match[2].lower()]
-        except (TypeError, KeyError, ValueError):
-            raise refused("memory_limit", limit, allowed) from None
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([a-zA-Z]*)\s*", limit)
+        if match is None or match[2].lower() not in _UNITS:
+            raise refused("memory_limit", limit, allowed)
+        limit = float(match[1]) * _UNITS[match[2].lower()]
     size = real("memory_limit", limit, allowed)
     if not 1 <= size < 2**63:
         raise refused("memory_limit", limit, allowed)
@@ -92,8 +93,23 @@ def threads(n_jobs: object) -> int:
     if n_jobs is None:
         first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
         return int(first) if first.isdigit() and "RAYON_NUM_THREADS" not in os.environ else 0
-    allowed = "None, -1 or a whole number from 1 to 1024"
-    jobs = whole("n_jobs", n_jobs, allowed, least=-1)
+    allowed = "None, a whole number from 1 to 1024, or a negative one: -1 for all cores, -2 for all but one, ..."
+    jobs = whole("n_jobs", n_jobs, allowed, least=-1024)
     if jobs == 0 or jobs > 1024:
         raise refused("n_jobs", n_jobs, allowed)
-    return max(jobs, 0)
+    return jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs)
+
+
+def seed(random_state: object) -> int:
+    """The seed that a ``random_state`` of scikit-learn's stands for."""
+    if isinstance(random_state, numbers.Integral):
+        return whole("random_state", random_state)
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise refused("random_state", random_state, "None, a whole number >= 0 or a RandomState") from None
+
+
+def holds_classes(y: object) -> bool:
+    """Whether targets are labels, if nothing else tells: text and truth values are, numbers are not."""
+    return np.asarray(y).dtype.kind in "OSUb" and type_of_target(y) in ("binary", "multiclass")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 
 from . import _parameters
+from ._base import warn_of_fits
 from ._classifier import LpClassifier
 from ._regressor import LpRegressor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LpPath:
     """The solutions of one problem for every C.
 
@@ -41,7 +42,7 @@ class LpPath:
     n_iters: np.ndarray
 
     @classmethod
-    def of(cls, found: dict[str, Any]) -> LpPath:
+    def of(cls, found: Mapping[str, Any]) -> LpPath:
         return cls(
             Cs=found["Cs"],
             coefs=found["coefs"],
@@ -55,14 +56,6 @@ class LpPath:
 
     def __repr__(self) -> str:
         return f"LpPath({len(self.Cs)} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, largest gap {self.duality_gaps.max():.1e})"
-
-
-def grid(Cs: Any) -> tuple[list[float] | None, int]:
-    """Given values of C, or so many that the data suggest."""
-    allowed = "a whole number >= 1 or a list of numbers > 0"
-    if np.ndim(Cs) == 0:
-        return None, _parameters.whole("Cs", Cs, allowed, least=1)
-    return [_parameters.real("Cs", C, allowed) for C in Cs], 0
 
 
 def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params: Any) -> LpPath | list[LpPath]:
@@ -90,15 +83,17 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     >>> path.coefs.shape
     (5, 100)
     """
+    if "C" in params:
+        raise _parameters.refused("C", params["C"], "no value: a path has many, Cs")
     classes = params.get("loss") in ("logistic", "hinge", "squared_hinge") or (
-        "loss" not in params and type_of_target(y) in ("binary", "multiclass") and np.asarray(y).dtype.kind not in "fiub"
+        "loss" not in params and _parameters.holds_classes(y)
     )
     model = LpClassifier(**params) if classes else LpRegressor(**params)
     spec = model._spec()
-    given, count = grid(Cs)
+    given, count = _parameters.grid(Cs)
     X, y, weights = model._check_data(X, y, sample_weight)
-    functions = model._functions if classes else len(y)
-    with model._bar("path", (count or len(given or ())) * functions) as bar:
+    with model._bar("path", (count or len(given or ())) * model._functions) as bar:
         found = spec.path(X, y, weights, Cs=given, count=count, progress=bar.callback)
     paths = [LpPath.of(one) for one in found]
+    warn_of_fits("path", sum(int(np.sum(path.duality_gaps > model.tol)) for path in paths))
     return paths[0] if len(paths) == 1 else paths

@@ -9,7 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from . import _core, _parameters
-from ._base import LpModel, table_of
+from ._base import LpModel, aligned, table_of
 from ._doc import with_parameters
 
 
@@ -22,10 +22,9 @@ class _Regression(MultiOutputMixin, RegressorMixin, LpModel):
         X, y = validate_data(
             self, X, y, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
         )
-        y = np.asarray(y, dtype=np.float64)
-        self._single = y.ndim == 1
-        weights = self._weights(sample_weight, X)
-        return table_of(X), np.ascontiguousarray(np.atleast_2d(y.T)), weights
+        outputs = aligned(np.ascontiguousarray(np.atleast_2d(np.asarray(y, dtype=np.float64).T)))
+        self._single, self._functions = np.ndim(y) == 1, len(outputs)
+        return table_of(X), outputs, self._weights(sample_weight, X)
 
     def _adopt(self, model: _core.Model) -> None:
         super()._adopt(model)
@@ -34,8 +33,6 @@ class _Regression(MultiOutputMixin, RegressorMixin, LpModel):
         self.intercept_ = float(intercept[0]) if self._single else intercept
         if weights is not None:
             self.coef_ = weights[0] if self._single else weights
-        elif hasattr(self, "coef_"):
-            del self.coef_
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions, of shape (n_samples,) or (n_samples, n_outputs)."""
@@ -128,8 +125,9 @@ class LpRegressor(_Regression):
         -------
         self
         """
+        self._forget()
         spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
         X, y, weights = self._check_data(X, y, sample_weight)
-        with self._bar("fit", len(y)) as bar:
+        with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, C, bar.callback))
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,11 +26,19 @@ class Table(Mapping[str, Any]):
         for name, value in more.items():
             setattr(self, name, value)
 
+    if TYPE_CHECKING:
+        # What else is known, such as ``complete`` or ``degrees``.
+        def __getattr__(self, name: str) -> Any: ...
+
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
+
+    # Columns are arrays, which do not compare to one truth value.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -68,7 +76,9 @@ class Table(Mapping[str, Any]):
 
         def line(row: list[str]) -> str:
             parts = zip(row, widths, numbers, strict=True)
-            return "  ".join(cell.rjust(width) if number else cell.ljust(width) for cell, width, number in parts).rstrip()
+            return "  ".join(
+                cell.rjust(width) if number else cell.ljust(width) for cell, width, number in parts
+            ).rstrip()
 
         lines = [line(names), *map(line, cells)]
         if self.n_rows > _ROWS:
@@ -87,7 +97,10 @@ class Table(Mapping[str, Any]):
             parts = zip(texts, sides, strict=True)
             return (
                 "<tr>"
-                + "".join(f'<{tag} style="text-align: {side}; padding: 0.15em 0.8em">{html.escape(text)}</{tag}>' for text, side in parts)
+                + "".join(
+                    f'<{tag} style="text-align: {side}; padding: 0.15em 0.8em">{html.escape(text)}</{tag}>'
+                    for text, side in parts
+                )
                 + "</tr>"
             )
 

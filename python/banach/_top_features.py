@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from . import _names, _parameters
+from ._base import LpModel
 from ._classifier import LpClassifier
 from ._equation import evaluate
 from ._regressor import LpRegressor
@@ -22,8 +22,8 @@ class TopFeatures(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     estimator : LpRegressor, LpClassifier, one of their CV kin or None, default=None
-        What ranks the monomials. If None, products of up to two variables with p = 1.1, for numbers or for labels as y
-        has it.
+        What ranks the monomials. If None, products of up to two variables with p = 1.1: a classifier if y holds text or
+        truth values, else a regressor.
     k : int, default=10
         How many monomials; of several outputs or classes, of each.
 
@@ -50,7 +50,9 @@ class TopFeatures(TransformerMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fits the model and keeps its largest monomials."""
         k = _parameters.whole("k", self.k, "a whole number >= 1", least=1)
-        validate_data(self, X, accept_sparse="csc", dtype=np.float64, order="F")
+        validate_data(self, X, skip_check_array=True)
+        if self.estimator is not None and not isinstance(self.estimator, LpModel):
+            raise _parameters.refused("estimator", self.estimator, "None or an estimator of banach")
         model = self._default(y) if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.fit(X, y, sample_weight=sample_weight)
         monomials = []
@@ -62,8 +64,7 @@ class TopFeatures(TransformerMixin, BaseEstimator):
     @staticmethod
     def _default(y: Any) -> Any:
         choices = {"kernel": "poly", "degree": (1, 2), "p": 1.1}
-        classes = type_of_target(y) in ("binary", "multiclass") and np.asarray(y).dtype.kind not in "f"
-        return LpClassifier(**choices) if classes else LpRegressor(**choices)
+        return LpClassifier(**choices) if _parameters.holds_classes(y) else LpRegressor(**choices)
 
     def transform(self, X):
         """The values of the monomials, one column each."""

@@ -24,7 +24,12 @@ __all__ = [
 
 
 def make_sparse_linear(
-    n_samples: int = 200, n_features: int = 10_000, n_informative: int = 6, *, noise: float = 0.05, random_state: int = 0
+    n_samples: int = 200,
+    n_features: int = 10_000,
+    n_informative: int = 6,
+    *,
+    noise: float = 0.05,
+    random_state: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, list[tuple[int, float]]]:
     """The data of Table 1 and Figure 1: ``y = X w + noise``, with w zero but for a few entries of +1 and -1.
 
@@ -77,7 +82,7 @@ def _sizes(
         _parameters.whole("n_features", n_features),
         _parameters.whole("n_informative", n_informative),
         _parameters.real("noise", noise),
-        _parameters.whole("random_state", random_state),
+        _parameters.seed(random_state),
     )
 
 
@@ -177,7 +182,7 @@ def load_fermentation(*, return_X_y: bool = False, as_frame: bool = False) -> An
 
 def _resource(name: str) -> tuple[list[str], list[list[str]]]:
     """A file of the package: its header and its rows."""
-    packed = resources.files(__package__).joinpath("data", name).read_bytes()
+    packed = resources.files(__package__).joinpath("data").joinpath(name).read_bytes()
     header, *rows = csv.reader(gzip.decompress(packed).decode("utf-8").splitlines())
     return header, rows
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from . import _core
+from . import _core, _parameters
 
 __all__ = ["Anova", "Exponential", "Kernel", "Linear", "Normalized", "Polynomial", "PowerSeries", "Series"]
 
@@ -45,14 +46,18 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """``(coef0 + scale t)^degree``, or some of its degrees: all monomials, with powers."""
+    """``(coef0 + scale t)^degree``, or for a pair the degrees from one to the other: all monomials, with powers.
 
-    degree: int = 2
+    With a pair a ``coef0`` of 0, which would leave a single degree, stands for 1.
+    """
+
+    degree: int | tuple[int, int] = 2
     scale: float = 1.0
     coef0: float = 0.0
 
     def build(self) -> _core.Kernel:
-        return _core.Kernel.choose("poly", degree=self.degree, scale=self.scale, coef0=self.coef0)
+        scale, coef0 = _parameters.real("scale", self.scale), _parameters.real("coef0", self.coef0)
+        return named("poly", _parameters.degree(self.degree), coef0, scale, False)
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,8 @@ class Anova(Kernel):
     max_degree: int = 2
 
     def build(self) -> _core.Kernel:
-        return _core.Kernel.choose("anova", degree=(self.min_degree, self.max_degree))
+        least, most = _parameters.whole("min_degree", self.min_degree), _parameters.whole("max_degree", self.max_degree)
+        return _core.Kernel.choose("anova", degree=(least, most))
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,8 @@ class Exponential(Kernel):
     degrees: tuple[int, int] | None = None
 
     def build(self) -> _core.Kernel:
-        return _core.Kernel.choose("exp", degree=self.degrees, scale=self.scale)
+        degrees = None if self.degrees is None else _parameters.degree(self.degrees)
+        return _core.Kernel.choose("exp", degree=degrees, scale=_parameters.real("scale", self.scale))
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,8 @@ class PowerSeries(Kernel):
     scale: float = 1.0
 
     def build(self) -> _core.Kernel:
-        return _core.Kernel.power_series([float(a) for a in self.coefficients], self.scale)
+        coefficients = [_parameters.real("coefficients", a, "a list of numbers >= 0") for a in self.coefficients]
+        return _core.Kernel.power_series(coefficients, _parameters.real("scale", self.scale))
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,8 @@ class Series(Kernel):
     scale: float = 1.0
 
     def build(self) -> _core.Kernel:
-        return _core.Kernel.series(self.name, self.scale)
+        allowed = "geometric, log, cosh, sinh or bessel_i0"
+        return _core.Kernel.series(_parameters.text("name", self.name, allowed), _parameters.real("scale", self.scale))
 
 
 @dataclass(frozen=True)
@@ -109,13 +118,24 @@ class Normalized(Kernel):
         return self.kernel.build().normalized()
 
 
+def chosen(kernel: object, *, degree: object, coef0: object, scale: object, normalize: object) -> _core.Kernel:
+    """The kernel that an estimator was told of, by its name or as an object."""
+    normalize = _parameters.boolean("normalize_kernel", normalize)
+    if isinstance(kernel, Kernel):
+        built = kernel.build()
+        return built.normalized() if normalize else built
+    name = _parameters.text("kernel", kernel, "linear, poly, anova, exp or an object of banach.kernels")
+    coef0, scale = _parameters.real("coef0", coef0), _parameters.real("scale", scale)
+    return named(name, _parameters.degree(degree), coef0, scale, normalize)
+
+
 def named(name: str, degree: int | tuple[int, int], coef0: float, scale: float, normalize: bool) -> _core.Kernel:
     """The kernel of a name. As with scikit-learn's kernels, each takes the parameters that it has and ignores the others.
 
     One ``degree`` belongs to poly and anova; a range of them cuts exp as well. A ``coef0`` of 0 would leave a single
     degree of a range, so there it stands for 1.
     """
-    parameters: dict[str, object] = {}
+    parameters: dict[str, Any] = {}
     is_range = isinstance(degree, tuple)
     if name in ("poly", "anova") or (name == "exp" and is_range):
         parameters["degree"] = degree

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/python.md"]
+PAGES = ["README.md", "docs/index.md", "docs/choosing.md", "docs/python.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

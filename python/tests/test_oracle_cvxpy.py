@@ -95,9 +95,13 @@ def test_the_quadratic_model_is_the_solution_over_all_its_monomials(loss, p):
 @pytest.mark.parametrize("route", ["features", "tiles", "gram", "streamed"])
 def test_every_route_leads_to_the_solution_over_all_monomials(route):
     kernel = {"kernel": "poly", "degree": 2, "route": route}
-    compare("squared", Fraction(4, 3), kernel, lambda X, p: monomials(X, [2], p), 1.0, weighted=True, fit_intercept=True)
+    compare(
+        "squared", Fraction(4, 3), kernel, lambda X, p: monomials(X, [2], p), 1.0, weighted=True, fit_intercept=True
+    )
 
 
 def test_a_power_series_is_the_solution_over_its_degrees():
     kernel = {"kernel": kernels.PowerSeries([0.0, 1.0, 1.0])}
-    compare("huber", Fraction(4, 3), kernel, lambda X, p: monomials(X, [1, 2], p), 1.0, weighted=True, fit_intercept=True)
+    compare(
+        "huber", Fraction(4, 3), kernel, lambda X, p: monomials(X, [1, 2], p), 1.0, weighted=True, fit_intercept=True
+    )

@@ -12,7 +12,13 @@ from banach import LpClassifier, LpRegressor
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
 # libsvm keeps its Gram matrix in single precision. The data are multiples of 1/4, so that this rounds nothing, but for exp.
-CLOSE_TO_LIBSVM = {"linear": CLOSE, "poly": CLOSE, "homogeneous": CLOSE, "anova": CLOSE, "exp": {"rtol": 1e-5, "atol": 1e-5}}
+CLOSE_TO_LIBSVM = {
+    "linear": CLOSE,
+    "poly": CLOSE,
+    "homogeneous": CLOSE,
+    "anova": CLOSE,
+    "exp": {"rtol": 1e-5, "atol": 1e-5},
+}
 KERNELS = {
     "linear": ({"kernel": "linear"}, lambda A, B: A @ B.T),
     "poly": ({"kernel": "poly", "degree": 2, "coef0": 1.0, "scale": 0.5}, lambda A, B: (1 + 0.5 * A @ B.T) ** 2),
@@ -94,7 +100,9 @@ def test_hinge_loss_is_svc(kernel, data, weighted):
     labels = np.where(y > 0.1, "yes", "no")
     model = LpClassifier(2.0, C=1.5, loss="hinge", tol=1e-15, **parameters).fit(X, labels, weights)
     oracle = SVC(kernel="precomputed", C=1.5, tol=1e-10).fit(gram(X, X), labels, sample_weight=weights)
-    np.testing.assert_allclose(model.decision_function(new), oracle.decision_function(gram(new, X)), **CLOSE_TO_LIBSVM[name])
+    np.testing.assert_allclose(
+        model.decision_function(new), oracle.decision_function(gram(new, X)), **CLOSE_TO_LIBSVM[name]
+    )
     assert (model.predict(new) == oracle.predict(gram(new, X))).all()
 
 
@@ -105,7 +113,9 @@ def test_logistic_loss_is_logistic_regression(data, weighted, fit_intercept):
     weights = weights if weighted else None
     labels = (y > 0.1).astype(int)
     model = LpClassifier(2.0, C=1.5, fit_intercept=fit_intercept, tol=1e-14).fit(X, labels, weights)
-    oracle = LogisticRegression(C=1.5, fit_intercept=fit_intercept, tol=1e-12, max_iter=10_000, solver="newton-cholesky")
+    oracle = LogisticRegression(
+        C=1.5, fit_intercept=fit_intercept, tol=1e-12, max_iter=10_000, solver="newton-cholesky"
+    )
     oracle.fit(X, labels, sample_weight=weights)
     np.testing.assert_allclose(model.coef_, oracle.coef_, **CLOSE)
     np.testing.assert_allclose(model.intercept_, oracle.intercept_, **CLOSE)

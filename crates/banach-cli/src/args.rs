@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::fit::args::Fit;
+use crate::{
+    fit::args::Fit,
+    saved::args::{Features, Info, Predict},
+};
 
 /// Sparse, nonlinear models from few samples of very many variables.
 #[derive(Debug, Parser)]
@@ -23,6 +26,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Fit a model to a table of data, and name the variables and products that it is made of.
     Fit(Box<Fit>),
+    /// Predict new samples by a model that `banach fit -o` has written.
+    Predict(Predict),
+    /// The largest monomials of a model, and how much each variable matters.
+    Features(Features),
+    /// What a model file holds: parameters, certificates, sizes and where it comes from.
+    Info(Info),
     /// Run the experiments of the paper and show its numbers beside ours.
     #[command(subcommand)]
     Reproduce(Reproduce),

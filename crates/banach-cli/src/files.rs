@@ -17,16 +17,26 @@ impl Folder {
         Ok(Self(path))
     }
 
-    /// Writes a file under another name first, so that a reader never sees half of it, and says so on standard error.
+    /// Writes a file.
     pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
-        let path = self.0.join(name);
-        let unfinished = self.0.join(format!(".{name}.part"));
-        let write = |to: &Path| fs::write(to, &contents).and_then(|()| fs::rename(to, &path));
-        if let Err(error) = write(&unfinished) {
-            let _ = fs::remove_file(&unfinished);
-            return Err(error).with_context(|| format!("cannot write {}", path.display()));
-        }
-        eprintln!("wrote {}", path.display());
-        Ok(())
+        write_file(&self.0.join(name), contents)
     }
+}
+
+/// Writes a file and says so on standard error.
+pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    replace(path, contents.as_ref())?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
+
+/// Writes a file under another name in its folder first, so that a reader never sees half of it.
+pub(crate) fn replace(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
+    let name = path.file_name().with_context(|| format!("{} is no name of a file", path.display()))?;
+    let unfinished = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
+    let written = fs::write(&unfinished, contents).and_then(|()| fs::rename(&unfinished, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
 }

@@ -13,16 +13,31 @@ mod reading;
 mod report;
 mod reproduce;
 mod run;
+mod saved;
 
 use std::ffi::OsString;
 
 use clap::Parser;
 
 /// Runs the command with these arguments, the first of which is the name of the program, and returns its exit code.
-pub fn main<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> u8 {
-    let parsed = args::Arguments::try_parse_from(arguments);
-    let done = parsed.map_err(anyhow::Error::from).and_then(run::run);
+pub fn main<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let parsed = args::Arguments::try_parse_from(&arguments).map_err(anyhow::Error::from);
+    let done = parsed.and_then(|parsed| run::run(parsed, &typed(&arguments)));
     done.unwrap_or_else(|error| report(&error))
+}
+
+/// The arguments as they can be typed into a shell.
+fn typed(arguments: &[OsString]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c);
+    let quoted = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        let bare = !text.is_empty() && text.chars().all(plain);
+        if bare { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    };
+    // The program itself may have been called by any path.
+    let words = ["banach".to_owned()].into_iter().chain(arguments.iter().skip(1).map(quoted));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Says what went wrong and picks the exit code.
@@ -41,5 +56,17 @@ fn report(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<banach_experiments::Error>() {
         Some(banach_experiments::Error::NoReference { .. } | banach_experiments::Error::Stopped) => 1,
         _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_can_be_typed_again() {
+        let arguments =
+            ["/usr/bin/banach", "fit", "my data.csv", "--p", "4/3", "--drop", "it's", ""].map(OsString::from);
+        assert_eq!(typed(&arguments), "banach fit 'my data.csv' --p 4/3 --drop 'it'\\''s' ''");
     }
 }

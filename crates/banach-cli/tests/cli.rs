@@ -295,7 +295,7 @@ fn documentation_is_complete() {
 fn documented_commands_exist() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut commands = 0;
-    for page in ["README.md", "docs/command-line.md", "docs/reproduction.md", "docs/solvers.md"] {
+    for page in ["README.md", "docs/index.md", "docs/command-line.md", "docs/reproduction.md", "docs/solvers.md"] {
         let page = std::fs::read_to_string(root.join(page)).expect("the page exists");
         let consoles = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().expect("a part"));
         for line in consoles.flat_map(str::lines).filter(|line| line.starts_with("banach ")) {

@@ -52,6 +52,8 @@ pub(crate) struct Assembly<'a> {
     request: &'a Request,
     names: Names<'a>,
     roles: Vec<Role>,
+    /// The names of the columns that are left out.
+    others: Vec<String>,
     /// The columns of the file that are features.
     features: Vec<usize>,
     dictionaries: HashMap<usize, Dictionary>,
@@ -74,8 +76,12 @@ impl<'a> Assembly<'a> {
         let parts = names.parts(request)?;
         let mut features = Vec::new();
         let mut target_place = 0;
+        let mut others = Vec::new();
         let role = |(place, part): (usize, &Part)| match part {
-            Part::Dropped => Role::Dropped,
+            Part::Dropped => {
+                others.push(names.name(place).to_owned());
+                Role::Dropped
+            }
             Part::Target => {
                 target_place = place;
                 Role::Target
@@ -87,7 +93,7 @@ impl<'a> Assembly<'a> {
             }
         };
         let roles = parts.iter().enumerate().map(role).collect();
-        let target = Collector::new(names.name(target_place));
+        let target = Collector::new(if request.model.is_some() { "" } else { names.name(target_place) });
         Ok(Self {
             file,
             request,
@@ -96,6 +102,7 @@ impl<'a> Assembly<'a> {
             target,
             target_place,
             names,
+            others,
             dictionaries: HashMap::new(),
             missing: None,
             untargeted: Vec::new(),
@@ -254,14 +261,22 @@ impl<'a> Assembly<'a> {
         let (names, encodings) = self.one_hot()?;
         let fills = self.fill(&names)?;
         let table = Table::new(names, self.rows, self.values);
-        Ok(Dataset { file: self.file.to_owned(), columns, table, target, encodings, fills, dropped })
+        let (file, others) = (self.file.to_owned(), self.others);
+        Ok(Dataset { file, columns, others, table, target, encodings, fills, dropped, zero_based: false })
     }
 
     fn too_few(&self, rows: usize) -> Result<(), Error> {
-        if rows >= 2 {
+        let needed = self.request.fewest_rows();
+        if rows >= needed {
             return Ok(());
         }
-        Err(Error::TooFewRows { file: self.file.to_owned(), columns: self.names.len(), found: rows })
+        Err(Error::TooFewRows { file: self.file.to_owned(), columns: self.names.len(), found: rows, needed })
+    }
+
+    /// What is wrong with a value of a new sample, and what to do.
+    fn unfit(&self, row: usize, place: usize, problem: String, instead: &'static str) -> Error {
+        let place = format!("{}, column {:?}", self.lines.at(row), self.names.name(place));
+        Error::Unsupported { file: self.file.to_owned(), place, problem, instead }
     }
 
     /// Decides for every column with text whether it holds labels, or numbers some of which are missing; a column that
@@ -282,6 +297,10 @@ impl<'a> Assembly<'a> {
             match (text, if has_numbers { text } else { comma() }) {
                 (None, _) => numbers.push(place),
                 (_, Some((text, row))) => wrong.push((*row, place, shown(text.as_bytes()))),
+                // A model knows which columns hold labels.
+                (Some((text, row)), None) if self.request.model.is_some() => {
+                    wrong.push((*row, place, shown(text.as_bytes())));
+                }
                 (Some((text, _)), None) => {
                     let labelled = column.iter().filter(|x| label(**x).is_some()).count();
                     if labelled > 2 && labelled == dictionary.labels.len() {
@@ -293,6 +312,10 @@ impl<'a> Assembly<'a> {
         let name = |place: usize| self.names.name(place);
         let file = self.file.to_owned();
         if let Some((row, place, value)) = wrong.iter().min() {
+            if self.request.model.is_some() {
+                let instead = "the model was fitted to numbers in this column; correct it";
+                return Err(self.unfit(*row, *place, format!("{value:?} is not a number"), instead));
+            }
             let drop = wrong.iter().map(|(_, place, _)| name(*place)).collect::<Vec<_>>().join(",");
             let (at, column, value) = (self.lines.at(*row), name(*place).to_owned(), value.clone());
             return Err(Error::NotANumber { file, at, column, value, drop });
@@ -318,6 +341,10 @@ impl<'a> Assembly<'a> {
         let Some((row, place, value)) = &self.missing else { return Ok(()) };
         if self.request.impute.is_some() {
             return Ok(());
+        }
+        if self.request.model.is_some() {
+            let instead = "a model needs every value; fill it in, or leave the row out";
+            return Err(self.unfit(*row, *place, format!("the value is missing ({value:?})"), instead));
         }
         let mut counts: Vec<usize> = self
             .values
@@ -384,6 +411,14 @@ impl<'a> Assembly<'a> {
                 sources.push(*place);
                 continue;
             };
+            if let Some(known) = self.known(*place) {
+                let labels = self.as_known(*place, dictionary, known)?;
+                names.extend(known.variables());
+                sources.extend(labels.iter().map(|_| *place));
+                encodings.push(known.clone());
+                plan.push((first, Some(labels)));
+                continue;
+            }
             let mut met = vec![false; dictionary.labels.len()];
             let column = &self.values[feature * rows..(feature + 1) * rows];
             column.iter().filter_map(|x| label(*x)).for_each(|label| met[label] = true);
@@ -431,6 +466,24 @@ impl<'a> Assembly<'a> {
             }
         }
         Ok((names, encodings))
+    }
+
+    /// What a model knows of a column of labels.
+    fn known(&self, place: usize) -> Option<&'a Encoding> {
+        let encodings = &self.request.model.as_ref()?.encodings;
+        encodings.iter().find(|encoding| encoding.column == self.names.name(place))
+    }
+
+    /// For every variable that a model has made of a column of labels the place of its label in the dictionary, beyond
+    /// its end if the label is not there. A label that the model has not met is refused.
+    fn as_known(&self, place: usize, dictionary: &Dictionary, known: &Encoding) -> Result<Vec<usize>, Error> {
+        if let Some((label, row)) = dictionary.labels.iter().find(|(label, _)| !known.labels.contains(label)) {
+            let problem = format!("the model was fitted without the label {:?}", shown(label.as_bytes()));
+            let instead = "correct it, leave the row out, or fit the model to data that have it";
+            return Err(self.unfit(*row, place, problem, instead));
+        }
+        let find = |label: &String| dictionary.places.get(label).copied().unwrap_or(usize::MAX);
+        Ok(known.shown().iter().map(find).collect())
     }
 
     /// Fills in what is missing.

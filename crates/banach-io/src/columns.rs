@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use glob::Pattern;
 
-use crate::{Error, Request};
+use crate::{Error, ModelColumns, Request};
 
 /// Names that look alike are at least this similar.
 const SIMILAR: f64 = 0.8;
@@ -109,7 +109,10 @@ impl<'a> Names<'a> {
 
     /// The part of every column. Where features are named, all others are dropped.
     pub(crate) fn parts(&self, request: &Request) -> Result<Vec<Part>, Error> {
-        let Request { features, drop, categorical, .. } = request;
+        let Request { features, drop, categorical, model, .. } = request;
+        if let Some(model) = model {
+            return self.of_model(model);
+        }
         let Some(target) = &request.target else {
             return Err(Error::NoTarget { file: self.file.to_owned(), names: self.all.clone() });
         };
@@ -135,6 +138,41 @@ impl<'a> Names<'a> {
         }
         let (file, target) = (self.file.to_owned(), self.name(target).to_owned());
         Err(Error::NoFeatures { file, target, columns: self.len() })
+    }
+
+    /// The columns that a model was fitted to, each of which must be there; all columns if it has no names.
+    fn of_model(&self, model: &ModelColumns) -> Result<Vec<Part>, Error> {
+        if model.names.is_empty() {
+            return Ok(vec![Part::Feature; self.len()]);
+        }
+        let mut parts = vec![Part::Dropped; self.len()];
+        // For every variable that is made of labels their column.
+        let mut sources = HashMap::new();
+        for encoding in &model.encodings {
+            sources.extend(encoding.variables().map(|name| (name, &encoding.column)));
+        }
+        let mut missing: Vec<String> = Vec::new();
+        for name in &model.names {
+            let source = sources.get(name);
+            let labels = source.and_then(|column| self.places.get(*column));
+            match (labels, self.places.get(name).or_else(|| self.places.get(name.trim()))) {
+                (Some(&place), _) => parts[place] = Part::Label,
+                // Somebody else has made numbers of the labels.
+                (None, Some(&place)) => parts[place] = Part::Feature,
+                (None, None) => {
+                    let name = source.map_or(name, |column| *column);
+                    if missing.last() != Some(name) {
+                        missing.push(name.clone());
+                    }
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(parts);
+        }
+        let unused = (0..self.len()).filter(|place| parts[*place] == Part::Dropped);
+        let extra = unused.map(|place| self.name(place).to_owned()).collect();
+        Err(Error::MissingColumns { file: self.file.to_owned(), missing, extra })
     }
 
     fn unknown(&self, name: &str, role: &'static str) -> Error {

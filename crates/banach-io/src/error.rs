@@ -25,7 +25,8 @@ pub enum Error {
         file: String,
     },
     /// Too few samples.
-    #[error("{file} has {columns} columns and {}; at least two samples are needed", rows(*found))]
+    #[error("{file} has {columns} columns and {}; at least {} needed",
+        rows(*found), if *needed == 1 { "one sample is" } else { "two samples are" })]
     TooFewRows {
         /// The file.
         file: String,
@@ -33,6 +34,8 @@ pub enum Error {
         columns: usize,
         /// The rows that can be used: none or one.
         found: usize,
+        /// The fewest rows: one or two.
+        needed: usize,
     },
     /// A column without a name.
     #[error(
@@ -161,6 +164,16 @@ pub enum Error {
         near: Vec<String>,
         /// All names.
         names: Vec<String>,
+    },
+    /// Columns that a model needs.
+    #[error("{file} lacks {} that the model is made of: {}{}", columns(missing.len()), list(missing), unused(extra))]
+    MissingColumns {
+        /// The file.
+        file: String,
+        /// The columns that are not there.
+        missing: Vec<String>,
+        /// Columns of the file that the model does not have.
+        extra: Vec<String>,
     },
     /// The target among the features.
     #[error("the target {name:?} is also asked for by --features; leave it out there")]
@@ -299,6 +312,21 @@ fn others(count: usize, columns: usize) -> String {
 
 fn rows(found: usize) -> &'static str {
     if found == 0 { "no row" } else { "one row" }
+}
+
+fn columns(count: usize) -> String {
+    if count == 1 { "a column".to_owned() } else { format!("{count} columns") }
+}
+
+/// The first few names.
+fn list(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
+    let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+fn unused(extra: &[String]) -> String {
+    if extra.is_empty() { String::new() } else { format!("; the model does not know {}", list(extra)) }
 }
 
 /// The most names that a message lists.

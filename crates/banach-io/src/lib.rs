@@ -1,4 +1,4 @@
-//! Files of data and the tables they become; the only crate that opens files.
+//! Files of data and the tables they become, and model files; the only crate that opens files.
 //!
 //! ```
 //! use banach_io::Request;
@@ -17,12 +17,16 @@ mod columns;
 mod error;
 mod field;
 mod growing;
+mod model_file;
 mod read;
 mod table;
 mod target;
 
 pub use at::At;
 pub use error::Error;
-pub use read::{Dataset, Encoding, Fill, Format, Impute, Request, STANDARD_INPUT};
+pub use model_file::{
+    FORMAT, Fitted, Flaw, Label, ModelFileError, ModelSpec, Observed, Provenance, SavedModel, VERSION,
+};
+pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request, STANDARD_INPUT};
 pub use table::{Standardization, Table, Values};
 pub use target::{Classes, FirstText, Target};

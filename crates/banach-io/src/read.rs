@@ -16,6 +16,8 @@ use std::{
     path::Path,
 };
 
+use serde::{Deserialize, Serialize};
+
 pub use self::format::Format;
 use self::input::Input;
 use crate::{Error, Table, Target};
@@ -44,8 +46,21 @@ pub struct Request {
     pub header: bool,
     /// What to do about missing values; they are refused if nothing is said.
     pub impute: Option<Impute>,
+    /// For new samples of a model its columns. Target, features, columns to leave out and labels are then not asked for.
+    pub model: Option<ModelColumns>,
     /// The most bytes that the table may take.
     pub memory: u64,
+}
+
+/// What a model knows of the columns that it was fitted to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelColumns {
+    /// The names of its variables, each of which must be there; all columns of a file if empty.
+    pub names: Vec<String>,
+    /// The columns of labels that some of the variables were made of.
+    pub encodings: Vec<Encoding>,
+    /// Whether the first column of svmlight has the index 0.
+    pub zero_based: bool,
 }
 
 /// What to do about missing values. Rows without a target are left out in any case.
@@ -66,6 +81,8 @@ pub struct Dataset {
     pub file: String,
     /// The number of columns of the file.
     pub columns: usize,
+    /// The names of the columns that were left out.
+    pub others: Vec<String>,
     /// The columns to predict from.
     pub table: Table,
     /// What to predict.
@@ -76,15 +93,30 @@ pub struct Dataset {
     pub fills: Vec<Fill>,
     /// The number of rows that were left out.
     pub dropped: usize,
+    /// Whether the first column has the index 0, in svmlight.
+    pub zero_based: bool,
 }
 
 /// A column of text: every label has a column of 0 and 1 of its own, named `column=label`; of two labels only the second.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Encoding {
     /// Its name.
     pub column: String,
     /// Its labels, by the alphabet.
     pub labels: Vec<String>,
+}
+
+impl Encoding {
+    /// The labels that have a column.
+    pub(crate) fn shown(&self) -> &[String] {
+        if self.labels.len() == 2 { &self.labels[1..] } else { &self.labels }
+    }
+
+    /// The names of the columns that it becomes.
+    pub fn variables(&self) -> impl Iterator<Item = String> {
+        self.shown().iter().map(|label| format!("{}={label}", self.column))
+    }
 }
 
 /// What was filled in where values of a column were missing.
@@ -102,6 +134,16 @@ impl Request {
     /// All columns but the target.
     pub fn new(target: impl Into<String>) -> Self {
         Self { target: Some(target.into()), ..Self::default() }
+    }
+
+    /// New samples of a model with variables of these names and no column of labels.
+    pub fn of_columns(names: Vec<String>) -> Self {
+        Self::of_model(ModelColumns { names, ..ModelColumns::default() })
+    }
+
+    /// New samples of a model: its columns by their names and no target. One row is enough.
+    pub fn of_model(columns: ModelColumns) -> Self {
+        Self { model: Some(columns), ..Self::default() }
     }
 
     /// Reads a file, or standard input for `-`.
@@ -123,6 +165,11 @@ impl Request {
     /// Reads a stream; `file` is its name in messages, which also tells the format.
     pub fn read_from<'a>(&self, stream: impl Read + 'a, file: &str) -> Result<Dataset, Error> {
         self.read_input(Input::Stream(Box::new(stream)), file)
+    }
+
+    /// The fewest rows that are enough.
+    pub(crate) fn fewest_rows(&self) -> usize {
+        if self.model.is_some() { 1 } else { 2 }
     }
 
     fn read_input(&self, input: Input<'_>, file: &str) -> Result<Dataset, Error> {
@@ -159,6 +206,7 @@ impl Default for Request {
             delimiter: None,
             header: true,
             impute: None,
+            model: None,
             memory: u64::MAX,
         }
     }

@@ -26,10 +26,12 @@ pub enum Values {
 }
 
 /// How columns were made comparable: `(x - mean)/deviation`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Standardization {
     /// What was taken off every column that is left: its mean, or 0 in a sparse table, which stays sparse.
     pub means: Vec<f64>,
+    /// What is missing to the mean beyond the digits of an f64; 0 but for columns far from 0.
+    pub corrections: Vec<f64>,
     /// Its standard deviation, `sqrt(sum (x - mean)^2/n)`.
     pub deviations: Vec<f64>,
     /// The names of the constant columns, which are gone.
@@ -130,12 +132,7 @@ impl Table {
     /// columns of a sparse table are scaled but not moved, as zeros would not stay zeros.
     pub fn standardize(&mut self) -> Standardization {
         let rows = self.rows;
-        let mut done = Standardization {
-            means: Vec::new(),
-            deviations: Vec::new(),
-            constant: Vec::new(),
-            centred: !self.is_sparse(),
-        };
+        let mut done = Standardization { centred: !self.is_sparse(), ..Standardization::default() };
         let mut kept = Vec::with_capacity(self.names.len());
         let names = std::mem::take(&mut self.names);
         match &mut self.values {
@@ -148,7 +145,9 @@ impl Table {
                     let place = kept.len() * rows;
                     values.copy_within(at * rows..(at + 1) * rows, place);
                     values[place..place + rows].iter_mut().for_each(|x| *x = moments.centred(*x) / moments.deviation);
-                    done.means.push((moments.centre + moments.correction) / moments.scale);
+                    let mean = moments.centre + moments.correction;
+                    done.means.push(mean / moments.scale);
+                    done.corrections.push(((moments.centre - mean) + moments.correction) / moments.scale);
                     done.deviations.push(moments.deviation / moments.scale);
                     kept.push(name);
                 }
@@ -168,6 +167,7 @@ impl Table {
                     let moved = &mut values[end..end + stored.len()];
                     moved.iter_mut().for_each(|x| *x = moments.scale * *x / moments.deviation);
                     done.means.push(0.0);
+                    done.corrections.push(0.0);
                     done.deviations.push(moments.deviation / moments.scale);
                     kept.push(name);
                     end += stored.len();
@@ -180,6 +180,21 @@ impl Table {
         }
         self.names = kept;
         done
+    }
+}
+
+impl Standardization {
+    /// Does to new values of a column what was done to those that it was made from.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such column.
+    pub fn apply(&self, column: usize, values: &mut [f64]) {
+        let (mean, deviation) = (self.means[column], self.deviations[column]);
+        // A power of two, so that differences of large numbers stay in range.
+        let scale = if mean.abs().max(deviation) > 1e100 { 2.0_f64.powi(-600) } else { 1.0 };
+        let (mean, correction, deviation) = (scale * mean, scale * self.corrections[column], scale * deviation);
+        values.iter_mut().for_each(|x| *x = ((scale * *x - mean) - correction) / deviation);
     }
 }
 
@@ -254,6 +269,7 @@ mod tests {
         let tiny: Vec<f64> = (0..rows).map(|k| 1e-300 * (1.0 + 1e-9 * noise(k))).collect();
         let names = ["digits", "noisy", "huge", "tiny"].map(str::to_owned).to_vec();
         let mut table = Table::new(names, rows, [digits, noisy, huge, tiny].concat());
+        let raw = table.clone();
         let done = table.standardize();
         assert_eq!(table.names().len(), 4);
         assert_eq!(done.means[0], 1.7e12 + 4.5);
@@ -265,6 +281,12 @@ mod tests {
             assert!(mean.abs() < 1e-12 && (square - 1.0).abs() < 1e-12, "{column} {mean} {square}");
         }
         assert!((table.column(0)[9] - 4.5 / 8.25_f64.sqrt()).abs() < 1e-14);
+        for column in 0..4 {
+            let mut again = raw.column(column);
+            done.apply(column, &mut again);
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+            assert!(again.iter().zip(&table.column(column)).all(near), "{column}");
+        }
     }
 
     #[test]

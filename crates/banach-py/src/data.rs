@@ -11,7 +11,7 @@ use crate::errors::exception;
 /// A table as it comes from Python.
 #[derive(FromPyObject)]
 pub(crate) enum Table {
-    /// Of float64. In Fortran's order it is used where it is; in any other it is copied.
+    /// Of float64, in Fortran's order; it is used where it is.
     #[pyo3(transparent)]
     Dense(Py<PyArray2<f64>>),
     /// By columns: (shape, indptr, indices, data) of a `scipy.sparse.csc_array` with sorted indices.
@@ -55,16 +55,9 @@ impl Borrowed<'_> {
         match self {
             Self::Dense(array) => {
                 let [samples, features] = [array.shape()[0], array.shape()[1]];
-                match array.as_slice() {
-                    Ok(values) if array.is_fortran_contiguous() => {
-                        FeatureMatrix::from_columns(samples, features, values)
-                    }
-                    Ok(values) => FeatureMatrix::from_rows(samples, features, values),
-                    Err(_) => {
-                        let rows: Vec<f64> = array.as_array().iter().copied().collect();
-                        FeatureMatrix::from_rows(samples, features, &rows)
-                    }
-                }
+                let columns = array.as_slice().ok().filter(|_| array.is_fortran_contiguous());
+                let columns = columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))?;
+                FeatureMatrix::from_columns(samples, features, columns)
             }
             Self::Sparse((samples, features), starts, rows, values) => {
                 let (starts, rows, values) = (starts.as_slice()?, rows.as_slice()?, values.as_slice()?);

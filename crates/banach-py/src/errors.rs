@@ -8,24 +8,24 @@ use pyo3::{
 
 /// `MemoryError` for what was refused for want of memory, `ValueError` for every other input that cannot work.
 pub(crate) fn exception(error: Error) -> PyErr {
-    let message = in_python_names(error.to_string());
     match error {
-        Error::Memory { .. } => PyMemoryError::new_err(message),
+        // The library and the paper say gamma where scikit-learn says C, and so on.
+        Error::Parameter { name, got, allowed } => {
+            let name = match name {
+                "gamma" => "C",
+                "tolerance" => "tol",
+                "tau" => "quantile",
+                other => other,
+            };
+            PyValueError::new_err(Error::Parameter { name, got, allowed }.to_string())
+        }
+        Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
         // A route that could be taken with more memory.
         Error::NoRoute { ref refused, .. } if refused.iter().any(|(_, why)| matches!(why, Error::Memory { .. })) => {
-            PyMemoryError::new_err(message)
+            PyMemoryError::new_err(error.to_string())
         }
-        Error::Threads { .. } => PyRuntimeError::new_err(message),
-        _ => PyValueError::new_err(message),
-    }
-}
-
-/// The Rust library and the paper say gamma where scikit-learn says C, and so on.
-fn in_python_names(message: String) -> String {
-    let renamed = [("gamma = ", "C = "), ("tolerance = ", "tol = "), ("tau = ", "quantile = ")];
-    match renamed.iter().find(|(rust, _)| message.starts_with(rust)) {
-        Some((rust, python)) => message.replacen(rust, python, 1),
-        None => message,
+        Error::Threads { .. } => PyRuntimeError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string().replace("gamma", "C")),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use banach::{
     Exponent, Gram, Memory,
-    kernel::{Degrees, KernelChoice, KernelName, KernelSpec, Monomial, TensorKernel, cardinality},
+    kernel::{BigUint, Degrees, KernelChoice, KernelName, KernelSpec, Monomial, TensorKernel, cardinality},
 };
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyTuple};
+use pyo3::{prelude::*, types::PyTuple};
 
 use crate::{background::Running, data::Table, errors::exception};
 
@@ -76,9 +76,9 @@ impl Kernel {
     }
 
     /// The number of its monomials in d variables; None for infinitely many.
-    fn cardinality(&self, variables: usize) -> PyResult<Option<num_in_words::Whole>> {
+    fn cardinality(&self, variables: usize) -> PyResult<Option<BigUint>> {
         let kernel = self.spec.build().map_err(exception)?;
-        Ok(cardinality(&*kernel, variables).map(num_in_words::Whole))
+        Ok(cardinality(&*kernel, variables))
     }
 
     fn __str__(&self) -> String {
@@ -87,36 +87,6 @@ impl Kernel {
 
     fn __repr__(&self) -> String {
         format!("<banach kernel: {}>", self.spec)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        let text = serde_json::to_string(&slf.get().spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((slf.get_type().getattr("from_json")?, (text,)))
-    }
-
-    /// What `__reduce__` has written.
-    #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Self> {
-        let spec = serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("kernel: {error}")))?;
-        Self::checked(spec)
-    }
-}
-
-/// Counts that may not fit into a machine word.
-mod num_in_words {
-    use banach::kernel::BigUint;
-    use pyo3::{prelude::*, types::PyInt};
-
-    pub(crate) struct Whole(pub(crate) BigUint);
-
-    impl<'py> IntoPyObject<'py> for Whole {
-        type Target = PyAny;
-        type Output = Bound<'py, PyAny>;
-        type Error = PyErr;
-
-        fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
-            py.get_type::<PyInt>().call1((self.0.to_string(),))
-        }
     }
 }
 
@@ -142,28 +112,7 @@ pub(crate) fn gram_tensor<'py>(
     let table = x.borrow(py)?;
     let matrix = table.matrix()?;
     let memory = memory.map_or_else(Memory::available, Memory::limit);
-    let entries = Running { threads, tolerance: 0.0, progress: None }.run(py, |_| {
-        let n = matrix.samples();
-        let whole = u32::try_from(order).ok().and_then(|order| n.checked_pow(order)).and_then(|all| all.checked_mul(8));
-        if whole.is_none_or(|bytes| bytes as u64 > memory.bytes()) {
-            let (what, instead) = ("the tensor with all its entries", "take fewer samples or a smaller q");
-            let needed = whole.map_or(u64::MAX, |bytes| bytes as u64);
-            return Err(banach::Error::Memory { what, needed, allowed: memory.bytes(), instead });
-        }
-        let gram = Gram::new(matrix.view(), built, exponent, memory)?;
-        let mut indices = vec![0; order];
-        let mut entries = Vec::with_capacity(whole.unwrap_or(0) / 8);
-        for _ in 0..whole.unwrap_or(0) / 8 {
-            entries.push(gram.entry(&indices).unwrap_or(f64::NAN));
-            for place in indices.iter_mut().rev() {
-                *place += 1;
-                if *place < n {
-                    break;
-                }
-                *place = 0;
-            }
-        }
-        Ok(entries)
-    })?;
+    let entries = Running { threads, tolerance: 0.0, progress: None }
+        .run(py, |_| Gram::new(matrix.view(), built, exponent, memory)?.full(memory))?;
     Ok((order, numpy::PyArray1::from_vec(py, entries)))
 }

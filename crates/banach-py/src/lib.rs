@@ -10,6 +10,7 @@ mod background;
 mod data;
 mod errors;
 mod experiments;
+mod files;
 mod kernel;
 mod model;
 mod path;
@@ -24,6 +25,7 @@ mod _core {
     use super::{
         command,
         experiments::{make_monomials, make_sparse_linear, make_sparse_quadratic, reproduce},
+        files::load_model,
         kernel::{Kernel, gram_tensor},
         model::Model,
         spec::Spec,

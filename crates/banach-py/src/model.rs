@@ -1,8 +1,10 @@
 //! A fitted model, with the data that explain it.
 
+use std::path::PathBuf;
+
 use banach::{
-    Certificate, Classification, DualModel, FeatureMatrix, Plan, Regression, Route, Solution, Status,
-    kernel::MonomialScale, model::Budget,
+    Certificate, Classification, DualModel, FeatureMatrix, Plan, Regression, Route, Solution, kernel::MonomialScale,
+    model::Budget,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -11,7 +13,8 @@ use crate::{
     background::Record,
     data::{Table, rows},
     errors::exception,
-    kernel::factors,
+    files::Known,
+    kernel::{Kernel, factors},
     path, selection,
     spec::{Estimator, Goal, Spec},
 };
@@ -36,6 +39,11 @@ macro_rules! both {
 impl Fitted {
     pub(crate) fn solutions(&self) -> &[Solution] {
         both!(self, model => model.solutions())
+    }
+
+    /// The route, and what was found by it.
+    pub(crate) fn found(&self) -> (Route, &[Solution], &[Option<f64>]) {
+        (self.plan().chosen(), self.solutions(), both!(self, model => model.radii()))
     }
 
     fn plan(&self) -> &Plan {
@@ -65,16 +73,6 @@ pub(crate) struct Model {
     pub(crate) seconds: f64,
 }
 
-/// The name of an end.
-pub(crate) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Converged => "converged",
-        Status::IterationLimit => "iteration_limit",
-        Status::Stalled => "stalled",
-        Status::Interrupted => "interrupted",
-    }
-}
-
 /// One solution as it is kept in a pickle.
 type State<'py> = (
     PyReadonlyArray1<'py, f64>,
@@ -89,14 +87,12 @@ type State<'py> = (
 
 fn solution((alpha, omega, intercept, values, end, iterations, passes, _): &State<'_>) -> PyResult<Solution> {
     let (primal, dual, gap, distance) = *values;
-    let ends = [Status::Converged, Status::IterationLimit, Status::Stalled, Status::Interrupted];
-    let status = ends.into_iter().find(|known| status(*known) == end);
     Ok(Solution {
         alpha: alpha.as_array().to_vec(),
         omega: omega.as_array().to_vec(),
         intercept: *intercept,
         certificate: Certificate { primal, dual, gap, distance },
-        status: status.ok_or_else(|| PyValueError::new_err(format!("a model that ended as {end:?}")))?,
+        status: end.parse().map_err(exception)?,
         iterations: *iterations,
         passes: *passes,
     })
@@ -128,6 +124,18 @@ impl Model {
     #[getter]
     fn intercept<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, self.of_each(|solution| solution.intercept))
+    }
+
+    /// The kernel.
+    #[getter]
+    fn kernel(&self) -> Kernel {
+        Kernel { spec: self.spec.kernel.clone() }
+    }
+
+    /// The number of variables.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.fitted.plan().shape().inputs
     }
 
     /// The weights of listed features, one row per function.
@@ -167,7 +175,7 @@ impl Model {
     /// How the fit ended; of several functions, the end that is farthest from convergence.
     #[getter]
     fn status(&self) -> &'static str {
-        status(both!(&self.fitted, model => model.status()))
+        both!(&self.fitted, model => model.status()).name()
     }
 
     /// Fit, iteration, passes, primal, dual, relative gap.
@@ -364,6 +372,12 @@ impl Model {
         selection::stability(py, self, function, options, progress)
     }
 
+    /// Writes a model file. `known` is a dict of `names`, `target`, `classes` (a list of labels) and `scaling` (means and
+    /// deviations), each of which may be None.
+    fn save(&self, py: Python<'_>, path: PathBuf, known: Known) -> PyResult<()> {
+        self.write(py, path, known)
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
         let (py, model) = (slf.py(), slf.get());
         let state = PyDict::new(py);
@@ -388,7 +402,7 @@ impl Model {
                 vectors.1,
                 solution.intercept,
                 (primal, dual, gap, distance),
-                status(solution.status),
+                solution.status.name(),
                 solution.iterations,
                 solution.passes,
                 *radius,

@@ -2,18 +2,14 @@
 
 use banach::{
     DualProblem, FeatureMatrix, Folds, Ground,
-    kernel::Monomial,
+    kernel::{KernelSpec, Monomial},
     model::{Budget, ExplicitModel},
     selection::{self, Choice, MonomialRanking, Refit, SelectionOptions, StabilityOptions},
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use crate::{
-    data::rows,
-    kernel::factors,
-    model::{Model, status},
-};
+use crate::{data::rows, kernel::factors, model::Model, spec::Spec};
 
 fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
@@ -53,12 +49,13 @@ pub(crate) fn expansion<'py>(
 
 /// The form of the samples and the targets of one function.
 fn ground<'x>(
+    spec: &Spec,
     model: &Model,
     function: usize,
     x: &'x FeatureMatrix<'_>,
     problems: usize,
 ) -> Result<(Ground<'x>, Vec<f64>), banach::Error> {
-    let ground = model.spec.estimator(model.gamma)?.ground(x, problems)?;
+    let ground = spec.estimator(model.gamma)?.ground(x, problems)?;
     Ok((ground, model.goal.outputs(model.weights.as_deref())?.swap_remove(function)))
 }
 
@@ -80,13 +77,15 @@ pub(crate) fn refit<'py>(
     let table = model.table.borrow(py)?;
     let matrix = table.matrix()?;
     let monomials: Vec<Monomial> = monomials.iter().map(|factors| Monomial::new(factors)).collect();
-    let (explicit, end) = model.spec.running(progress).run(py, |watch| {
-        let (ground, y) = ground(model, function, &matrix, 1)?;
+    // The targets, the weights and the loss matter here, and not what the form is made of.
+    let plain = Spec { kernel: KernelSpec::Linear, monomials: "raw".to_owned(), route: None, ..model.spec.clone() };
+    let (explicit, end) = plain.running(progress).run(py, |watch| {
+        let (ground, y) = ground(&plain, model, function, &matrix, 1)?;
         let problem = problem(&ground, &y, model.weights.as_deref())?;
         selection::refit(&problem, &matrix, &monomials, Refit::for_loss(problem.loss()), ground.solver(), watch)
     })?;
     let found = terms(py, &explicit)?;
-    found.set_item("status", status(end))?;
+    found.set_item("status", end.name())?;
     Ok(found)
 }
 
@@ -109,7 +108,7 @@ pub(crate) fn select<'py>(
     let choice = if one_standard_error { Choice::OneStandardError } else { Choice::Best };
     let selected = model.spec.running(progress).run(py, |watch| {
         let folds = Folds::from_splits(matrix.samples(), splits)?;
-        let (ground, y) = ground(model, function, &matrix, folds.count() + 1)?;
+        let (ground, y) = ground(&model.spec, model, function, &matrix, folds.count() + 1)?;
         let problem = problem(&ground, &y, model.weights.as_deref())?;
         let refit = Refit::for_loss(problem.loss());
         let options = SelectionOptions { refit, choice, ..SelectionOptions::new(max_terms, folds) };
@@ -137,7 +136,7 @@ pub(crate) fn stability<'py>(
     let table = model.table.borrow(py)?;
     let matrix = table.matrix()?;
     let stability = model.spec.running(progress).run(py, |watch| {
-        let (ground, y) = ground(model, function, &matrix, 2 * options.pairs)?;
+        let (ground, y) = ground(&model.spec, model, function, &matrix, 2 * options.pairs)?;
         let problem = problem(&ground, &y, model.weights.as_deref())?;
         selection::stability(&problem, &ranking(model, &matrix)?, &options, ground.solver(), watch)
     })?;

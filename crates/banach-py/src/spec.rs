@@ -7,13 +7,13 @@ use banach::{
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
 };
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     background::Running,
-    data::{Table, vectors},
+    data::{Table, rows, vectors},
     errors::exception,
     kernel::Kernel,
     model::{Fitted, Model},
@@ -95,16 +95,7 @@ impl Spec {
     }
 
     fn solver(&self) -> Result<SolverChoice, banach::Error> {
-        match &self.solver[..] {
-            "auto" => Ok(SolverChoice::Auto),
-            "newton" => Ok(SolverChoice::Newton),
-            "paper" => Ok(SolverChoice::Paper),
-            other => Err(banach::Error::Parameter {
-                name: "solver",
-                got: format!("{other:?}"),
-                allowed: "auto, newton or paper",
-            }),
-        }
+        self.solver.parse()
     }
 
     pub(crate) fn memory(&self) -> Memory {
@@ -222,6 +213,12 @@ impl Spec {
         Ok(spec)
     }
 
+    /// The kernel.
+    #[getter(kernel)]
+    fn built_kernel(&self) -> Kernel {
+        Kernel { spec: self.kernel.clone() }
+    }
+
     /// A model of the data.
     #[pyo3(signature = (x, y, sample_weight, C, progress=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -282,18 +279,27 @@ impl Spec {
         path::path(py, self, &x, &y.goal(), weights(&sample_weight), (Cs, count), progress)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((slf.get_type().getattr("from_json")?, (slf.get().to_json()?,)))
-    }
-
-    /// What `__reduce__` has written.
-    #[staticmethod]
-    pub(crate) fn from_json(text: &str) -> PyResult<Self> {
-        serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("the parameters of a model: {error}")))
+    /// The probability of every class from decisions, both with one row per function or class.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        decisions: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let Estimator::Classifier(classifier) = self.estimator(1.0).map_err(exception)? else {
+            return Err(PyValueError::new_err("probabilities need a classifier"));
+        };
+        let (functions, points) = (decisions.shape()[0], decisions.shape()[1]);
+        let values = classifier.probabilities(&vectors(&decisions).concat(), points).map_err(exception)?;
+        rows(py, if functions == 1 { 2 } else { functions }, values)
     }
 }
 
 impl Spec {
+    /// What `to_json` has written.
+    pub(crate) fn from_json(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("the parameters of a model: {error}")))
+    }
+
     pub(crate) fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }

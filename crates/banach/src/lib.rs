@@ -68,7 +68,7 @@ pub mod solver;
 mod workers;
 
 pub use certificate::Certificate;
-pub use data::{FeatureMatrix, MAX_ENTRY, Scratch};
+pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
 pub use estimator::{Classification, Classifier, Ground, Regression, Regressor, SolverChoice};
 pub use exponent::Exponent;
@@ -112,3 +112,8 @@ pub struct InteractionSnippets;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/solvers.md")]
 pub struct SolverSnippets;
+
+/// The snippets of the guide to Rust, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+pub struct RustSnippets;

@@ -11,9 +11,11 @@ use clap::{Args, ValueEnum};
 const EXAMPLES: &str = "\
 Examples:
   banach fit trial.csv --target effect
+  banach fit trial.csv --target effect -o trial.banach
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --top 20 --relevance
   banach fit trial.csv --target effect --kernel anova --degree 1..3 --p 1.1 --select 8
   banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
+  banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --report trial.html
   banach fit trial.csv --target effect --gamma 10 --json > fit.json
   banach fit genes.csv.gz --target y --features 'gene_*' --drop 'gene_9?' --impute median
   tail -n 500 log.csv | banach fit - --no-header --target 1
@@ -26,6 +28,10 @@ Ctrl-C ends the fit with the best iterate so far and its certificate; a second o
 pub(crate) struct Fit {
     /// A table: CSV whose first line names the columns (tabs in .tsv), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
+
+    /// Write the model to this file, for `banach predict`, `features` and `info` and for Python's `banach.load`.
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
 
     #[command(flatten, next_help_heading = "Columns")]
     pub columns: Columns,
@@ -141,12 +147,27 @@ pub(crate) struct Tables {
     /// How often each monomial is among the K largest of fits to random halves of the samples.
     #[arg(long, value_name = "K")]
     pub stability: Option<usize>,
+    /// Write a page with pictures of everything, relevance and stability included; it needs no other file.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// What every route would cost, or why it cannot be taken.
     #[arg(long)]
     pub explain: bool,
     /// Print one JSON object with everything (docs/command-line.md lists its keys).
     #[arg(long)]
     pub json: bool,
+}
+
+impl Tables {
+    /// A report has it in any case.
+    pub(crate) fn wants_relevance(&self) -> bool {
+        self.relevance || self.report.is_some()
+    }
+
+    /// A report has it in any case, of as many monomials as it lists.
+    pub(crate) fn wanted_stability(&self) -> Option<usize> {
+        self.stability.or(self.report.as_ref().map(|_| self.top).filter(|top| *top > 0))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -238,7 +259,7 @@ pub(crate) enum LossName {
     SquaredHinge,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'"' => Ok(*byte),
@@ -247,7 +268,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 /// Bytes from `2GB`, `1.5 GiB`, `500MB` or `1000000`.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {

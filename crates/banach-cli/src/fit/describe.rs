@@ -15,7 +15,7 @@ use super::{
     args::Fit,
     interrupt, phase,
     resolve::Goal,
-    result::{Agreement, Function, Selected, Shares, Top, status},
+    result::{Agreement, Function, Selected, Shares, Step, Top},
 };
 
 /// Lines of a table of variables or of frequencies.
@@ -37,6 +37,7 @@ struct Source<'a> {
     solution: &'a Solution,
     solver: &'a Newton,
     memory: Memory,
+    history: &'a [Step],
 }
 
 impl Described<'_> {
@@ -44,16 +45,15 @@ impl Described<'_> {
     pub(super) fn functions(
         &self,
         kernel: &Arc<dyn TensorKernel>,
-        problems: &[DualProblem<'_>],
-        solutions: &[Solution],
+        (problems, solutions, histories): (&[DualProblem<'_>], &[Solution], &[Vec<Step>]),
         solver: &Newton,
         memory: Memory,
         notes: &mut Vec<String>,
     ) -> anyhow::Result<Vec<Function>> {
-        let functions = self.goal.functions.iter().zip(problems).zip(solutions);
+        let functions = self.goal.functions.iter().zip(problems).zip(solutions).zip(histories);
         functions
-            .map(|((function, problem), solution)| {
-                let source = Source { kernel, problem, solution, solver, memory };
+            .map(|(((function, problem), solution), history)| {
+                let source = Source { kernel, problem, solution, solver, memory, history };
                 self.function(function.class.clone(), &source, notes)
             })
             .collect()
@@ -80,7 +80,7 @@ impl Described<'_> {
         let linear = deviations.is_some() && source.kernel.degrees() == (1, Some(1)) && !source.kernel.normalized();
         let top = (fit.tables.top > 0).then(|| model.top_monomials(fit.tables.top, Budget::default()));
         let top = top.and_then(|top| top.map_err(|error| or_note("table of monomials", &error)).ok());
-        let relevance = fit.tables.relevance.then(|| model.relevance(memory));
+        let relevance = fit.tables.wants_relevance().then(|| model.relevance(memory));
         let relevance = relevance.and_then(|found| found.map_err(|error| or_note("relevance", &error)).ok());
         let selection = fit
             .tables
@@ -88,13 +88,14 @@ impl Described<'_> {
             .and_then(|terms| unless_stopped("equation", notes, |notes| self.select(source, terms, notes)));
         let stability = fit
             .tables
-            .stability
+            .wanted_stability()
             .and_then(|terms| unless_stopped("stability", notes, |notes| self.stability(source, terms, notes)));
         Ok(Function {
-            status: status(solution.status),
+            status: solution.status.name(),
             certificate: solution.certificate.into(),
             iterations: solution.iterations,
             passes: solution.passes,
+            history: source.history.to_vec(),
             intercept: solution.intercept + self.centring(source)?,
             intercept_original: (linear && fit.model.monomials == MonomialScale::Raw)
                 .then(|| self.original_intercept(source)),

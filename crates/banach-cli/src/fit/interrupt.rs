@@ -10,6 +10,7 @@ use anyhow::Context;
 use banach::{Observer, Progress};
 use banach_experiments::Watch as _;
 
+use super::result::Step;
 use crate::progress::Bar;
 
 /// Whether Ctrl-C was pressed.
@@ -43,6 +44,7 @@ pub(super) struct Phase {
     tolerance: f64,
     many: bool,
     done: HashSet<usize>,
+    history: Vec<(usize, Step)>,
 }
 
 impl Phase {
@@ -54,12 +56,21 @@ impl Phase {
             bar.begin(what, if many { fits } else { 0 });
         }
         WATCHED.store(true, Ordering::SeqCst);
-        Self { bar, tolerance, many, done: HashSet::new() }
+        Self { bar, tolerance, many, done: HashSet::new(), history: Vec::new() }
+    }
+}
+
+impl Phase {
+    /// What one fit went through.
+    pub(super) fn history(&self, fit: usize) -> Vec<Step> {
+        self.history.iter().filter(|(of, _)| *of == fit).map(|(_, step)| *step).collect()
     }
 }
 
 impl Observer for Phase {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let step = Step { passes: progress.passes, relative_gap: progress.certificate.relative_gap() };
+        self.history.push((progress.problem, step));
         let step = if self.many {
             if progress.certificate.relative_gap() <= self.tolerance {
                 self.done.insert(progress.problem);

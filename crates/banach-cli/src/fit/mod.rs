@@ -2,11 +2,14 @@
 
 pub(crate) mod args;
 mod describe;
+mod held_out;
 mod interrupt;
-mod read;
+pub(crate) mod read;
+mod report;
 mod resolve;
-mod result;
-mod text;
+pub(crate) mod result;
+mod save;
+pub(crate) mod text;
 mod validate;
 
 use banach::{
@@ -31,9 +34,11 @@ const GAMMAS: usize = 20;
 /// The folds unless told otherwise.
 const FOLDS: usize = 5;
 
-pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
+pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
     let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
-    let kernel = resolve::kernel(&fit.model)?;
+    let kernel_spec = resolve::kernel(&fit.model)?;
+    let kernel = kernel_spec.build()?;
+    fit.output.as_deref().map(save::check).transpose()?;
     let mut data = read::read(fit, memory)?;
     // The table stays; constant columns keep their place in memory.
     let memory = Memory::limit(memory.bytes().saturating_sub(data.table.bytes() as u64));
@@ -70,13 +75,18 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
     let (gamma, validation) = choose_gamma(fit, &goal, &problems, folds.as_ref(), &solver, &mut notes)?;
     let problems: Vec<DualProblem<'_>> =
         problems.iter().map(|problem| problem.with_gamma(gamma)).collect::<Result<_, _>>()?;
-    let solutions = solve(fit, &problems, &solver)?;
+    let (solutions, histories) = solve(fit, &problems, &solver)?;
 
     let described = Described { fit, data: &data, goal: &goal, standardization: standardization.as_ref(), x: &x };
-    let described = described.functions(&kernel, &problems, &solutions, &solver, rest, &mut notes)?;
+    if let Some(path) = &fit.output {
+        // Before the tables, which may take longer than the fit.
+        described.save(path, kernel_spec, gamma, plan.chosen(), &problems, &solutions)?;
+    }
+    let described = described.functions(&kernel, (&problems, &solutions, &histories), &solver, rest, &mut notes)?;
     let worst = worst(&solutions);
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
+        command: command.to_owned(),
         data: data_of(&data, &goal, standardization.as_ref()),
         model: Model {
             kernel: kernel.name(),
@@ -92,10 +102,14 @@ pub(crate) fn fit(fit: &Fit) -> anyhow::Result<u8> {
         },
         route: route_of(&plan, fit.tables.explain),
         validation,
-        status: result::status(worst),
+        status: worst.name(),
         functions: described,
+        saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes,
     };
+    if let Some(path) = &fit.tables.report {
+        report::write(path, &fitted)?;
+    }
     print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
     let done = worst == Status::Converged && !interrupt::pressed();
     Ok(u8::from(!done))
@@ -156,9 +170,15 @@ fn phase(fit: &Fit, what: &str, fits: usize) -> Phase {
     Phase::begin(what, fits, fit.running.tolerance, fit.running.quiet)
 }
 
-fn solve(fit: &Fit, problems: &[DualProblem<'_>], solver: &Newton) -> anyhow::Result<Vec<Solution>> {
+/// Every function, and what its fit went through.
+fn solve(
+    fit: &Fit,
+    problems: &[DualProblem<'_>],
+    solver: &Newton,
+) -> anyhow::Result<(Vec<Solution>, Vec<Vec<result::Step>>)> {
     let mut phase = phase(fit, "fit", problems.len());
-    Ok(solver.solve_all(problems, &vec![Start::Auto; problems.len()], &mut phase)?)
+    let solutions = solver.solve_all(problems, &vec![Start::Auto; problems.len()], &mut phase)?;
+    Ok((solutions, (0..problems.len()).map(|at| phase.history(at)).collect()))
 }
 
 /// The end that is farthest from convergence.

@@ -16,6 +16,7 @@ pub(super) fn read(fit: &Fit, memory: Memory) -> Result<Dataset, banach_io::Erro
         delimiter: *delimiter,
         header: !no_header,
         impute: impute.map(Impute::from),
+        model: None,
         memory: memory.bytes(),
     };
     request.read(&fit.data)
@@ -91,7 +92,7 @@ pub(super) fn standardized(done: &Standardization) -> Vec<String> {
 }
 
 /// The first few names.
-fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use banach::{
     Loss,
-    kernel::{self, KernelChoice, TensorKernel},
+    kernel::{self, KernelChoice, KernelSpec},
     loss::{LossSpec, Targets},
 };
 use banach_io::{At, Classes, Dataset, FirstText};
@@ -13,9 +13,9 @@ use banach_io::{At, Classes, Dataset, FirstText};
 use super::args::{KernelName, LossName, Model};
 
 /// The kernel that was asked for.
-pub(super) fn kernel(model: &Model) -> Result<Arc<dyn TensorKernel>, banach::Error> {
+pub(super) fn kernel(model: &Model) -> Result<KernelSpec, banach::Error> {
     let Model { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
-    KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }.spec()?.build()
+    KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }.spec()
 }
 
 impl From<KernelName> for kernel::KernelName {
@@ -53,6 +53,7 @@ fn loss(name: LossName, model: &Model) -> anyhow::Result<LossSpec> {
 /// What is to be predicted: one function for a number or for two classes, otherwise one for every class.
 #[derive(Debug)]
 pub(super) struct Goal {
+    pub spec: LossSpec,
     pub loss: Arc<dyn Loss>,
     pub functions: Vec<Function>,
     /// Labels, if they are what is predicted.
@@ -81,7 +82,7 @@ impl Goal {
                 bail!("the target {name:?} has very many different numbers, which are no classes; use --loss squared");
             };
             check_classes(name, classes, target.first_text())?;
-            return Ok(Self { functions: one_for_each(classes), loss, classes: Some(classes.clone()) });
+            return Ok(Self { functions: one_for_each(classes), spec, loss, classes: Some(classes.clone()) });
         }
         let Some(numbers) = target.numbers() else {
             let (at, value) = target.first_text().map_or((At::Row(0), ""), |text| (text.at, &text.value[..]));
@@ -97,7 +98,7 @@ impl Goal {
             numbers[0]
         );
         let functions = vec![Function { class: None, y: numbers.to_vec() }];
-        Ok(Self { loss, functions, classes: None })
+        Ok(Self { spec, loss, functions, classes: None })
     }
 
     /// For every row the number of its class, where classes are predicted.

@@ -1,7 +1,7 @@
 //! What `banach fit` found: the JSON object, key by key (docs/command-line.md explains them).
 
 use banach::{
-    Certificate, Status,
+    Certificate,
     kernel::Monomial,
     model::{Relevance, SearchEnd, TopMonomials},
     selection::{Selection, Stability},
@@ -13,6 +13,8 @@ use super::validate::{Estimate, Validation};
 #[derive(Debug, Serialize)]
 pub(super) struct Fitted {
     pub version: &'static str,
+    /// What makes it again.
+    pub command: String,
     pub data: Data,
     pub model: Model,
     pub route: Route,
@@ -20,6 +22,8 @@ pub(super) struct Fitted {
     /// `converged`, or how the worst of the fits ended.
     pub status: &'static str,
     pub functions: Vec<Function>,
+    /// The model file, if one was asked for.
+    pub saved: Option<String>,
     /// What the reader should know.
     pub notes: Vec<String>,
 }
@@ -118,6 +122,8 @@ pub(super) struct Function {
     pub certificate: Proof,
     pub iterations: usize,
     pub passes: usize,
+    /// The relative gap after so many passes.
+    pub history: Vec<Step>,
     pub intercept: f64,
     /// For the variables as they are in the file, where the model is linear in them.
     pub intercept_original: Option<f64>,
@@ -127,8 +133,14 @@ pub(super) struct Function {
     pub stability: Option<Agreement>,
 }
 
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Step {
+    pub passes: usize,
+    pub relative_gap: f64,
+}
+
 #[derive(Debug, Serialize)]
-pub(super) struct Proof {
+pub(crate) struct Proof {
     pub primal: f64,
     pub dual: f64,
     pub gap: f64,
@@ -143,17 +155,8 @@ impl From<Certificate> for Proof {
     }
 }
 
-pub(super) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Converged => "converged",
-        Status::IterationLimit => "iteration_limit",
-        Status::Stalled => "stalled",
-        Status::Interrupted => "interrupted",
-    }
-}
-
 #[derive(Debug, Serialize)]
-pub(super) struct Factor {
+pub(crate) struct Factor {
     pub variable: String,
     pub power: usize,
 }
@@ -164,7 +167,7 @@ fn factors(monomial: &Monomial, names: &[String]) -> Vec<Factor> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Top {
+pub(crate) struct Top {
     pub monomials: Vec<TopEntry>,
     /// Whether nothing larger was left out.
     pub complete: bool,
@@ -177,7 +180,7 @@ pub(super) struct Top {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct TopEntry {
+pub(crate) struct TopEntry {
     pub monomial: String,
     pub factors: Vec<Factor>,
     pub weight: f64,
@@ -190,7 +193,7 @@ pub(super) struct TopEntry {
 
 impl Top {
     /// `per_unit` turns the coefficient of a variable into one for the units of the file.
-    pub(super) fn new(found: TopMonomials, names: &[String], per_unit: Option<&dyn Fn(usize) -> f64>) -> Self {
+    pub(crate) fn new(found: TopMonomials, names: &[String], per_unit: Option<&dyn Fn(usize) -> f64>) -> Self {
         let TopMonomials { entries, end, nodes, unlisted, set_proven, order_proven } = found;
         let original = |monomial: &Monomial, coefficient: f64| match *monomial.factors() {
             [(variable, 1)] => per_unit.map(|per_unit| coefficient * per_unit(variable)),
@@ -211,7 +214,7 @@ impl Top {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Shares {
+pub(crate) struct Shares {
     /// By decreasing share.
     pub variables: Vec<VariableShare>,
     pub degrees: Vec<DegreeShare>,
@@ -224,19 +227,19 @@ pub(super) struct Shares {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct VariableShare {
+pub(crate) struct VariableShare {
     pub variable: String,
     pub share: f64,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct DegreeShare {
+pub(crate) struct DegreeShare {
     pub degree: usize,
     pub share: f64,
 }
 
 impl Shares {
-    pub(super) fn new(relevance: &Relevance, names: &[String], rows: usize) -> Self {
+    pub(crate) fn new(relevance: &Relevance, names: &[String], rows: usize) -> Self {
         let variable = |&j: &usize| VariableShare { variable: names[j].clone(), share: relevance.variables()[j] };
         let degree = |&(degree, share): &(usize, f64)| DegreeShare { degree, share };
         Self {

@@ -14,12 +14,22 @@ pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
     for function in &fitted.functions {
         lines.push(end(function, fitted));
     }
+    lines.extend(fitted.saved.iter().map(|path| format!("saved:  {path}")));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(fitted.route.table.iter().map(|table| format!("\n{table}")));
     for function in &fitted.functions {
         lines.extend(tables(function, fitted, fit));
     }
     lines.join("\n") + "\n"
+}
+
+/// What was done to the variables.
+pub(crate) fn scaled(standardized: bool, centred: bool) -> &'static str {
+    match (standardized, centred) {
+        (true, true) => ", each with mean 0 and standard deviation 1",
+        (true, false) => ", each with standard deviation 1",
+        (false, _) => ", as they are",
+    }
 }
 
 fn data(data: &Data) -> String {
@@ -31,11 +41,7 @@ fn data(data: &Data) -> String {
             format!("{} classes: {}", classes.len(), classes.iter().map(count).collect::<Vec<_>>().join(", "))
         }
     };
-    let scaled = match (data.standardized, data.centred) {
-        (true, true) => ", each with mean 0 and standard deviation 1",
-        (true, false) => ", each with standard deviation 1",
-        (false, _) => ", as they are",
-    };
+    let scaled = scaled(data.standardized, data.centred);
     format!(
         "data:   {file}, {rows} rows, {columns} columns; target {target:?}, {what}; {} variables{scaled}",
         variables.len()
@@ -140,7 +146,9 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
         _ => String::new(),
     };
     let mut parts = Vec::new();
-    parts.extend(function.top.as_ref().map(|top| top_table(top, &of, fitted)));
+    parts.extend(
+        function.top.as_ref().map(|top| top_table(top, &of, scaling(fitted.data.standardized, fitted.data.centred))),
+    );
     parts.extend(function.relevance.as_ref().map(|found| format!("Relevance{of}: {}", found.table)));
     parts.extend(function.selection.as_ref().map(|found| selection_table(found, &of, fitted)));
     parts.extend(function.stability.as_ref().map(|found| format!("Stability{of}: {}", found.table)));
@@ -150,7 +158,12 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
     parts.into_iter().map(|part| format!("\n{}", part.trim_end())).collect()
 }
 
-fn top_table(top: &Top, of: &str, fitted: &Fitted) -> String {
+/// What a standardised variable stands for.
+pub(crate) fn scaling(standardized: bool, centred: bool) -> Option<&'static str> {
+    standardized.then_some(if centred { "(x - mean)/deviation" } else { "x/deviation" })
+}
+
+pub(crate) fn top_table(top: &Top, of: &str, scaling: Option<&str>) -> String {
     let [shares, widths, originals] = [
         top.monomials.iter().any(|entry| entry.share.is_some()),
         top.monomials.iter().any(|entry| entry.interval.is_some()),
@@ -182,8 +195,7 @@ fn top_table(top: &Top, of: &str, fitted: &Fitted) -> String {
             format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}.")
         }
     });
-    if fitted.data.standardized {
-        let stands = if fitted.data.centred { "(x - mean)/deviation" } else { "x/deviation" };
+    if let Some(stands) = scaling {
         notes.push(format!("Coefficients are those of standardised variables, {stands}."));
     }
     Table {
@@ -235,7 +247,7 @@ fn selection_table(selected: &Selected, of: &str, fitted: &Fitted) -> String {
     .text()
 }
 
-fn count(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
@@ -247,7 +259,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes as f64 {
         b if b < 1e3 => format!("{b} bytes"),
         b if b < 1e6 => format!("{} kB", significant(1e-3 * b)),
@@ -257,7 +269,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// Four significant digits.
-fn significant(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }

@@ -7,6 +7,8 @@ use banach::{
 use banach_io::Classes;
 use serde::Serialize;
 
+use super::held_out::HeldOut;
+
 /// A mean over the folds with its standard error.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Estimate {
@@ -56,6 +58,8 @@ pub(super) struct Validation {
     pub fits: usize,
     /// Whether the best gamma is the first or last of several.
     pub at_end: bool,
+    /// The samples that were held out, at the gamma that was taken.
+    pub held_out: Option<HeldOut>,
 }
 
 impl Validation {
@@ -79,6 +83,8 @@ impl Validation {
             (0..=best).find(|&at| candidates[at].finished && candidates[at].loss.mean <= limit)
         });
         let last = candidates.len() - 1;
+        let chosen = if one_se { simplest } else { best };
+        let held_out = chosen.map(|chosen| HeldOut::new(&validated, chosen, problems, classes.is_some()));
         Ok(Self {
             folds: folds.count(),
             metric: match validated[0].metric {
@@ -90,7 +96,8 @@ impl Validation {
                 (_, true) => "one_standard_error",
                 (_, false) => "best",
             },
-            chosen: if one_se { simplest } else { best },
+            chosen,
+            held_out,
             fits: folds.count() * problems.len(),
             at_end: last > 0 && best.is_some_and(|best| best == 0 || best == last),
             candidates,

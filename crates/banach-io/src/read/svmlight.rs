@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use super::{Request, failed, input::Input};
 use crate::{
-    At, Dataset, Error, Table,
+    At, Dataset, Error, ModelColumns, Table,
     columns::{Names, Part},
     field::{Field, shown},
     target::Collector,
@@ -24,7 +24,7 @@ const COLUMNS_PER_ENTRY: u64 = 64;
 
 pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
     let mut stream = BufReader::with_capacity(1 << 16, input.stream());
-    let mut rows = Rows::new(file, request.memory);
+    let mut rows = Rows::new(file, request);
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
@@ -56,23 +56,24 @@ struct Rows<'a> {
     largest: (u32, At),
     /// Whether the first column has the index 0.
     from_zero: bool,
-    target: Collector,
+    /// `None` if nobody asks for it.
+    target: Option<Collector>,
     /// The line of every row, for messages.
     lines: crate::at::Lines,
 }
 
 impl<'a> Rows<'a> {
-    fn new(file: &'a str, memory: u64) -> Self {
+    fn new(file: &'a str, request: &Request) -> Self {
         Self {
             file,
-            memory,
+            memory: request.memory,
             columns: Vec::new(),
             values: Vec::new(),
             sizes: Vec::new(),
             entries: 0,
             largest: (0, At::Line(1)),
             from_zero: false,
-            target: Collector::new(TARGET),
+            target: request.model.is_none().then(|| Collector::new(TARGET)),
             lines: crate::at::Lines::default(),
         }
     }
@@ -82,8 +83,11 @@ impl<'a> Rows<'a> {
         let Some(label) = words.next() else { return Ok(()) };
         let file = || self.file.to_owned();
         match Field::parse(label) {
+            _ if self.target.is_none() && !label.contains(&b':') => {}
             field @ (Field::Number(_) | Field::Text(_)) if !label.contains(&b':') => {
-                self.target.push(self.file, at, field, &String::from_utf8_lossy(label))?;
+                if let Some(target) = &mut self.target {
+                    target.push(self.file, at, field, &String::from_utf8_lossy(label))?;
+                }
             }
             _ => return Err(self.wrong(at, label, "is not a label")),
         }
@@ -140,12 +144,14 @@ impl<'a> Rows<'a> {
     fn finish(self, request: &Request) -> Result<Dataset, Error> {
         let (largest, at) = self.largest;
         let file = self.file.to_owned();
-        let (rows, count) = (self.sizes.len(), largest as usize + usize::from(self.from_zero));
+        let zero_based = self.zero_based(request)?;
+        let (rows, count) = (self.sizes.len(), largest as usize + usize::from(zero_based));
         if rows == 0 {
             return Err(Error::Empty { file });
         }
-        if rows < 2 {
-            return Err(Error::TooFewRows { file, columns: count + 1, found: rows });
+        let needed = request.fewest_rows();
+        if rows < needed {
+            return Err(Error::TooFewRows { file, columns: count + 1, found: rows, needed });
         }
         let bytes = 16 * self.entries + 64 * count as u64;
         if bytes > self.memory {
@@ -155,12 +161,80 @@ impl<'a> Rows<'a> {
             let problem = format!("index {largest} in a file of {} entries", self.entries);
             return Err(Error::Damaged { file, place: at.to_string(), problem });
         }
+        // For every index its feature.
+        let mut features = vec![u32::MAX; largest as usize + 1];
+        let (kept, others) = match &request.model {
+            Some(model) if !model.names.is_empty() => self.of_model(model, count, &mut features)?,
+            _ => self.asked(request, (count, zero_based), &mut features)?,
+        };
+        let lines = self.lines;
+        let compressed = compress(&features, kept.len(), self.columns, self.values, &self.sizes);
+        let compressed = compressed.map_err(|(row, feature)| {
+            let problem = format!("the column {} stands there twice", kept[feature]);
+            Error::Damaged { file: file.clone(), place: lines.at(row).to_string(), problem }
+        })?;
+        let table = Table::sparse(kept, rows, compressed);
+        let (columns, target) = (count + 1, self.target.unwrap_or_else(|| Collector::new("")).finish());
+        let (encodings, fills) = (Vec::new(), Vec::new());
+        Ok(Dataset { file, columns, others, table, target, encodings, fills, dropped: 0, zero_based })
+    }
+
+    /// Whether the first column has the index 0: in new samples of a model if it had in those that it was fitted to.
+    fn zero_based(&self, request: &Request) -> Result<bool, Error> {
+        match &request.model {
+            Some(model) if self.from_zero && !model.zero_based => Err(Error::Unsupported {
+                file: self.file.to_owned(),
+                place: "its columns".to_owned(),
+                problem: "there is an index 0, and the columns of the model count from 1".to_owned(),
+                instead: "add 1 to every index",
+            }),
+            Some(model) => Ok(model.zero_based),
+            None => Ok(self.from_zero),
+        }
+    }
+
+    /// The variables of a model, and the names of the columns that it does not have. Columns that are not there are 0.
+    fn of_model(
+        &self,
+        model: &ModelColumns,
+        count: usize,
+        features: &mut [u32],
+    ) -> Result<(Vec<String>, Vec<String>), Error> {
+        let mut others: Vec<bool> = vec![true; count];
+        let mut missing = Vec::new();
+        for (feature, name) in model.names.iter().enumerate() {
+            let number = name.strip_prefix('x').and_then(|number| number.parse::<usize>().ok());
+            match number.filter(|number| *number > 0 && *name == format!("x{number}")) {
+                Some(number) if number <= count => {
+                    features[number - usize::from(model.zero_based)] = feature as u32;
+                    others[number - 1] = false;
+                }
+                Some(_) => {}
+                None => missing.push(name.clone()),
+            }
+        }
+        let others = others.iter().enumerate().filter(|(_, other)| **other).map(|(at, _)| format!("x{}", at + 1));
+        let others: Vec<String> = [TARGET.to_owned()].into_iter().chain(others).collect();
+        if missing.is_empty() {
+            return Ok((model.names.clone(), others));
+        }
+        Err(Error::MissingColumns { file: self.file.to_owned(), missing, extra: others })
+    }
+
+    /// The columns that are asked for, and the names of those that are left out.
+    fn asked(
+        &self,
+        request: &Request,
+        (count, zero_based): (usize, bool),
+        features: &mut [u32],
+    ) -> Result<(Vec<String>, Vec<String>), Error> {
         let names: Vec<String> = [TARGET.to_owned()].into_iter().chain(Names::numbered(count)).collect();
         let names = Names::new(self.file, names)?;
-        let request = Request { target: Some(request.target.clone().unwrap_or(TARGET.to_owned())), ..request.clone() };
+        let target = Some(request.target.clone().unwrap_or(TARGET.to_owned()));
+        let request = Request { target, model: None, ..request.clone() };
         let parts = names.parts(&request)?;
         let unsupported = |problem: &str, instead| Error::Unsupported {
-            file: file.clone(),
+            file: self.file.to_owned(),
             place: "its columns".to_owned(),
             problem: problem.to_owned(),
             instead,
@@ -171,23 +245,19 @@ impl<'a> Rows<'a> {
         if parts.contains(&Part::Label) {
             return Err(unsupported("a sparse table has no columns of labels", "leave --categorical out"));
         }
-        let first = usize::from(self.from_zero);
-        // For every index its feature.
-        let mut features = vec![u32::MAX; largest as usize + 1];
-        let mut kept = Vec::new();
-        for (place, _) in parts.iter().enumerate().filter(|(_, part)| part.is_feature()) {
-            features[place - first] = kept.len() as u32;
-            kept.push(names.name(place).to_owned());
+        let first = usize::from(zero_based);
+        let (mut kept, mut others) = (Vec::new(), Vec::new());
+        for (place, part) in parts.iter().enumerate() {
+            match part {
+                Part::Target => {}
+                Part::Dropped => others.push(names.name(place).to_owned()),
+                Part::Feature | Part::Label => {
+                    features[place - first] = kept.len() as u32;
+                    kept.push(names.name(place).to_owned());
+                }
+            }
         }
-        let lines = self.lines;
-        let compressed = compress(&features, kept.len(), self.columns, self.values, &self.sizes);
-        let compressed = compressed.map_err(|(row, feature)| {
-            let problem = format!("the column {} stands there twice", kept[feature]);
-            Error::Damaged { file: file.clone(), place: lines.at(row).to_string(), problem }
-        })?;
-        let table = Table::sparse(kept, rows, compressed);
-        let (columns, target) = (count + 1, self.target.finish());
-        Ok(Dataset { file, columns, table, target, encodings: Vec::new(), fills: Vec::new(), dropped: 0 })
+        Ok((kept, others))
     }
 }
 
@@ -254,6 +324,28 @@ mod tests {
         let request = Request { drop: vec!["x[13]".into()], target: None, ..Request::default() };
         let data = request.read_from("1 1:1 2:2 3:3\n2 2:5\n".as_bytes(), "data.libsvm").expect("valid");
         assert_eq!((data.table.names().join(" "), data.table.column(0)), ("x2".into(), vec![2.0, 5.0]));
+    }
+
+    #[test]
+    fn a_model_finds_its_columns_whatever_is_there() {
+        let read = |zero_based, names: &[&str], text: &str| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            let columns = ModelColumns { names, encodings: Vec::new(), zero_based };
+            Request::of_model(columns).read_from(text.as_bytes(), "new.svm")
+        };
+        let data = read(false, &["x3", "x1", "x9"], "? 1:2 2:5 3:4\n").expect("one row, and no target");
+        let (starts, rows, values) = (vec![0, 1, 2, 2], vec![0, 0], vec![4.0, 2.0]);
+        assert_eq!(data.table.values(), &Values::Sparse { starts, rows, values });
+        assert_eq!((data.table.names().join(" "), data.others.join(" ")), ("x3 x1 x9".into(), "y x2".into()));
+        // The index 0 need not be among the new samples.
+        let data = read(true, &["x1", "x2"], "0 1:7\n1 1:8\n").expect("valid");
+        assert_eq!((data.table.column(0), data.table.column(1)), (vec![0.0; 2], vec![7.0, 8.0]));
+        let data = read(true, &[], "0 1:7\n").expect("all columns");
+        assert_eq!((data.table.column(0), data.table.column(1)), (vec![0.0], vec![7.0]));
+        let message = read(false, &["x1"], "0 0:7\n").expect_err("another way to count").to_string();
+        assert!(message.contains("the columns of the model count from 1"), "{message}");
+        let message = read(false, &["age", "x01"], "0 1:7\n").expect_err("no such columns").to_string();
+        assert!(message.contains("lacks 2 columns that the model is made of: \"age\", \"x01\""), "{message}");
     }
 
     #[test]

@@ -312,3 +312,56 @@ fn long_files_are_read_as_short_ones() {
     let message = message.to_string();
     assert!(message.contains("line 400000, column \"a\": \"abc\""), "{message}");
 }
+
+#[test]
+fn a_model_finds_its_columns_by_name() {
+    let request = Request::of_columns(vec!["b,c".to_owned(), "a".to_owned()]);
+    let data = request.read_from("id,a,\"b,c\",y\nk7,1,2,x\n".as_bytes(), "new.csv").expect("valid");
+    assert_eq!(data.table.names(), ["a", "b,c"]);
+    assert_eq!(data.table.values(), &Values::Dense(vec![1.0, 2.0]));
+    assert_eq!(data.others, ["id", "y"]);
+    let message =
+        request.read_from("a,b,c\n1,2,3\n".as_bytes(), "new.csv").expect_err("a column is missing").to_string();
+    assert_eq!(
+        message,
+        "new.csv lacks a column that the model is made of: \"b,c\"; the model does not know \"b\", \"c\""
+    );
+    let message = request.read_from("a,\"b,c\"\n".as_bytes(), "new.csv").expect_err("no row").to_string();
+    assert!(message.contains("at least one sample is needed"), "{message}");
+    let all = Request::of_columns(Vec::new()).read_from("a,b\n1,2\n".as_bytes(), "new.csv").expect("valid");
+    assert_eq!(all.table.names(), ["a", "b"]);
+}
+
+#[test]
+fn a_model_makes_its_variables_of_labels_again() {
+    let training = Request { categorical: vec!["zip".into()], ..Request::new("y") };
+    let training = training
+        .read_from("color,a,sex,zip,y\nred,1,m,7,1\nblue,2,f,8,2\nred,3,f,9,3\n".as_bytes(), "data.csv")
+        .expect("valid");
+    let names = training.table.names().to_vec();
+    assert_eq!(names.join(" "), "color=red a sex=m zip=7 zip=8 zip=9");
+    let columns = ModelColumns { names, encodings: training.encodings.clone(), zero_based: false };
+    let read = |text: &str| Request::of_model(columns.clone()).read_from(text.as_bytes(), "new.csv");
+    let data = read("zip,sex,a,color,id\n8.0,m,5, blue ,k\n").expect("one row");
+    assert_eq!(data.table.names().join(" "), "zip=7 zip=8 zip=9 sex=m a color=red");
+    assert_eq!(data.table.values(), &Values::Dense(vec![0.0, 1.0, 0.0, 1.0, 5.0, 0.0]));
+    assert_eq!(data.others, ["id"]);
+    let data = read("color=red,a,sex,zip\n1,2,f,9\n").expect("numbers made of the labels by somebody else");
+    assert_eq!((data.table.column(0), data.table.column(2)), (vec![1.0], vec![0.0]));
+    for (text, expected) in [
+        (
+            "color,a,sex,zip\nred,1,m,7\ngreen,1,m,7\n",
+            "line 3, column \"color\": the model was fitted without the label \"green\"",
+        ),
+        ("color,a,sex,zip\nred,1,x,7\n", "line 2, column \"sex\": the model was fitted without the label \"x\""),
+        ("color,a,sex,zip\n,1,m,7\n", "line 2, column \"color\": the value is missing"),
+        (
+            "color,a,sex,zip\nred,one,m,7\n",
+            "line 2, column \"a\": \"one\" is not a number; the model was fitted to numbers",
+        ),
+        ("a,zip\n1,7\n", "new.csv lacks 2 columns that the model is made of: \"color\", \"sex\""),
+    ] {
+        let message = read(text).expect_err("refused").to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}

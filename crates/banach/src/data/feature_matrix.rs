@@ -34,6 +34,22 @@ enum Storage<'a> {
     Sparse { starts: Cow<'a, [usize]>, rows: Cow<'a, [usize]>, values: Cow<'a, [f64]> },
 }
 
+/// What a matrix stores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Entries<'a> {
+    /// Every entry, one column after another.
+    Dense(&'a [f64]),
+    /// Compressed columns, as [`FeatureMatrix::from_sparse_columns`] takes them.
+    Sparse {
+        /// Where every column starts, and the end of the last.
+        starts: &'a [usize],
+        /// The row of every stored entry.
+        rows: &'a [usize],
+        /// The stored entries.
+        values: &'a [f64],
+    },
+}
+
 impl Storage<'_> {
     fn values(&self) -> &[f64] {
         match self {
@@ -155,6 +171,14 @@ impl<'a> FeatureMatrix<'a> {
     /// The number of entries that are stored.
     pub fn stored(&self) -> usize {
         self.storage.values().len()
+    }
+
+    /// The entries as they are stored.
+    pub fn entries(&self) -> Entries<'_> {
+        match &self.storage {
+            Storage::Dense(values) => Entries::Dense(values),
+            Storage::Sparse { starts, rows, values } => Entries::Sparse { starts, rows, values },
+        }
     }
 
     /// Whether only some of the entries are stored, with their rows.

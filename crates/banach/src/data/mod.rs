@@ -5,7 +5,7 @@ mod scratch;
 mod stream;
 mod sweep;
 
-pub use feature_matrix::{FeatureMatrix, MAX_ENTRY};
+pub use feature_matrix::{Entries, FeatureMatrix, MAX_ENTRY};
 pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
 pub(crate) use sweep::{Block, MAX_BLOCK, Sweep};

@@ -91,6 +91,15 @@ impl Classifier {
         Ok((classes, signs))
     }
 
+    /// The probability of every class from the decisions of some points, as [`Classification::predict_proba`]: all points
+    /// of the first function, then all of the second, and so on.
+    pub fn probabilities(&self, decisions: &[f64], points: usize) -> Result<Vec<f64>, Error> {
+        if points == 0 || !decisions.len().is_multiple_of(points) {
+            return Err(Error::Shape { what: "the decisions", got: decisions.len(), expected: points });
+        }
+        probabilities(&*self.parameters.loss, decisions, points)
+    }
+
     /// The form of the data, for so many problems at a time; see [`Ground`].
     pub fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
         self.parameters.check(Targets::Signs)?.ground(x, problems)
@@ -113,6 +122,26 @@ impl Classifier {
         let fitted = self.parameters.check(Targets::Signs)?.restore(x, solutions, radii, route)?;
         Ok(Classification { fitted, classes, loss: self.parameters.loss.clone() })
     }
+}
+
+/// Probabilities from decisions: one function tells those of two classes, more one each.
+fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Result<Vec<f64>, Error> {
+    let against = |label: f64| -> Result<Vec<f64>, Error> {
+        let (name, got, allowed) = ("loss", loss.name(), "the logistic loss, for probabilities");
+        let refused = || Error::Parameter { name, got: got.to_owned(), allowed };
+        decisions.iter().map(|&decision| loss.probability(label, decision)).collect::<Option<_>>().ok_or_else(refused)
+    };
+    if decisions.len() == points {
+        return Ok([against(-1.0)?, against(1.0)?].concat());
+    }
+    let (classes, mut probabilities) = (decisions.len() / points, against(1.0)?);
+    for point in 0..points {
+        let sum: f64 = probabilities[point..].iter().step_by(points).sum();
+        let shares = probabilities[point..].iter_mut().step_by(points);
+        // No class is likely at all: none is likelier than another.
+        shares.for_each(|share| *share = if sum > 0.0 { *share / sum } else { 1.0 / classes as f64 });
+    }
+    Ok(probabilities)
 }
 
 /// The labels that occur, in order. Each needs a sample that counts.
@@ -184,25 +213,7 @@ impl Classification {
     ///
     /// Losses whose decision function tells no probability ([`Loss::probability`]) are refused.
     pub fn predict_proba(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let decisions = self.decision_function(x)?;
-        let probabilities = |label: f64| -> Result<Vec<f64>, Error> {
-            let of = |&decision: &f64| self.loss.probability(label, decision);
-            let (name, got, allowed) = ("loss", self.loss.name(), "the logistic loss, for probabilities");
-            let refused = || Error::Parameter { name, got: got.to_owned(), allowed };
-            decisions.iter().map(of).collect::<Option<_>>().ok_or_else(refused)
-        };
-        if self.classes.len() == 2 {
-            return Ok([probabilities(-1.0)?, probabilities(1.0)?].concat());
-        }
-        let (points, classes) = (x.samples(), self.classes.len());
-        let mut probabilities = probabilities(1.0)?;
-        for point in 0..points {
-            let sum: f64 = probabilities[point..].iter().step_by(points).sum();
-            let shares = probabilities[point..].iter_mut().step_by(points);
-            // No class is likely at all: none is likelier than another.
-            shares.for_each(|share| *share = if sum > 0.0 { *share / sum } else { 1.0 / classes as f64 });
-        }
-        Ok(probabilities)
+        probabilities(&*self.loss, &self.decision_function(x)?, x.samples())
     }
 
     fitted!();

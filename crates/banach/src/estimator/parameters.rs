@@ -1,6 +1,6 @@
 //! Parameters, and the one place where they are checked.
 
-use std::sync::Arc;
+use std::{fmt, str::FromStr, sync::Arc};
 
 use super::fitted::Fitted;
 use crate::{
@@ -21,6 +21,36 @@ pub enum SolverChoice {
     Newton,
     /// Algorithm 3.3 of the paper.
     Paper,
+}
+
+impl SolverChoice {
+    /// Every choice.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Newton, Self::Paper];
+
+    /// Its name in parameters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Newton => "newton",
+            Self::Paper => "paper",
+        }
+    }
+}
+
+impl fmt::Display for SolverChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for SolverChoice {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let refused =
+            || Error::Parameter { name: "solver", got: format!("{name:?}"), allowed: "auto, newton or paper" };
+        Self::ALL.into_iter().find(|choice| choice.name() == name).ok_or_else(refused)
+    }
 }
 
 fn solver(choice: SolverChoice, stopping: Stopping, memory: Memory) -> Box<dyn Solver> {
@@ -156,7 +186,9 @@ impl Checked<'_> {
             return Err(Error::Shape { what: "the radii", got: radii.len(), expected: solutions.len() });
         }
         let memory = self.parameters.memory.unwrap_or_default();
-        let plan = self.plan(x, memory, Some(route), solutions.len())?;
+        // A machine that could not hold the tensor can use the model.
+        let without_limit = if route == Route::Gram { Memory::limit(u64::MAX) } else { memory };
+        let plan = self.plan(x, without_limit, Some(route), solutions.len())?;
         let light = if route == Route::Gram { Route::Streamed } else { route };
         let predictor = if plan.lists_inputs() {
             linear_predictor(&plan, x, &solutions)

@@ -8,6 +8,9 @@ const LOWER_SHARE: f64 = 0.1;
 /// The largest gamma, in units of the knee.
 const UPPER_FACTOR: f64 = 1e3;
 
+/// What rounding may leave of `||Phi_n* alpha||_q`, as a part of `||Phi_n* |alpha| ||_q`.
+const ROUNDING: f64 = 1e-14;
+
 /// Increasing values of gamma.
 ///
 /// # The rule
@@ -121,12 +124,17 @@ fn in_range(ln_gamma: f64) -> Result<f64, Error> {
 /// `(gamma_c/gamma)^(q-1) = gamma L_0 / (q Q(alpha))`, whose parts are in range because the problem is.
 fn ln_knee(problem: &DualProblem<'_>) -> f64 {
     let alpha = first_alpha(problem);
+    let sizes = alpha.iter().map(|alpha| alpha.abs());
+    let both: Vec<f64> = alpha.iter().copied().chain(sizes).collect();
     let ln_loss = problem.zero_value().ln();
     let mut evaluation = Evaluation::default();
-    problem.form().evaluate(&alpha, &mut evaluation, &mut Scratch::new());
+    problem.form().evaluate(&both, &mut evaluation, &mut Scratch::new());
     let q = problem.form().exponent().q();
-    let ln_ratio = (ln_loss - q.ln() - evaluation.ln_values[0]) / (q - 1.0);
-    problem.gamma().ln() + if ln_ratio.is_finite() { ln_ratio } else { 0.0 }
+    let (ln_value, ln_size) = (evaluation.ln_values[0], evaluation.ln_values[1]);
+    // Of constant features an intercept leaves rounding.
+    let rounding = ln_value < ln_size + q * ROUNDING.ln();
+    let ln_ratio = (ln_loss - q.ln() - ln_value) / (q - 1.0);
+    problem.gamma().ln() + if ln_ratio.is_finite() && !rounding { ln_ratio } else { 0.0 }
 }
 
 /// `gamma a`, which leaves zero. At the kinks of the loss it takes the same share of all intervals of slopes: with an

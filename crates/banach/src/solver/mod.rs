@@ -13,7 +13,7 @@ mod proximal_gradient;
 mod start;
 mod warm_start;
 
-use std::{fmt, ops::ControlFlow};
+use std::{fmt, ops::ControlFlow, str::FromStr};
 
 pub use cross_validation::{CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate, cross_validate_all};
 pub(crate) use cross_validation::{SplitMix64, fold_problems, shuffle};
@@ -127,6 +127,37 @@ pub enum Status {
     Stalled,
     /// The observer asked to stop.
     Interrupted,
+}
+
+impl Status {
+    /// Every end.
+    pub const ALL: [Self; 4] = [Self::Converged, Self::IterationLimit, Self::Stalled, Self::Interrupted];
+
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::IterationLimit => "iteration_limit",
+            Self::Stalled => "stalled",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Status {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let allowed = "converged, iteration_limit, stalled or interrupted";
+        let refused = || Error::Parameter { name: "status", got: format!("{name:?}"), allowed };
+        Self::ALL.into_iter().find(|status| status.name() == name).ok_or_else(refused)
+    }
 }
 
 /// Where a run stands, once per iteration; iteration 0 is the start.

@@ -158,6 +158,34 @@ impl<'a> Gram<'a> {
         self.entries.as_ref().map(|entries| &entries[..])
     }
 
+    /// All `n^q` entries, the last index fastest. For looking at: no fit needs more than the packed ones.
+    ///
+    /// # Panics
+    ///
+    /// If the tensor is streamed.
+    pub fn full(&self, memory: Memory) -> Result<Vec<f64>, Error> {
+        let (n, order) = (self.samples(), self.order());
+        let count = u32::try_from(order).ok().and_then(|order| n.checked_pow(order));
+        let instead = "take fewer samples or a smaller q";
+        let mut entries = memory.zeros("the tensor with all its entries", count.unwrap_or(usize::MAX), instead)?;
+        entries.par_chunks_mut(n).enumerate().for_each_init(
+            || vec![0; order],
+            |indices, (row, out)| {
+                checkpoint();
+                let mut rest = row;
+                for index in indices[..order - 1].iter_mut().rev() {
+                    *index = rest % n;
+                    rest /= n;
+                }
+                for (last, entry) in out.iter_mut().enumerate() {
+                    indices[order - 1] = last;
+                    *entry = self.entry(indices).expect("the tensor is stored");
+                }
+            },
+        );
+        Ok(entries)
+    }
+
     /// `K(x_(i_1), ..., x_(i_q))`, from the stored tensor; `None` if there is none.
     ///
     /// # Panics

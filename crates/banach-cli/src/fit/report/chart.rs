@@ -1,0 +1,270 @@
+//! Line charts and clouds of dots as SVG. Colours are the page's, so that they follow its light and dark.
+
+use std::fmt::Write;
+
+use minijinja::HtmlEscape;
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 340.0;
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 16.0;
+const TOP: f64 = 14.0;
+const BOTTOM: f64 = 48.0;
+/// Ticks on an axis, about.
+const TICKS: f64 = 6.0;
+
+/// One axis: what it shows, from where to where.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    label: &'static str,
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+}
+
+impl Axis {
+    /// An axis with room for these values.
+    pub(super) fn linear(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = ends(values.filter(|value| value.is_finite()));
+        let margin = if high > low { 0.04 * (high - low) } else { 0.5 * low.abs().max(1.0) };
+        Self { label, low: low - margin, high: high + margin, logarithmic: false }
+    }
+
+    /// From 0 to 1.
+    pub(super) fn unit(label: &'static str) -> Self {
+        Self { label, low: 0.0, high: 1.0, logarithmic: false }
+    }
+
+    /// A logarithmic axis with room for these values, of which only positive ones have a place.
+    pub(super) fn logarithmic(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = ends(values.filter(|value| value.is_finite() && *value > 0.0).map(f64::log10));
+        Self { label, low: low - 0.15, high: high + 0.15, logarithmic: true }
+    }
+
+    /// Where a value is, from 0 to 1.
+    fn place(&self, value: f64) -> f64 {
+        let value = if self.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
+        let place = (value - self.low) / (self.high - self.low);
+        if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) }
+    }
+
+    /// Places and texts of its ticks.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let span = self.high - self.low;
+        let step = if self.logarithmic { (span / TICKS).ceil().max(1.0) } else { round_step(span / TICKS) };
+        let first = (self.low / step).ceil();
+        let count = ((self.high / step).floor() - first).clamp(-1.0, 50.0) + 1.0;
+        let value = |at: usize| (first + at as f64) * step;
+        let text = |value: f64| if self.logarithmic { format!("1e{value:.0}") } else { number(value, step) };
+        (0..count as usize).map(|at| ((value(at) - self.low) / span, text(value(at)))).collect()
+    }
+}
+
+/// The least and the largest, or 0 and 1 of nothing.
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    if low <= high { (low, high) } else { (0.0, 1.0) }
+}
+
+/// The next of 1, 2, 5, 10, ...
+fn round_step(step: f64) -> f64 {
+    let power = 10_f64.powf(step.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= step * (1.0 - 1e-9)).unwrap_or(10.0);
+    factor * power
+}
+
+/// A tick with as many digits as its step needs.
+fn number(value: f64, step: f64) -> String {
+    let value = if value.abs() < 1e-9 * step { 0.0 } else { value };
+    if value.abs() >= 1e5 || (step < 1e-4 && value != 0.0) {
+        return format!("{value:.1e}");
+    }
+    let digits = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.digits$}")
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    /// In the legend, if there is more than one.
+    pub label: String,
+    pub points: Vec<(f64, f64)>,
+    /// How far each may be off, drawn as a band.
+    pub errors: Vec<f64>,
+}
+
+/// A chart.
+#[derive(Debug, Clone)]
+pub(super) struct Chart {
+    /// Read to those who do not see it.
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub lines: Vec<Line>,
+    /// Dots, with what each stands for.
+    pub dots: Vec<(f64, f64, String)>,
+    /// Whether the line from corner to corner is drawn.
+    pub diagonal: bool,
+    /// A value of x to be marked, and what it is.
+    pub mark: Option<(f64, String)>,
+}
+
+impl Chart {
+    /// A chart without anything on it.
+    pub(super) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        let (lines, dots) = (Vec::new(), Vec::new());
+        Self { title: title.into(), x, y, lines, dots, diagonal: false, mark: None }
+    }
+
+    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let (width, height) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+        (LEFT + width * self.x.place(x), TOP + height * (1.0 - self.y.place(y)))
+    }
+
+    /// The chart as an element of a page.
+    pub(super) fn svg(&self) -> String {
+        let title = HtmlEscape(&self.title);
+        let mut svg = format!(
+            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>"
+        );
+        self.axes(&mut svg);
+        if self.diagonal {
+            let (low, high) = (self.x.low.max(self.y.low), self.x.high.min(self.y.high));
+            let ((x1, y1), (x2, y2)) = (self.at((low, low)), self.at((high, high)));
+            push(
+                &mut svg,
+                format_args!("<line class=\"guide\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"),
+            );
+        }
+        for (at, line) in self.lines.iter().enumerate() {
+            self.line(&mut svg, line, at % 6);
+        }
+        for (x, y, what) in &self.dots {
+            let (x, y) = self.at((*x, *y));
+            let what = HtmlEscape(what);
+            push(
+                &mut svg,
+                format_args!(
+                    "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"><title>{what}</title></circle>"
+                ),
+            );
+        }
+        if let Some((value, what)) = &self.mark {
+            let (x, _) = self.at((*value, 0.0));
+            let (side, anchor) = if x > 0.6 * WIDTH { (-6.0, "end") } else { (6.0, "start") };
+            let (bottom, text, what) = (HEIGHT - BOTTOM, x + side, HtmlEscape(what));
+            push(
+                &mut svg,
+                format_args!("<line class=\"guide\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"),
+            );
+            push(
+                &mut svg,
+                format_args!("<text x=\"{text:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{what}</text>", TOP + 12.0),
+            );
+        }
+        self.legend(&mut svg);
+        svg + "</svg>"
+    }
+
+    fn axes(&self, svg: &mut String) {
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        for (place, text) in self.x.ticks() {
+            let x = LEFT + place * (right - LEFT);
+            push(svg, format_args!("<line class=\"grid\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"));
+            push(
+                svg,
+                format_args!("<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>", bottom + 18.0),
+            );
+        }
+        for (place, text) in self.y.ticks() {
+            let y = bottom - place * (bottom - TOP);
+            push(svg, format_args!("<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/>"));
+            push(
+                svg,
+                format_args!("<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>", LEFT - 8.0, y + 4.0),
+            );
+        }
+        let (middle, centre) = (LEFT + 0.5 * (right - LEFT), TOP + 0.5 * (bottom - TOP));
+        let (x, y) = (HtmlEscape(self.x.label), HtmlEscape(self.y.label));
+        push(svg, format_args!("<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x}</text>", HEIGHT - 8.0));
+        push(
+            svg,
+            format_args!("<text transform=\"translate(15 {centre:.1}) rotate(-90)\" text-anchor=\"middle\">{y}</text>"),
+        );
+    }
+
+    fn line(&self, svg: &mut String, line: &Line, colour: usize) {
+        let place = |point: (f64, f64)| {
+            let (x, y) = self.at(point);
+            format!("{x:.1},{y:.1}")
+        };
+        if !line.errors.is_empty() {
+            let with_errors = || line.points.iter().zip(&line.errors);
+            let upper = with_errors().map(|((x, y), error)| place((*x, y + error)));
+            let lower = with_errors().rev().map(|((x, y), error)| place((*x, y - error)));
+            let band: Vec<String> = upper.chain(lower).collect();
+            push(svg, format_args!("<polygon class=\"band c{colour}\" points=\"{}\"/>", band.join(" ")));
+        }
+        let points: Vec<String> = line.points.iter().map(|point| place(*point)).collect();
+        push(svg, format_args!("<polyline class=\"line c{colour}\" points=\"{}\"/>", points.join(" ")));
+        // More dots than these would be a band.
+        if points.len() <= 60 {
+            for &(x, y) in &line.points {
+                let (cx, cy) = self.at((x, y));
+                push(
+                    svg,
+                    format_args!(
+                        "<circle class=\"point c{colour}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.6\"><title>{x:.4e}, {y:.4e}</title></circle>"
+                    ),
+                );
+            }
+        }
+    }
+
+    fn legend(&self, svg: &mut String) {
+        if self.lines.len() < 2 {
+            return;
+        }
+        // Below a diagonal on the right, below curves that fall on the left.
+        let first = HEIGHT - BOTTOM - 18.0 * self.lines.len() as f64 + 4.0;
+        let left = if self.diagonal { WIDTH - 190.0 } else { LEFT + 12.0 };
+        for (at, line) in self.lines.iter().enumerate() {
+            let (y, colour, label) = (first + 18.0 * at as f64, at % 6, HtmlEscape(&line.label));
+            let (right, middle, text) = (left + 22.0, y - 4.0, left + 28.0);
+            push(svg, format_args!("<path class=\"line c{colour}\" d=\"M{left:.1} {middle:.1}H{right:.1}\"/>"));
+            push(svg, format_args!("<text x=\"{text:.1}\" y=\"{y:.1}\">{label}</text>"));
+        }
+    }
+}
+
+fn push(svg: &mut String, part: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = svg.write_fmt(part);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        for (low, high) in [(0.0, 1.0), (-3.2, 17.0), (1e-7, 3e-7), (4.0, 4.0), (-1e9, 1e9)] {
+            let axis = Axis::linear("x", [low, high].into_iter());
+            let ticks = axis.ticks();
+            assert!((2..=12).contains(&ticks.len()), "{low} {high}: {ticks:?}");
+            assert!(ticks.iter().all(|(place, _)| (0.0..=1.0).contains(place)));
+        }
+        let axis = Axis::logarithmic("gap", [1.0, 0.0, 1e-9].into_iter());
+        assert!(axis.ticks().iter().any(|(_, text)| text == "1e-8"), "{:?}", axis.ticks());
+    }
+
+    #[test]
+    fn nothing_leaves_the_chart_and_names_are_escaped() {
+        let mut chart = Chart::new("a <b>", Axis::unit("x"), Axis::linear("y", [].into_iter()));
+        chart.dots.push((f64::NAN, 1e300, "<script>".to_owned()));
+        chart.lines.push(Line { label: "l".to_owned(), points: vec![(0.0, -1e9), (2.0, 1.0)], errors: vec![1.0, 0.1] });
+        let svg = chart.svg();
+        assert!(svg.contains("a &lt;b&gt;") && svg.contains("&lt;script&gt;") && !svg.contains("<script>"), "{svg}");
+        assert!(!svg.contains("inf"), "{svg}");
+    }
+}

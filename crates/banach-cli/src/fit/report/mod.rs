@@ -1,0 +1,157 @@
+//! A page on one fit: everything that the JSON object says, with pictures. It needs no other file, and no script.
+
+mod chart;
+
+use std::path::Path;
+
+use anyhow::Context;
+use minijinja::{Environment, Value, context, value::Serde};
+
+use self::chart::{Axis, Chart, Line};
+use super::{
+    held_out::{HeldOut, Separation},
+    result::{Fitted, Function},
+    text::significant,
+    validate::Validation,
+};
+use crate::files::write_file;
+
+/// Writes the page.
+pub(super) fn write(path: &Path, fitted: &Fitted) -> anyhow::Result<()> {
+    write_file(path, page(fitted)?)
+}
+
+/// The page.
+fn page(fitted: &Fitted) -> anyhow::Result<String> {
+    let mut environment = Environment::new();
+    environment.add_filter("short", |number: f64| significant(number));
+    environment.add_filter("percent", |share: f64| format!("{:.2} %", 100.0 * share));
+    // The ending of the name turns escaping on.
+    environment.add_template("page.html", include_str!("page.html")).context("the report's template")?;
+    let template = environment.get_template("page.html").context("the report's template")?;
+    let charts = context! {
+        gammas => fitted.validation.as_ref().map(|validation| safe(&gammas(validation))),
+        predictions => predictions(fitted).as_ref().map(safe),
+        roc => separations(fitted).map(|classes| safe(&roc(fitted, classes))),
+        calibration => separations(fitted).and_then(|classes| calibration(fitted, classes)).as_ref().map(safe),
+        convergence => safe(&convergence(fitted)),
+    };
+    let functions: Vec<Value> = fitted.functions.iter().map(sizes).collect();
+    let gap = |at: &usize| fitted.functions[*at].certificate.relative_gap;
+    let worst = (0..fitted.functions.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)));
+    template.render(context! { fitted => Serde(fitted), charts, functions, worst }).context("rendering the report")
+}
+
+/// A chart is markup already.
+fn safe(chart: &Chart) -> Value {
+    Value::from_safe_string(chart.svg())
+}
+
+/// What the bars of a function are drawn in proportion to, and how often its largest monomials were found in halves.
+fn sizes(function: &Function) -> Value {
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MIN_POSITIVE, f64::max);
+    let top = function.top.as_ref();
+    let weights = &mut top.into_iter().flat_map(|top| &top.monomials).map(|entry| entry.weight.abs());
+    let relevance = function.relevance.as_ref();
+    let shares = &mut relevance.into_iter().flat_map(|found| &found.variables).map(|entry| entry.share);
+    let frequency = |monomial: &str| {
+        let found = function.stability.as_ref()?.monomials.iter().find(|entry| entry.monomial == monomial);
+        Some(found.map_or(0.0, |entry| entry.frequency))
+    };
+    let frequencies: Vec<Option<f64>> =
+        top.into_iter().flat_map(|top| &top.monomials).map(|entry| frequency(&entry.monomial)).collect();
+    context! { weight => largest(weights), share => largest(shares), frequencies }
+}
+
+/// The held-out loss against gamma.
+fn gammas(validation: &Validation) -> Chart {
+    let known = || validation.candidates.iter().filter(|candidate| candidate.loss.mean.is_finite());
+    let error = |error: f64| if error.is_finite() { error } else { 0.0 };
+    let losses = known().map(|candidate| (candidate.gamma, candidate.loss.mean));
+    let line = Line {
+        label: "held-out loss".to_owned(),
+        points: losses.collect(),
+        errors: known().map(|candidate| error(candidate.loss.standard_error)).collect(),
+    };
+    let ends = line.points.iter().zip(&line.errors).flat_map(|((_, y), error)| [y - error, y + error]);
+    let y = Axis::linear("loss on held-out samples", ends);
+    let x = Axis::logarithmic("gamma", line.points.iter().map(|(x, _)| *x));
+    let mut chart = Chart::new("Loss on held-out samples for every gamma, with its standard error", x, y);
+    chart.mark = validation.taken().map(|taken| (taken.gamma, format!("taken: {}", significant(taken.gamma))));
+    chart.lines.push(line);
+    chart
+}
+
+fn held_out(fitted: &Fitted) -> Option<&HeldOut> {
+    fitted.validation.as_ref()?.held_out.as_ref()
+}
+
+/// Predictions of held-out samples against the targets, for numbers.
+fn predictions(fitted: &Fitted) -> Option<Chart> {
+    let samples = &held_out(fitted).filter(|_| fitted.data.classes.is_none())?.samples;
+    let points = || samples.iter().map(|sample| (sample.targets[0], sample.predictions[0]));
+    // One scale for both, so that the diagonal means what it says.
+    let ends = || points().flat_map(|(target, predicted)| [target, predicted]);
+    let (x, y) = (Axis::linear("actual", ends()), Axis::linear("predicted without this sample", ends()));
+    let mut chart = Chart::new("Predicted against actual values of held-out samples", x, y);
+    chart.diagonal = true;
+    chart.dots = samples
+        .iter()
+        .map(|sample| {
+            let (target, predicted) = (sample.targets[0], sample.predictions[0]);
+            let what = format!("row {}: {} predicted as {}", sample.row, significant(target), significant(predicted));
+            (target, predicted, what)
+        })
+        .collect();
+    Some(chart)
+}
+
+fn separations(fitted: &Fitted) -> Option<&[Separation]> {
+    held_out(fitted).map(|held_out| &held_out.classes[..]).filter(|classes| !classes.is_empty())
+}
+
+/// What a function is called.
+fn label(fitted: &Fitted, function: usize) -> String {
+    fitted.functions[function].class.clone().unwrap_or_else(|| fitted.data.target.clone())
+}
+
+fn roc(fitted: &Fitted, classes: &[Separation]) -> Chart {
+    let title = "Receiver operating characteristic of held-out samples";
+    let mut chart = Chart::new(title, Axis::unit("share of false positives"), Axis::unit("share of true positives"));
+    chart.diagonal = true;
+    let line = |(at, class): (usize, &Separation)| Line {
+        label: format!("{}: {:.3}", label(fitted, at), class.auc),
+        points: class.roc.clone(),
+        errors: Vec::new(),
+    };
+    chart.lines = classes.iter().enumerate().map(line).collect();
+    chart
+}
+
+fn calibration(fitted: &Fitted, classes: &[Separation]) -> Option<Chart> {
+    let title = "Observed frequency against predicted probability of held-out samples";
+    let mut chart = Chart::new(title, Axis::unit("predicted probability"), Axis::unit("observed frequency"));
+    chart.diagonal = true;
+    let line = |(at, class): (usize, &Separation)| Line {
+        label: label(fitted, at),
+        points: class.calibration.iter().map(|bin| (bin.predicted, bin.observed)).collect(),
+        errors: Vec::new(),
+    };
+    chart.lines = classes.iter().enumerate().filter(|(_, class)| !class.calibration.is_empty()).map(line).collect();
+    (!chart.lines.is_empty()).then_some(chart)
+}
+
+/// The relative gap after every pass.
+fn convergence(fitted: &Fitted) -> Chart {
+    let steps = || fitted.functions.iter().flat_map(|function| &function.history);
+    let x = Axis::linear("passes over the data", steps().map(|step| step.passes as f64).chain([0.0]));
+    let y = Axis::logarithmic("relative duality gap", steps().map(|step| step.relative_gap));
+    let mut chart = Chart::new("Relative duality gap after every pass over the data", x, y);
+    let line = |(at, function): (usize, &Function)| {
+        let seen = function.history.iter().filter(|step| step.relative_gap.is_finite());
+        let points = seen.map(|step| (step.passes as f64, step.relative_gap)).collect();
+        Line { label: label(fitted, at), points, errors: Vec::new() }
+    };
+    chart.lines = fitted.functions.iter().enumerate().map(line).collect();
+    chart
+}

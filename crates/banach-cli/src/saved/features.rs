@@ -1,0 +1,88 @@
+//! `banach features`: what the functions of a model are made of.
+
+use banach::{Memory, model::Budget};
+use banach_io::{Label, SavedModel};
+use serde::Serialize;
+
+use super::args::Features;
+use crate::{
+    fit::{
+        result::{Shares, Top},
+        text::{scaling, top_table},
+    },
+    print,
+};
+
+/// Lines of a table of variables.
+const ROWS: usize = 20;
+
+/// The JSON object; its parts are those of `banach fit --json`.
+#[derive(Debug, Serialize)]
+struct Described {
+    version: &'static str,
+    model: String,
+    functions: Vec<Function>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Function {
+    class: Option<Label>,
+    top: Option<Top>,
+    relevance: Option<Shares>,
+}
+
+pub(crate) fn features(what: &Features) -> anyhow::Result<()> {
+    let memory = what.memory_limit.map_or_else(Memory::available, Memory::limit);
+    let model = SavedModel::read(&what.model)?;
+    let mut notes = Vec::new();
+    let functions: Vec<Function> = (0..model.solutions.len())
+        .map(|function| describe(what, &model, function, memory, &mut notes))
+        .collect::<Result<_, _>>()?;
+    let described =
+        Described { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
+    let scaling = model.standardization.as_ref().and_then(|done| scaling(true, done.centred));
+    print::out(&if what.json { print::json(&described)? } else { described.text(scaling) })
+}
+
+/// A table that cannot be made becomes a note.
+fn describe(
+    what: &Features,
+    model: &SavedModel<'_>,
+    function: usize,
+    memory: Memory,
+    notes: &mut Vec<String>,
+) -> Result<Function, banach::Error> {
+    let (names, described) = (model.variable_names(), model.function(function)?);
+    let kernel = model.spec.kernel.build()?;
+    let deviations = model.standardization.as_ref().map(|done| &done.deviations[..]);
+    let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);
+    let linear = deviations.is_some() && kernel.degrees() == (1, Some(1)) && !kernel.normalized();
+    let mut or_note = |what: &str, error: banach::Error| notes.push(format!("no {what}: {error}"));
+    let top = (what.top > 0).then(|| described.top_monomials(what.top, Budget::default()));
+    let top = top.and_then(|top| top.map_err(|error| or_note("table of monomials", error)).ok());
+    let relevance = what.relevance.then(|| described.relevance(memory));
+    let relevance = relevance.and_then(|found| found.map_err(|error| or_note("relevance", error)).ok());
+    Ok(Function {
+        class: model.class(function).cloned(),
+        top: top.map(|top| Top::new(top, &names, linear.then_some(&per_unit))),
+        relevance: relevance.map(|found| Shares::new(&found, &names, ROWS)),
+    })
+}
+
+impl Described {
+    fn text(&self, scaling: Option<&str>) -> String {
+        let mut parts = Vec::new();
+        for function in &self.functions {
+            let of = match (&function.class, self.functions.len()) {
+                (Some(class), 2..) => format!(" of class {class}"),
+                _ => String::new(),
+            };
+            parts.extend(function.top.as_ref().map(|top| top_table(top, &of, scaling).trim_end().to_owned()));
+            let relevance = function.relevance.as_ref();
+            parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.table.trim_end())));
+        }
+        parts.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        parts.join("\n\n") + "\n"
+    }
+}

@@ -1,0 +1,172 @@
+//! `banach info`: what a model file says of itself.
+
+use banach::{Exponent, Route};
+use banach_io::{Encoding, FORMAT, Label, ModelSpec, Provenance, SavedModel, VERSION};
+use serde::Serialize;
+
+use super::args::Info;
+use crate::{
+    fit::{
+        result::Proof,
+        text::{count, scaled, significant, size},
+    },
+    print,
+};
+
+/// The JSON object, key by key (docs/command-line.md explains them).
+#[derive(Debug, Serialize)]
+struct Told {
+    version: &'static str,
+    model: String,
+    bytes: u64,
+    format: &'static str,
+    format_version: u64,
+    provenance: Provenance,
+    spec: ModelSpec,
+    route: &'static str,
+    data: Data,
+    functions: Vec<Function>,
+}
+
+#[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
+struct Data {
+    samples: usize,
+    /// Numbers of the samples that are stored; all of them unless the samples are sparse.
+    stored: usize,
+    sparse: bool,
+    weighted: bool,
+    target: Option<String>,
+    classes: Option<Vec<Label>>,
+    variables: Vec<Variable>,
+    standardized: bool,
+    /// Whether means were taken off.
+    centred: bool,
+    categorical: Vec<Encoding>,
+    constant: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Variable {
+    name: String,
+    mean: f64,
+    deviation: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Function {
+    class: Option<Label>,
+    status: &'static str,
+    iterations: usize,
+    passes: usize,
+    intercept: f64,
+    certificate: Proof,
+    /// A bound on the distance of the dual vector to the optimal one.
+    radius: Option<f64>,
+}
+
+pub(crate) fn info(what: &Info) -> anyhow::Result<()> {
+    let model = SavedModel::read(&what.model)?;
+    let bytes = std::fs::metadata(&what.model)?.len();
+    let told = Told {
+        version: env!("CARGO_PKG_VERSION"),
+        model: what.model.display().to_string(),
+        bytes,
+        format: FORMAT,
+        format_version: VERSION,
+        provenance: model.provenance.clone(),
+        spec: model.spec.clone(),
+        route: Route::name(model.route),
+        data: data(&model),
+        functions: functions(&model),
+    };
+    print::out(&if what.json { print::json(&told)? } else { told.text()? })
+}
+
+fn data(model: &SavedModel<'_>) -> Data {
+    let done = model.standardization.as_ref();
+    let variable = |(at, name): (usize, String)| Variable {
+        name,
+        mean: done.map_or(0.0, |done| done.means[at]),
+        deviation: done.map_or(1.0, |done| done.deviations[at]),
+    };
+    Data {
+        samples: model.x.samples(),
+        stored: model.x.stored(),
+        sparse: model.x.is_sparse(),
+        weighted: model.weights.is_some(),
+        target: model.target.clone(),
+        classes: model.observed.labels().map(<[Label]>::to_vec),
+        variables: model.variable_names().into_iter().enumerate().map(variable).collect(),
+        standardized: done.is_some(),
+        centred: done.is_some_and(|done| done.centred),
+        categorical: model.encodings.clone(),
+        constant: done.map_or_else(Vec::new, |done| done.constant.clone()),
+    }
+}
+
+fn functions(model: &SavedModel<'_>) -> Vec<Function> {
+    let found = model.solutions.iter().zip(&model.radii).enumerate();
+    let function = |(at, (solution, radius)): (usize, (&banach::Solution, &Option<f64>))| Function {
+        class: model.class(at).cloned(),
+        status: solution.status.name(),
+        iterations: solution.iterations,
+        passes: solution.passes,
+        intercept: solution.intercept,
+        certificate: solution.certificate.into(),
+        radius: *radius,
+    };
+    found.map(function).collect()
+}
+
+impl Told {
+    fn text(&self) -> anyhow::Result<String> {
+        let Self { model, bytes, provenance, spec, data, .. } = self;
+        let Provenance { program, source, data: hash } = provenance;
+        let target = data.target.as_ref().map_or_else(String::new, |name| format!(" {name:?}"));
+        let goal = match (&data.classes, self.functions.len()) {
+            (Some(classes), _) => {
+                let labels: Vec<String> = classes.iter().map(ToString::to_string).collect();
+                format!("{} classes: {}", classes.len(), labels.join(", "))
+            }
+            (None, 1) => "a number".to_owned(),
+            (None, outputs) => format!("{outputs} numbers"),
+        };
+        let stored = if data.sparse { format!(", {} numbers that are not 0", data.stored) } else { String::new() };
+        let scaled = scaled(data.standardized, data.centred);
+        let asked = if spec.monomials == banach::kernel::MonomialScale::Raw { "" } else { spec.monomials.name() };
+        let mut lines = vec![
+            format!("file:   {model}, {}, {FORMAT} version {VERSION}, written by {program}", size(*bytes)),
+            format!(
+                "data:   {}, {} samples; target{target}, {goal}; {} variables{scaled}{stored}{}",
+                source.as_deref().unwrap_or("not from a file"),
+                data.samples,
+                data.variables.len(),
+                if data.weighted { "; samples have weights" } else { "" },
+            ),
+            format!("hash:   {hash} of the data"),
+            format!(
+                "model:  {} loss, p = {}, gamma = {}; K = {}{}{asked}{}",
+                spec.loss.name(),
+                Exponent::new(spec.p)?,
+                significant(spec.gamma),
+                spec.kernel,
+                if asked.is_empty() { "" } else { ", monomials " },
+                if spec.fit_intercept { "; and a constant" } else { "" },
+            ),
+            format!("route:  {}; solver {}, tolerance {:e}", self.route, spec.solver, spec.tolerance),
+        ];
+        for function in &self.functions {
+            let class = function.class.as_ref().map_or_else(String::new, |class| format!("{class}: "));
+            let end = if function.status == "converged" { "converged" } else { "NOT CONVERGED" };
+            lines.push(format!(
+                "fit:    {class}{end}, relative duality gap {:.1e}, {}, {}; constant {}",
+                function.certificate.relative_gap,
+                count(function.iterations, "iteration", "iterations"),
+                count(function.passes, "pass over the data", "passes over the data"),
+                significant(function.intercept),
+            ));
+        }
+        Ok(lines.join("\n") + "\n")
+    }
+}

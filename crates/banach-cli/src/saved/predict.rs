@@ -1,0 +1,218 @@
+//! `banach predict`: read both files, match the columns, scale, predict, print.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
+
+use anyhow::{Context, bail, ensure};
+use banach::{FeatureMatrix, Memory};
+use banach_io::{Dataset, Fitted, Format, Label, Request, SavedModel, Standardization, Values};
+use serde::Serialize;
+
+use super::args::Predict;
+use crate::{files, fit::read::list, print};
+
+/// The JSON object, key by key (docs/command-line.md explains them).
+#[derive(Debug, Serialize)]
+struct Predicted {
+    version: &'static str,
+    model: String,
+    data: String,
+    rows: usize,
+    target: Option<String>,
+    task: &'static str,
+    /// Columns that the model does not use.
+    ignored: Vec<String>,
+    outputs: Vec<Output>,
+    /// What is predicted of every row: the label, of classes.
+    labels: Option<Vec<Label>>,
+    probabilities: Option<Vec<Probability>>,
+}
+
+/// The values of one function.
+#[derive(Debug, Serialize)]
+struct Output {
+    /// The class that it is positive for.
+    class: Option<Label>,
+    values: Vec<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Probability {
+    class: Label,
+    values: Vec<f64>,
+}
+
+pub(crate) fn predict(what: &Predict) -> anyhow::Result<()> {
+    let memory = what.memory_limit.map_or_else(Memory::available, Memory::limit);
+    let model = SavedModel::read(&what.model)?;
+    let data = read(what, &model, memory)?;
+    let ignored = ignored(&model, &data);
+    if !ignored.is_empty() && !what.quiet {
+        let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
+        eprintln!("note: columns that the model does not use: {}", list(&names));
+    }
+    let (file, x) = (data.file.clone(), matrix(&model, data, memory)?);
+    let fitted = model.restore(memory)?;
+    let predicted = Predicted {
+        version: env!("CARGO_PKG_VERSION"),
+        model: what.model.display().to_string(),
+        data: file,
+        rows: x.samples(),
+        target: model.target.clone(),
+        task: if model.observed.labels().is_some() { "classification" } else { "regression" },
+        ignored,
+        outputs: outputs(&model, &fitted, &x)?,
+        labels: labels(&model, &fitted, &x)?,
+        probabilities: what.proba.then(|| probabilities(&model, &fitted, &x)).transpose()?,
+    };
+    let text = if what.json { print::json(&predicted)? } else { predicted.csv() };
+    match &what.output {
+        None => print::out(&text),
+        Some(path) => {
+            files::replace(path, text.as_bytes())?;
+            if !what.quiet {
+                eprintln!("wrote {}", path.display());
+            }
+            Ok(())
+        }
+    }
+}
+
+fn read(what: &Predict, model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<Dataset> {
+    let request = Request {
+        format: what.format.map(Format::from),
+        delimiter: what.delimiter,
+        header: !what.no_header,
+        memory: memory.bytes(),
+        ..Request::of_model(model.columns())
+    };
+    let data = request.read(&what.data)?;
+    let (got, needed) = (data.table.names().len(), model.x.features());
+    // The last columns of a sparse file may have no entry.
+    ensure!(
+        model.names.is_some() || got == needed || data.table.is_sparse() && got < needed,
+        "the model has no names of variables, so {} must have its {needed} columns in their order and no other; it has {got}",
+        data.file
+    );
+    Ok(data)
+}
+
+/// Columns of the file that nobody has met; the target and constant columns were there when the model was fitted.
+fn ignored(model: &SavedModel<'_>, data: &Dataset) -> Vec<String> {
+    let constant = model.standardization.as_ref().map_or(&[][..], |done| &done.constant);
+    let known: HashSet<&String> = constant.iter().chain(&model.target).collect();
+    data.others.iter().filter(|name| !known.contains(name)).cloned().collect()
+}
+
+/// The columns in the order of the model, scaled as those of the training data were. Those of a sparse file stay sparse if
+/// no means are taken off.
+fn matrix(model: &SavedModel<'_>, data: Dataset, memory: Memory) -> anyhow::Result<FeatureMatrix<'static>> {
+    let (table, variables) = (data.table, model.x.features());
+    let rows = table.rows();
+    let places: HashMap<&str, usize> = table.names().iter().enumerate().map(|(at, name)| (&name[..], at)).collect();
+    let place = |variable: usize| match &model.names {
+        Some(names) => {
+            let name = &names[variable];
+            let place = places.get(&name[..]).or_else(|| places.get(name.trim()));
+            place.copied().map(Some).with_context(|| format!("two variables of the model are the column {name:?}"))
+        }
+        // Beyond the end of a sparse file all is 0.
+        None => Ok(Some(variable).filter(|variable| *variable < table.names().len())),
+    };
+    let scale = |variable: usize, values: &mut [f64]| {
+        model.standardization.iter().for_each(|done| done.apply(variable, values));
+    };
+    let moves = |done: &Standardization| done.means.iter().chain(&done.corrections).any(|mean| *mean != 0.0);
+    match table.values() {
+        Values::Sparse { starts, rows: of_rows, values } if !model.standardization.as_ref().is_some_and(moves) => {
+            let (mut new_starts, mut new_rows, mut new_values) = (vec![0], Vec::new(), Vec::new());
+            for variable in 0..variables {
+                if let Some(place) = place(variable)? {
+                    let (stored, from) = (starts[place]..starts[place + 1], new_values.len());
+                    new_rows.extend_from_slice(&of_rows[stored.clone()]);
+                    new_values.extend_from_slice(&values[stored]);
+                    scale(variable, &mut new_values[from..]);
+                }
+                new_starts.push(new_values.len());
+            }
+            Ok(FeatureMatrix::from_sparse_columns(rows, variables, new_starts, new_rows, new_values)?)
+        }
+        _ => {
+            let bytes = 8 * (rows as u64).saturating_mul(variables as u64);
+            ensure!(
+                bytes <= memory.bytes(),
+                "{} needs more memory than is allowed: {bytes} bytes, as the model takes off the means of its variables; \
+                 predict fewer rows at a time, or raise --memory-limit",
+                data.file
+            );
+            let mut values = Vec::with_capacity(rows * variables);
+            for variable in 0..variables {
+                let from = values.len();
+                match place(variable)? {
+                    Some(place) => values.extend(table.column(place)),
+                    None => values.resize(from + rows, 0.0),
+                }
+                scale(variable, &mut values[from..]);
+            }
+            Ok(FeatureMatrix::from_columns(rows, variables, values)?)
+        }
+    }
+}
+
+fn outputs(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Output>> {
+    let decisions = fitted.decisions(x)?;
+    let functions = decisions.chunks(x.samples()).enumerate();
+    Ok(functions.map(|(at, values)| Output { class: model.class(at).cloned(), values: values.to_vec() }).collect())
+}
+
+fn labels(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>) -> anyhow::Result<Option<Vec<Label>>> {
+    let (Fitted::Classification(classifier), Some(labels)) = (fitted, model.observed.labels()) else { return Ok(None) };
+    let label = |class: &i64| labels[*class as usize].clone();
+    Ok(Some(classifier.predict(x)?.iter().map(label).collect()))
+}
+
+fn probabilities(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Probability>> {
+    let (Fitted::Classification(classifier), Some(labels)) = (fitted, model.observed.labels()) else {
+        bail!("--proba is for classes, and this model predicts a number");
+    };
+    let values = classifier.predict_proba(x)?;
+    let of_each = labels.iter().zip(values.chunks(x.samples()));
+    Ok(of_each.map(|(class, values)| Probability { class: class.clone(), values: values.to_vec() }).collect())
+}
+
+impl Predicted {
+    /// A column `prediction`, or one for every output, and one for the probability of every class.
+    fn csv(&self) -> String {
+        let mut header = match (&self.labels, self.outputs.len()) {
+            (Some(_), _) | (None, 1) => vec!["prediction".to_owned()],
+            (None, outputs) => (0..outputs).map(|output| format!("prediction_{output}")).collect(),
+        };
+        let probabilities = self.probabilities.as_deref().unwrap_or_default();
+        header.extend(probabilities.iter().map(|of| quoted(&format!("probability_{}", of.class))));
+        let mut text = header.join(",") + "\n";
+        for row in 0..self.rows {
+            let mut fields: Vec<String> = match &self.labels {
+                Some(labels) => vec![quoted(&labels[row].to_string())],
+                None => self.outputs.iter().map(|output| number(output.values[row])).collect(),
+            };
+            fields.extend(probabilities.iter().map(|of| number(of.values[row])));
+            let _ = writeln!(text, "{}", fields.join(","));
+        }
+        text
+    }
+}
+
+/// The fewest digits that give the number back.
+fn number(value: f64) -> String {
+    format!("{value:?}")
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

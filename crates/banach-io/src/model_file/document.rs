@@ -1,0 +1,253 @@
+//! The JSON document in the header: what the model is, as far as it is not numbers.
+
+use std::fmt;
+
+use banach::{Certificate, Route, Solution, Status};
+use serde::{Deserialize, Serialize};
+
+use super::{Flaw, ModelSpec, Observed, SavedModel, container::Container};
+use crate::{Encoding, Standardization};
+
+/// What the document calls its format.
+pub const FORMAT: &str = "banach-model";
+
+/// The version that is written, and the latest that is read.
+pub const VERSION: u64 = 1;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    format: String,
+    version: u64,
+    spec: ModelSpec,
+    #[serde(with = "named")]
+    route: Route,
+    names: Option<Vec<String>>,
+    /// Columns of labels that variables were made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    categorical: Vec<Encoding>,
+    /// Whether columns of svmlight count from 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    zero_based: bool,
+    target: Option<String>,
+    classes: Option<Vec<Label>>,
+    /// Names of columns that were left out because they are constant.
+    constant: Vec<String>,
+    functions: Vec<Run>,
+    provenance: Provenance,
+}
+
+/// How the fit of one function went.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    #[serde(with = "named")]
+    status: Status,
+    iterations: usize,
+    passes: usize,
+}
+
+/// Where a model comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The program that wrote the file; filled in when it is written.
+    pub program: String,
+    /// The name of the file of the training data.
+    pub source: Option<String>,
+    /// The SHA-256 of the training data; filled in when the file is written.
+    pub data: String,
+}
+
+/// The label of a class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Label {
+    /// True or false.
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// Text.
+    Text(String),
+}
+
+impl Label {
+    /// Labels from the texts of a file: numbers if all of them are.
+    pub fn from_texts(texts: &[String]) -> Vec<Self> {
+        fn all<T>(texts: &[String], label: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+            texts.iter().map(|text| label(text)).collect()
+        }
+        let number = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite()).map(Self::Number);
+        all(texts, |text| text.parse().ok().map(Self::Integer))
+            .or_else(|| all(texts, number))
+            .unwrap_or_else(|| texts.iter().cloned().map(Self::Text).collect())
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boolean(value) => f.pad(&value.to_string()),
+            Self::Integer(value) => f.pad(&value.to_string()),
+            // A whole number keeps its point.
+            Self::Number(value) => f.pad(&format!("{value:?}")),
+            Self::Text(text) => f.pad(text),
+        }
+    }
+}
+
+impl Document {
+    /// What is said of a model beside its numbers; `data` is the hash of those that it was fitted to.
+    pub(super) fn of(model: &SavedModel<'_>, data: String) -> Self {
+        let run = |solution: &Solution| Run {
+            status: solution.status,
+            iterations: solution.iterations,
+            passes: solution.passes,
+        };
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            spec: model.spec.clone(),
+            route: model.route,
+            names: model.names.clone(),
+            categorical: model.encodings.clone(),
+            zero_based: model.zero_based,
+            target: model.target.clone(),
+            classes: model.observed.labels().map(<[Label]>::to_vec),
+            constant: model.standardization.as_ref().map_or_else(Vec::new, |done| done.constant.clone()),
+            functions: model.solutions.iter().map(run).collect(),
+            provenance: Provenance {
+                program: format!("banach {}", env!("CARGO_PKG_VERSION")),
+                source: model.provenance.source.clone(),
+                data,
+            },
+        }
+    }
+
+    pub(super) fn json(&self) -> Result<String, Flaw> {
+        serde_json::to_string(self).map_err(|error| Flaw::Header(error.to_string()))
+    }
+
+    /// A document of a version that is known.
+    pub(super) fn parse(text: &str) -> Result<Self, Flaw> {
+        #[derive(Deserialize)]
+        struct Stamp {
+            format: String,
+            version: u64,
+        }
+        let wrong = |error: serde_json::Error| Flaw::Header(error.to_string());
+        let Stamp { format, version } = serde_json::from_str(text).map_err(wrong)?;
+        if format != FORMAT {
+            return Err(Flaw::NotAModel(format!("its format is {format:?}")));
+        }
+        if version > VERSION {
+            return Err(Flaw::Version { found: version, known: VERSION });
+        }
+        if version < VERSION {
+            return Err(Flaw::Header(format!("there is no version {version} of the format")));
+        }
+        serde_json::from_str(text).map_err(wrong)
+    }
+
+    /// The model, with the numbers of the container.
+    pub(super) fn model(self, container: &Container<'_>) -> Result<SavedModel<'static>, Flaw> {
+        let functions = self.functions.len();
+        let [_, samples] = container.shape("alpha")?;
+        let (x, variables) = container.matrix(samples)?;
+        let observed = match self.classes {
+            Some(labels) => Observed::Classes { labels, rows: container.whole("y", &[samples])? },
+            None => Observed::Numbers(container.vectors("y", functions, samples)?),
+        };
+        let standardization = if container.has("scaling.mean") {
+            let means = container.numbers("scaling.mean", &[variables])?;
+            Some(Standardization {
+                // Sparse samples are not moved.
+                centred: !x.is_sparse() || means.iter().any(|mean| *mean != 0.0),
+                means,
+                corrections: container.numbers("scaling.correction", &[variables])?,
+                deviations: container.numbers("scaling.deviation", &[variables])?,
+                constant: self.constant,
+            })
+        } else {
+            None
+        };
+        let weights = if container.has("weights") { Some(container.numbers("weights", &[samples])?) } else { None };
+        let alphas = container.vectors("alpha", functions, samples)?;
+        let omegas = container.vectors("omega", functions, samples)?;
+        let intercepts = container.numbers("intercept", &[functions])?;
+        let certificates = container.vectors("certificate", functions, 4)?;
+        let radii = container.numbers("radius", &[functions])?;
+        let runs = self.functions.iter().zip(alphas.into_iter().zip(omegas)).zip(intercepts.iter().zip(&certificates));
+        let solution = |((run, (alpha, omega)), (&intercept, values)): ((&Run, _), (_, &Vec<f64>))| Solution {
+            alpha,
+            omega,
+            intercept,
+            certificate: Certificate { primal: values[0], dual: values[1], gap: values[2], distance: values[3] },
+            status: run.status,
+            iterations: run.iterations,
+            passes: run.passes,
+        };
+        Ok(SavedModel {
+            solutions: runs.map(solution).collect(),
+            // Infinite: no bound is known.
+            radii: radii.into_iter().map(|radius| (radius != f64::INFINITY).then_some(radius)).collect(),
+            spec: self.spec,
+            route: self.route,
+            x,
+            standardization,
+            names: self.names,
+            encodings: self.categorical,
+            zero_based: self.zero_based,
+            target: self.target,
+            observed,
+            weights,
+            provenance: self.provenance,
+        })
+    }
+}
+
+/// Values by their names.
+pub(super) mod named {
+    use std::{borrow::Cow, fmt::Display, str::FromStr};
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(in super::super) fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(in super::super) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err = banach::Error>,
+        D: Deserializer<'de>,
+    {
+        Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+
+    /// The same of what may be absent.
+    pub(in super::super) mod option {
+        use super::{Cow, Deserialize, Deserializer, Display, Error, FromStr, Serializer};
+
+        #[expect(clippy::ref_option, reason = "serde's signature")]
+        pub(in super::super::super) fn serialize<T: Display, S: Serializer>(
+            value: &Option<T>,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            match value {
+                Some(value) => serializer.collect_str(value),
+                None => serializer.serialize_none(),
+            }
+        }
+
+        pub(in super::super::super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+        where
+            T: FromStr<Err = banach::Error>,
+            D: Deserializer<'de>,
+        {
+            let text = Option::<Cow<'de, str>>::deserialize(deserializer)?;
+            text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Model files.
+
+use std::{io, path::PathBuf};
+
+use banach::{Entries, FeatureMatrix, Memory};
+use banach_io::{Label, ModelFileError, ModelSpec, Observed, SavedModel, Standardization};
+use numpy::{
+    PyArray1, PyArray2,
+    ndarray::{Array2, ShapeBuilder as _},
+};
+use pyo3::{
+    IntoPyObjectExt as _,
+    exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError},
+    prelude::*,
+    types::PyDict,
+};
+
+use crate::{
+    data::Table,
+    errors::exception,
+    model::{Fitted, Model},
+    spec::{Goal, Spec},
+};
+
+/// The label of a class as Python has it.
+#[derive(FromPyObject)]
+pub(crate) enum PyLabel {
+    Boolean(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+}
+
+impl From<PyLabel> for Label {
+    fn from(label: PyLabel) -> Self {
+        match label {
+            PyLabel::Boolean(value) => Self::Boolean(value),
+            PyLabel::Integer(value) => Self::Integer(value),
+            PyLabel::Number(value) => Self::Number(value),
+            PyLabel::Text(value) => Self::Text(value),
+        }
+    }
+}
+
+fn label(py: Python<'_>, label: &Label) -> PyResult<Py<PyAny>> {
+    match label {
+        Label::Boolean(value) => value.into_py_any(py),
+        Label::Integer(value) => value.into_py_any(py),
+        Label::Number(value) => value.into_py_any(py),
+        Label::Text(value) => value.into_py_any(py),
+    }
+}
+
+/// `OSError` where the file cannot be opened or written, `ValueError` where it holds no model.
+fn refused(error: ModelFileError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        ModelFileError::Read { source, .. } | ModelFileError::Write { source, .. } => match source.kind() {
+            io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
+            io::ErrorKind::PermissionDenied => PyPermissionError::new_err(message),
+            _ => PyOSError::new_err(message),
+        },
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// What Python knows of a model beside its numbers.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Known {
+    names: Option<Vec<String>>,
+    target: Option<String>,
+    classes: Option<Vec<PyLabel>>,
+    /// Means and deviations.
+    scaling: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Model {
+    /// Writes the model to a file.
+    pub(crate) fn write(&self, py: Python<'_>, path: PathBuf, known: Known) -> PyResult<()> {
+        let Known { names, target, classes, scaling } = known;
+        let observed = match (&self.goal, classes) {
+            (Goal::Numbers(outputs), _) => Observed::Numbers(outputs.clone()),
+            (Goal::Labels(codes), Some(classes)) => Observed::Classes {
+                labels: classes.into_iter().map(Label::from).collect(),
+                rows: codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect(),
+            },
+            (Goal::Labels(_), None) => return Err(PyValueError::new_err("a classifier without its labels")),
+        };
+        let spec = &self.spec;
+        let model_spec = ModelSpec {
+            p: spec.p,
+            gamma: self.gamma,
+            kernel: spec.kernel.clone(),
+            monomials: spec.monomial_scale(),
+            loss: spec.loss,
+            fit_intercept: spec.fit_intercept,
+            tolerance: spec.tol,
+            max_iterations: spec.max_iter,
+            solver: spec.solver.parse().map_err(exception)?,
+            route: spec.route.as_deref().map(str::parse).transpose().map_err(exception)?,
+        };
+        let table = self.table.borrow(py)?;
+        let matrix = table.matrix()?;
+        let (route, solutions, radii) = self.fitted.found();
+        let scaling = scaling.map(|(means, deviations)| Standardization {
+            centred: !matrix.is_sparse() || means.iter().any(|mean| *mean != 0.0),
+            corrections: vec![0.0; means.len()],
+            means,
+            deviations,
+            constant: Vec::new(),
+        });
+        let saved = SavedModel {
+            names,
+            target,
+            standardization: scaling,
+            weights: self.weights.clone(),
+            ..SavedModel::new(model_spec, matrix, observed)
+        };
+        let saved = saved.with_solutions(route, solutions, radii);
+        py.detach(|| saved.write(&path)).map_err(refused)
+    }
+}
+
+/// The model in a file, and what the file says of it: a dict of `model`, `spec` (JSON), `names`, `target`, `classes` and
+/// `scaling`.
+#[pyfunction]
+pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let saved = py.detach(|| SavedModel::read(&path)).map_err(refused)?;
+    let ModelSpec { p, gamma, ref kernel, monomials, loss, fit_intercept, tolerance, max_iterations, solver, route } =
+        saved.spec;
+    let spec = Spec {
+        p,
+        kernel: kernel.clone(),
+        monomials: monomials.name().to_owned(),
+        loss,
+        fit_intercept,
+        tol: tolerance,
+        max_iter: max_iterations,
+        solver: solver.name().to_owned(),
+        route: route.map(|route| route.name().to_owned()),
+        memory: None,
+        threads: 0,
+    };
+    let fitted = match spec.running(None).run(py, |_| saved.restore(Memory::available()))? {
+        banach_io::Fitted::Regression(model) => Fitted::Regression(model),
+        banach_io::Fitted::Classification(model) => Fitted::Classification(model),
+    };
+    let told = PyDict::new(py);
+    let json = serde_json::to_string(&saved.spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    told.set_item("spec", json)?;
+    told.set_item("names", &saved.names)?;
+    told.set_item("target", &saved.target)?;
+    let labels = saved.observed.labels();
+    let labels = labels.map(|labels| labels.iter().map(|one| label(py, one)).collect::<PyResult<Vec<_>>>());
+    told.set_item("classes", labels.transpose()?)?;
+    let scaling =
+        saved.standardization.map(|done| (PyArray1::from_vec(py, done.means), PyArray1::from_vec(py, done.deviations)));
+    told.set_item("scaling", scaling)?;
+    let goal = match saved.observed {
+        Observed::Numbers(outputs) => Goal::Numbers(outputs),
+        Observed::Classes { rows, .. } => Goal::Labels(rows.into_iter().map(|class| class as i64).collect()),
+    };
+    let (table, weights) = (table(py, &saved.x)?, saved.weights);
+    let model = Model { spec, gamma, table, goal, weights, fitted, history: Vec::new(), seconds: 0.0 };
+    told.set_item("model", Py::new(py, model)?)?;
+    Ok(told)
+}
+
+/// Arrays of their own.
+fn table(py: Python<'_>, x: &FeatureMatrix<'_>) -> PyResult<Table> {
+    let (samples, variables) = (x.samples(), x.features());
+    Ok(match x.entries() {
+        Entries::Dense(values) => {
+            let array = Array2::from_shape_vec((samples, variables).f(), values.to_vec());
+            let array = array.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            Table::Dense(PyArray2::from_owned_array(py, array).unbind())
+        }
+        Entries::Sparse { starts, rows, values } => Table::Sparse(
+            (samples, variables),
+            PyArray1::from_slice(py, starts).unbind(),
+            PyArray1::from_slice(py, rows).unbind(),
+            PyArray1::from_slice(py, values).unbind(),
+        ),
+    })
+}

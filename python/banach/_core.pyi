@@ -1,0 +1,240 @@
+"""The compiled part: conversions, and nothing that a user sees. Checked against the binary by the tests."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypedDict, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Kernel",
+    "Model",
+    "Spec",
+    "__version__",
+    "command",
+    "gram_tensor",
+    "load_model",
+    "make_monomials",
+    "make_sparse_linear",
+    "make_sparse_quadratic",
+    "reproduce",
+]
+
+__version__: str
+
+_Floats: TypeAlias = NDArray[np.float64]
+_Labels: TypeAlias = NDArray[np.int64]
+_Places: TypeAlias = NDArray[np.uintp]
+_Monomial: TypeAlias = tuple[tuple[int, int], ...]
+# An array of two dimensions, or (shape, indptr, indices, data) of a sparse one by columns.
+_Table: TypeAlias = _Floats | tuple[tuple[int, int], _Places, _Places, _Floats]
+# Numbers, one row per output, or labels.
+_Target: TypeAlias = _Floats | _Labels
+_Splits: TypeAlias = Sequence[tuple[Sequence[int], Sequence[int]]]
+# Called with the number of finished fits, the last iteration and its relative gap.
+_Progress: TypeAlias = Callable[[int, int, float], object] | None
+
+class _Top(TypedDict):
+    monomials: list[_Monomial]
+    weights: _Floats
+    coefficients: _Floats
+    shares: _Floats
+    lower: _Floats
+    upper: _Floats
+    complete: bool
+    unlisted: float
+    set_proven: bool
+    order_proven: bool
+    nodes: int
+
+class _Relevance(TypedDict):
+    variables: _Floats
+    degrees: list[tuple[int, float]]
+    rest: float
+    error: float
+    norm: float
+
+class _Validated(TypedDict):
+    Cs: _Floats
+    decisions: list[_Floats]
+    losses: _Floats
+    weights: _Floats
+    gaps: _Floats
+    unconverged: _Floats
+    plan: str
+
+class _Path(TypedDict):
+    Cs: _Floats
+    dual_coefs: _Floats
+    predictions: _Floats
+    intercepts: _Floats
+    gaps: _Floats
+    primal: _Floats
+    iterations: list[int]
+    coefs: _Floats | None
+
+class _Stability(TypedDict):
+    monomials: list[_Monomial]
+    frequencies: _Floats
+    stable: int
+    subsamples: int
+    selected_per_fit: float
+    unconverged: int
+    expected_false: float | None
+    expected_false_unimodal: float | None
+
+class _Known(TypedDict):
+    names: list[str] | None
+    target: str | None
+    classes: list[Any] | None
+    scaling: tuple[Any, Any] | None
+
+class _Loaded(_Known):
+    model: Model
+    spec: str
+
+@final
+class Kernel:
+    @staticmethod
+    def choose(
+        name: str,
+        degree: int | tuple[int, int] | None = None,
+        coef0: float | None = None,
+        scale: float | None = None,
+        normalize: bool = False,
+    ) -> Kernel: ...
+    @staticmethod
+    def power_series(coefficients: Sequence[float], scale: float) -> Kernel: ...
+    @staticmethod
+    def series(series: str, scale: float) -> Kernel: ...
+    def normalized(self) -> Kernel: ...
+    @property
+    def degrees(self) -> tuple[int, int | None]: ...
+    def cardinality(self, variables: int) -> int | None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
+class Spec:
+    def __new__(
+        cls,
+        *,
+        task: str,
+        p: float,
+        kernel: Kernel,
+        monomials: str,
+        loss: str,
+        epsilon: float,
+        rho: float,
+        quantile: float,
+        fit_intercept: bool,
+        tol: float,
+        max_iter: int,
+        solver: str,
+        route: str | None,
+        memory: int | None,
+        threads: int,
+    ) -> Spec: ...
+    @property
+    def kernel(self) -> Kernel: ...
+    def fit(
+        self, x: _Table, y: _Target, sample_weight: _Floats | None, C: float, progress: _Progress = None
+    ) -> Model: ...
+    def cross_validate(
+        self,
+        x: _Table,
+        y: _Target,
+        sample_weight: _Floats | None,
+        *,
+        Cs: Sequence[float] | None,
+        count: int,
+        splits: _Splits,
+        progress: _Progress = None,
+    ) -> _Validated: ...
+    def path(
+        self,
+        x: _Table,
+        y: _Target,
+        sample_weight: _Floats | None,
+        *,
+        Cs: Sequence[float] | None,
+        count: int,
+        progress: _Progress = None,
+    ) -> list[_Path]: ...
+    def probabilities(self, decisions: _Floats) -> _Floats: ...
+
+@final
+class Model:
+    @property
+    def alpha(self) -> _Floats: ...
+    @property
+    def intercept(self) -> _Floats: ...
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def n_features(self) -> int: ...
+    def save(self, path: str, known: _Known) -> None: ...
+    @property
+    def weights(self) -> _Floats | None: ...
+    @property
+    def relative_gaps(self) -> list[float]: ...
+    @property
+    def primal_values(self) -> list[float]: ...
+    @property
+    def dual_values(self) -> list[float]: ...
+    @property
+    def iterations(self) -> list[int]: ...
+    @property
+    def passes(self) -> list[int]: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def history(self) -> list[tuple[int, int, int, float, float, float]]: ...
+    @property
+    def route(self) -> str: ...
+    @property
+    def plan(self) -> str: ...
+    @property
+    def targets(self) -> Any: ...
+    def path(self, Cs: Sequence[float] | None, count: int, progress: _Progress = None) -> list[_Path]: ...
+    def decision(self, x: _Table) -> _Floats: ...
+    def probabilities(self, x: _Table) -> _Floats: ...
+    def top(self, function: int, count: int, nodes: int, seconds: float) -> _Top: ...
+    def relevance(self, function: int) -> _Relevance: ...
+    def pair_shares(self, function: int, variables: Sequence[int]) -> list[tuple[int, int, float]]: ...
+    # The keys that are there depend on which of these three is asked.
+    def expansion(self, function: int, count: int) -> dict[str, Any]: ...
+    def refit(
+        self, function: int, monomials: Sequence[Sequence[tuple[int, int]]], progress: _Progress = None
+    ) -> dict[str, Any]: ...
+    def select(
+        self,
+        function: int,
+        max_terms: int,
+        splits: _Splits,
+        one_standard_error: bool,
+        progress: _Progress = None,
+    ) -> dict[str, Any]: ...
+    def stability(
+        self, function: int, terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
+    ) -> _Stability: ...
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]: ...
+    @staticmethod
+    def restore(state: dict[str, Any]) -> Model: ...
+
+def load_model(path: str) -> _Loaded: ...
+def gram_tensor(x: _Table, kernel: Kernel, p: float, memory: int | None, threads: int) -> tuple[int, _Floats]: ...
+def make_sparse_linear(
+    samples: int, features: int, relevant: int, noise: float, seed: int
+) -> tuple[_Floats, _Floats, list[tuple[int, float]]]: ...
+def make_sparse_quadratic(
+    samples: int, inputs: int, relevant: int, noise: float, seed: int
+) -> tuple[_Floats, _Floats, list[tuple[list[tuple[int, int]], float]]]: ...
+def make_monomials(
+    samples: int, inputs: int, relevant: int, noise: float, seed: int
+) -> tuple[_Floats, _Floats, list[tuple[list[tuple[int, int]], float]]]: ...
+def reproduce(what: str, quick: bool, seed: int, repeats: int, baselines: bool, threads: int) -> str: ...
+def command(arguments: Sequence[str]) -> int: ...

@@ -1,0 +1,177 @@
+"""Model files: what ``banach fit -o`` writes, ``banach predict`` reads, and both ways from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core, kernels
+from ._base import LpModel
+from ._classifier import LpClassifier
+from ._regressor import LpRegressor
+
+#: What the parameters of a loss are called here and in a file.
+_OF_LOSS = {"epsilon": "epsilon", "rho": "rho", "tau": "quantile"}
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted model to a file that :func:`load` and the ``banach`` command read.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        An estimator of this package, or a pipeline of a ``StandardScaler`` and one.
+    path : str or path
+        The file. It is written under another name and then renamed.
+
+    Examples
+    --------
+    >>> import os, tempfile, banach
+    >>> X, y, truth = banach.datasets.make_sparse_quadratic(n_samples=40, n_features=8, random_state=0)
+    >>> model = banach.LpRegressor(C=10.0).fit(X, y)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.banach")
+    >>> banach.save(model, path)
+    >>> bool((banach.load(path).predict(X) == model.predict(X)).all())
+    True
+    """
+    scaler = None
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps]
+        if len(steps) != 2 or not isinstance(steps[0], StandardScaler) or not isinstance(steps[1], LpModel):
+            raise ValueError("a pipeline can be saved if it is a StandardScaler followed by an estimator of banach")
+        scaler, model = steps
+    elif not isinstance(model, LpModel):
+        raise ValueError(
+            f"model = {model!r}; allowed: an estimator of banach, or a pipeline of a StandardScaler and one"
+        )
+    check_is_fitted(model, "_model")
+    names, scaling = model._names(), None
+    if scaler is not None:
+        d = scaler.n_features_in_
+        means = np.zeros(d) if not scaler.with_mean else scaler.mean_
+        scaling = (means, np.ones(d) if scaler.scale_ is None else scaler.scale_)
+        told = getattr(scaler, "feature_names_in_", None)
+        names = names if told is None else [str(name) for name in told]
+    classes = model.classes_.tolist() if hasattr(model, "classes_") else None
+    known = {"names": names, "target": getattr(model, "_target", None), "classes": classes, "scaling": scaling}
+    model._model.save(os.fspath(path), known)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Reads a model that :func:`save`, ``model.save`` or ``banach fit -o`` has written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    LpRegressor, LpClassifier or Pipeline
+        The fitted model; of a search, the model that it chose. Where the file has the means and deviations of the
+        columns, as the files of the command line do, a fitted ``Pipeline`` of a ``StandardScaler`` and the model, so that it
+        predicts from the columns as they are.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model, is damaged, or comes from a later version of the format.
+    OSError
+        If it cannot be read.
+    """
+    found = _core.load_model(os.fspath(path))
+    spec, core = json.loads(found["spec"]), found["model"]
+    parameters = _parameters_of(spec)
+    names = None if found["names"] is None else np.asarray(found["names"], dtype=object)
+    model: Any
+    if found["classes"] is None:
+        model = LpRegressor(**parameters)
+        model._single = len(core.relative_gaps) == 1
+    else:
+        model = LpClassifier(**parameters)
+        model.classes_ = np.asarray(found["classes"])
+    if model._spec().kernel != core.kernel:
+        raise ValueError(f"{os.fspath(path)}: a kernel that cannot be had from Python: {core.kernel}")
+    model._target = found["target"]
+    model.n_features_in_ = core.n_features
+    if found["scaling"] is None:
+        if names is not None:
+            model.feature_names_in_ = names
+        model._adopt(core)
+        return model
+    # In a pipeline the model sees arrays; it knows the names for its tables only.
+    model._stored_names = names
+    model._adopt(core)
+    step = "lpregressor" if found["classes"] is None else "lpclassifier"
+    return Pipeline([("standardscaler", _scaler(found["scaling"], names, len(core.alpha[0]))), (step, model)])
+
+
+def _scaler(scaling: tuple[np.ndarray, np.ndarray], names: np.ndarray | None, samples: int) -> StandardScaler:
+    scaler = StandardScaler()
+    scaler.mean_, scaler.scale_ = scaling
+    scaler.var_ = scaler.scale_**2
+    scaler.n_features_in_, scaler.n_samples_seen_ = len(scaler.mean_), samples
+    if names is not None:
+        scaler.feature_names_in_ = names
+    return scaler
+
+
+def _parameters_of(spec: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of an estimator, from those in a file."""
+    loss = dict(spec["loss"])
+    return {
+        "p": spec["p"],
+        "C": spec["gamma"],
+        **_kernel_parameters(spec["kernel"]),
+        "monomials": spec["monomials"],
+        "loss": loss.pop("name"),
+        **{_OF_LOSS[name]: value for name, value in loss.items()},
+        "fit_intercept": spec["fit_intercept"],
+        "tol": spec["tolerance"],
+        "max_iter": spec["max_iterations"],
+        "solver": spec["solver"],
+        "route": spec["route"] or "auto",
+    }
+
+
+def _kernel_parameters(spec: dict[str, Any]) -> dict[str, Any]:
+    """By name where a name says it all."""
+    name = spec["name"]
+    if name == "normalized" and spec["kernel"]["name"] != "normalized":
+        return {**_kernel_parameters(spec["kernel"]), "normalize_kernel": True}
+    if name == "linear":
+        return {"kernel": "linear"}
+    if name == "poly" and (spec["degrees"] is None or spec["coef0"] != 0.0):
+        degree = spec["degree"] if spec["degrees"] is None else tuple(spec["degrees"])
+        return {"kernel": "poly", "degree": degree, "scale": spec["scale"], "coef0": spec["coef0"]}
+    if name == "anova":
+        return {"kernel": "anova", "degree": tuple(spec["degrees"])}
+    if name == "exp":
+        degree = {} if spec["degrees"] is None else {"degree": tuple(spec["degrees"])}
+        return {"kernel": "exp", "scale": spec["scale"], **degree}
+    return {"kernel": _kernel(spec)}
+
+
+def _kernel(spec: dict[str, Any]) -> kernels.Kernel:
+    """The same as an object."""
+    name = spec["name"]
+    if name == "linear":
+        return kernels.Linear()
+    if name == "poly":
+        degree: Any = spec["degree"] if spec["degrees"] is None else tuple(spec["degrees"])
+        return kernels.Polynomial(degree, spec["scale"], spec["coef0"])
+    if name == "anova":
+        return kernels.Anova(*spec["degrees"])
+    if name == "exp":
+        return kernels.Exponential(spec["scale"], None if spec["degrees"] is None else tuple(spec["degrees"]))
+    if name == "power_series":
+        return kernels.PowerSeries(spec["coefficients"], spec["scale"])
+    if name == "series":
+        return kernels.Series(spec["series"], spec["scale"])
+    return kernels.Normalized(_kernel(spec["kernel"]))

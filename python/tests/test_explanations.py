@@ -1,0 +1,394 @@
+"""What models say of themselves, against brute force over all monomials."""
+
+from __future__ import annotations
+
+from itertools import combinations, combinations_with_replacement
+from math import factorial, prod
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from banach import (
+    LpClassifier,
+    LpRegressor,
+    LpRegressorCV,
+    TopFeatures,
+    datasets,
+    gram_tensor,
+    kernels,
+    lp_path,
+    reproduce,
+    stability_selection,
+)
+
+rng = np.random.default_rng(2)
+X = rng.standard_normal((30, 5))
+Y = X[:, 0] * X[:, 1] - X[:, 2] ** 2 + 0.5 + 0.1 * rng.standard_normal(30)
+NAMES = np.array(["low", "middle", "top"])[np.digitize(Y, [-1.0, 0.5])]
+Q = 4.0
+
+
+def monomial(factors):
+    return tuple(sorted({j: factors.count(j) for j in factors}.items()))
+
+
+def brute_force(model, degrees, kernel="poly", q=Q):
+    """The weight and the coefficient of every monomial: w = J_q(sum_i alpha_i phi(x_i)), phi = c^(1/q) x^k."""
+    choose = combinations_with_replacement if kernel == "poly" else combinations
+    weights, coefficients = {}, {}
+    for degree in degrees:
+        for factors in choose(range(X.shape[1]), degree):
+            k = monomial(factors)
+            count = factorial(degree) / prod(factorial(power) for _, power in k) if kernel == "poly" else 1.0
+            u = count ** (1 / q) * (model.dual_coef_ @ np.prod(X[:, factors], axis=1))
+            weights[k] = np.sign(u) * abs(u) ** (q - 1)
+            coefficients[k] = count ** (1 / q) * weights[k]
+    return weights, coefficients
+
+
+CASES = {
+    "linear": ({"kernel": "linear"}, [1], "poly"),
+    "quadratic": ({"kernel": "poly", "degree": 2}, [2], "poly"),
+    "cubic": ({"kernel": "poly", "degree": 3}, [3], "poly"),
+    "anova": ({"kernel": "anova", "degree": (1, 3)}, [1, 2, 3], "anova"),
+    "on the gram route": ({"kernel": "poly", "degree": 2, "route": "gram"}, [2], "poly"),
+    "series": ({"kernel": kernels.PowerSeries([0.0, 1.0, 1.0])}, [1, 2], "poly"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_top_features_are_the_largest_of_all(case):
+    parameters, degrees, kernel = CASES[case]
+    model = LpRegressor(**parameters).fit(X, Y)
+    weights, coefficients = brute_force(model, degrees, kernel)
+    table = model.top_features(8)
+    count = min(8, len(weights))
+    expected = sorted(weights, key=lambda k: -abs(weights[k]))[:count]
+    assert table["exponents"] == expected
+    np.testing.assert_allclose(table["weight"], [weights[k] for k in expected], rtol=1e-9)
+    np.testing.assert_allclose(table["coefficient"], [coefficients[k] for k in expected], rtol=1e-9)
+    total = sum(abs(w) ** (4 / 3) for w in weights.values())
+    np.testing.assert_allclose(table["share"], [abs(weights[k]) ** (4 / 3) / total for k in expected], rtol=1e-7)
+    assert table.complete
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_relevance_is_the_share_of_the_monomials_with_a_variable(case):
+    parameters, degrees, kernel = CASES[case]
+    model = LpRegressor(**parameters).fit(X, Y)
+    weights, _ = brute_force(model, degrees, kernel)
+    norm = sum(abs(w) ** (4 / 3) for w in weights.values())
+    shares = np.array([sum(abs(w) ** (4 / 3) for k, w in weights.items() if j in dict(k)) for j in range(5)]) / norm
+    table = model.relevance()
+    np.testing.assert_allclose(table["share"], np.sort(shares)[::-1], rtol=1e-7)
+    assert table["variable"] == [f"x{j}" for j in np.argsort(-shares)]
+    by_degree = {degree: share for degree, share in table.degrees if share > 0}
+    for degree in degrees:
+        expected = sum(abs(w) ** (4 / 3) for k, w in weights.items() if sum(dict(k).values()) == degree) / norm
+        assert by_degree[degree] == pytest.approx(expected, rel=1e-6)
+
+
+def test_coefficients_are_those_of_polynomial_features():
+    model = LpRegressor(kernel="poly", degree=2).fit(X, Y)
+    table = model.top_features(15)
+    powers = PolynomialFeatures(2, include_bias=False).fit(X)
+    values, rows = powers.transform(X), [tuple(row) for row in powers.powers_]
+    prediction = np.full(30, model.intercept_)
+    for factors, coefficient in zip(table["exponents"], table["coefficient"], strict=True):
+        row = tuple(dict(factors).get(j, 0) for j in range(5))
+        prediction += coefficient * values[:, rows.index(row)]
+    np.testing.assert_allclose(prediction, model.predict(X), rtol=1e-9)
+
+
+def test_intervals_contain_the_weights_of_the_optimum():
+    rough = LpRegressor(kernel="poly", tol=1e-3).fit(X, Y)
+    fine = LpRegressor(kernel="poly", tol=1e-13).fit(X, Y)
+    found, truth = rough.top_features(15), fine.top_features(15)
+    weights = dict(zip(truth["exponents"], truth["weight"], strict=True))
+    for factors, lower, upper in zip(found["exponents"], found["lower"], found["upper"], strict=True):
+        assert lower - 1e-9 <= weights[factors] <= upper + 1e-9
+    if found.set_proven:
+        assert set(found["exponents"]) == set(truth["exponents"])
+
+
+def test_tables_go_to_pandas_and_polars_and_rows():
+    table = LpRegressor(kernel="poly").fit(X, Y).top_features(4)
+    assert table.to_pandas()["monomial"].tolist() == table["monomial"]
+    assert table.to_polars()["weight"].to_list() == table["weight"].tolist()
+    assert [row["monomial"] for row in table.rows()] == table["monomial"]
+    assert table.n_rows == 4
+    assert table["monomial"][0] in str(table)
+
+
+def test_every_output_and_class_has_its_own_features():
+    outputs = LpRegressor(kernel="poly").fit(X, np.column_stack([Y, -2 * Y]))
+    one, two = outputs.top_features(3), outputs.top_features(3, output=1)
+    assert one["exponents"] == two["exponents"]
+    assert (np.sign(one["weight"]) == -np.sign(two["weight"])).all()
+    classes = LpClassifier().fit(X, NAMES)
+    for output in range(3):
+        np.testing.assert_allclose(
+            classes.top_features(5, output=output)["weight"],
+            sorted(classes.coef_[output], key=lambda w: -abs(w)),
+            rtol=1e-9,
+        )
+    assert all(name in classes.explain(2) for name in classes.classes_)
+
+
+def test_an_equation_is_least_squares_on_its_monomials():
+    equation = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y).equation(2)
+    assert set(equation.monomials) == {((0, 1), (1, 1)), ((2, 2),)}
+    columns = np.column_stack([np.prod([X[:, j] ** power for j, power in k], axis=0) for k in equation.monomials])
+    oracle = LinearRegression().fit(columns, Y)
+    np.testing.assert_allclose(equation.coefficients, oracle.coef_, rtol=1e-6)
+    assert equation.intercept == pytest.approx(oracle.intercept_, rel=1e-6)
+    np.testing.assert_allclose(equation.predict(X), oracle.predict(columns), rtol=1e-6)
+    np.testing.assert_allclose(equation.to_pipeline().predict(X), equation.predict(X), rtol=1e-12)
+
+
+def test_an_equation_reads_as_text_latex_and_dict():
+    frame = pandas.DataFrame(X, columns=["age", "dose_1", "w", "d", "e"])
+    equation = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(frame, Y).equation(2)
+    text = str(equation)
+    assert text.startswith("y = 0.")
+    assert "age * dose_1" in text
+    assert " - " in text
+    assert "w^2" in text
+    assert r"\mathrm{dose\_1}" in equation.latex()
+    assert r"\mathrm{w}^{2}" in equation.latex()
+    assert equation._repr_latex_().startswith("$")
+    told = equation.to_dict()
+    assert set(told) == {"1", "age * dose_1", "w^2"}
+    assert told["1"] == equation.intercept
+    assert "Equation(" in repr(equation)
+    with pytest.raises(ValueError, match="5"):
+        equation.predict(X[:, :3])
+
+
+@pytest.mark.parametrize("k", [1, 4, 15])
+def test_without_refit_the_bound_holds(k):
+    model = LpRegressor(kernel="poly").fit(X, Y)
+    equation = model.equation(k, refit=False)
+    top = model.top_features(k)
+    assert dict(zip(equation.monomials, equation.coefficients, strict=True)) == pytest.approx(
+        dict(zip(top["exponents"], top["coefficient"], strict=True))
+    )
+    differences = np.abs(equation.predict(X) - model.predict(X))
+    assert differences.max() <= equation.bound * (1 + 1e-9) + 1e-9
+    if k == 15:
+        assert differences.max() < 1e-9
+
+
+def test_cross_validation_chooses_how_many_monomials():
+    equation = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y).equation(8, cv=5)
+    assert set(equation.monomials) == {((0, 1), (1, 1)), ((2, 2),)}
+    assert equation.losses.shape[1] == 2
+    assert len(equation.losses) == 9
+    best = equation.losses[:, 0].argmin()
+    assert equation.losses[2, 0] <= equation.losses[best].sum() * (1 + 1e-9)
+    splitter = (
+        LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y).equation(8, cv=KFold(4, shuffle=True, random_state=0))
+    )
+    assert set(splitter.monomials) >= {((0, 1), (1, 1)), ((2, 2),)}
+
+
+@pytest.mark.parametrize("labels", ["two", "three"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
+def test_equations_of_classes_decide_as_their_pipelines(labels, loss):
+    y = np.where(Y > 0, "yes", "no") if labels == "two" else NAMES
+    model = LpClassifier(kernel="poly", degree=(1, 2), loss=loss, p=1.2).fit(X, y)
+    for output in range(1 if labels == "two" else 3):
+        equation = model.equation(3, output=output)
+        pipeline = equation.to_pipeline()
+        np.testing.assert_array_equal(equation.predict(X), pipeline.predict(X))
+        np.testing.assert_allclose(pipeline.decision_function(X), equation.decision_function(X), rtol=1e-9, atol=1e-12)
+        assert (equation.predict(X) == equation.classes[1]).mean() > 0
+    if labels == "two":
+        assert (model.equation(3).predict(X) == y).mean() > 0.8
+        assert str(model.equation(2)).startswith("decision = ")
+        assert len(model.equation(4, cv=3).monomials) <= 4
+
+
+def test_pipelines_of_equations_work_on_frames_and_on_nothing():
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    equation = LpRegressor(kernel="poly", p=1.1).fit(frame, Y).equation(3)
+    np.testing.assert_allclose(equation.to_pipeline().predict(X), equation.predict(frame), rtol=1e-12)
+    constant = LpRegressor().fit(np.zeros((4, 2)), [1.0, 2.0, 3.0, 4.0]).equation(2)
+    np.testing.assert_allclose(constant.predict(np.ones((3, 2))), 2.5)
+    np.testing.assert_allclose(constant.to_pipeline().predict(np.ones((3, 2))), 2.5)
+
+
+def test_stable_monomials_are_the_true_ones():
+    table = stability_selection(LpRegressor(kernel="poly", p=1.1, C=10.0), X, Y, k=4, n_pairs=20)
+    assert set(table["exponents"][:2]) == {((0, 1), (1, 1)), ((2, 2),)}
+    assert table["frequency"][0] == 1.0
+    assert (np.diff(table["frequency"]) <= 0).all()
+    assert (table["stable"] == (table["frequency"] >= 0.75)).all()
+    assert table.n_fits == 40
+    assert np.isclose(table["frequency"].sum(), 4.0)
+    again = stability_selection(LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y), k=4, n_pairs=20)
+    np.testing.assert_array_equal(table["frequency"], again["frequency"])
+    other = stability_selection(LpRegressor(kernel="poly", p=1.1, C=10.0), X, Y, k=4, n_pairs=20, random_state=1)
+    assert table["frequency"].tolist() != other["frequency"].tolist()
+
+
+def test_stability_leaves_the_given_estimator_alone():
+    model = LpRegressor()
+    stability_selection(model, X, Y, n_pairs=3)
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_the_columns_of_top_features_are_its_monomials():
+    selector = TopFeatures(LpRegressor(kernel="poly", p=1.1, C=10.0), k=3).fit(X, Y)
+    columns = selector.transform(X)
+    for at, factors in enumerate(selector.monomials_):
+        np.testing.assert_allclose(columns[:, at], np.prod([X[:, j] ** power for j, power in factors], axis=0))
+    assert selector.get_feature_names_out().tolist() == selector.estimator_.top_features(3)["monomial"]
+    assert selector.get_feature_names_out(list("abcde"))[0].replace(" ", "")[0] in "abcde"
+    import scipy.sparse
+
+    np.testing.assert_allclose(selector.transform(scipy.sparse.csr_array(X)), columns)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_top_features_put_out_frames_with_the_names_of_monomials(kind):
+    frame = {"pandas": pandas.DataFrame, "polars": polars.DataFrame}[kind]({n: X[:, j] for j, n in enumerate("abcde")})
+    selector = TopFeatures(k=3).set_output(transform=kind)
+    out = selector.fit_transform(frame, Y)
+    assert list(out.columns) == selector.get_feature_names_out().tolist()
+    assert "a * b" in out.columns
+    assert out.shape == (30, 3)
+
+
+def test_top_features_and_a_linear_model_recover_the_truth():
+    pipeline = make_pipeline(TopFeatures(LpRegressor(kernel="poly", p=1.1, C=10.0), k=2), LinearRegression()).fit(X, Y)
+    assert pipeline.score(X, Y) > 0.99
+    assert set(pipeline[0].get_feature_names_out()) == {"x0 * x1", "x2^2"}
+    clone(pipeline).fit(X, Y)
+    searched = TopFeatures(LpRegressorCV(Cs=3, cv=3), k=2).fit(X, Y)
+    assert searched.transform(X).shape == (30, 2)
+
+
+def test_top_features_of_classes_are_those_of_every_class():
+    selector = TopFeatures(k=2).fit(X, NAMES)
+    assert isinstance(selector.estimator_, LpClassifier)
+    assert 2 <= len(selector.monomials_) <= 6
+    assert len(set(selector.monomials_)) == len(selector.monomials_)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"p": 1.2}, {"kernel": "poly", "p": 1.1}, {"kernel": "exp", "scale": 0.05}, {"loss": "huber"}],
+    ids=str,
+)
+def test_a_path_is_a_row_of_single_fits(parameters):
+    Cs = [0.05, 0.5, 5.0]
+    path = lp_path(X, Y, Cs=Cs, tol=1e-11, **parameters)
+    for at, C in enumerate(Cs):
+        single = LpRegressor(C=C, tol=1e-11, **parameters).fit(X, Y)
+        assert path.primal_values[at] == pytest.approx(single.primal_value_, rel=1e-9)
+        np.testing.assert_allclose(path.predictions[at], single.predict(X), rtol=1e-3, atol=1e-4)
+        assert path.intercepts[at] == pytest.approx(single.intercept_, abs=1e-4)
+        if path.coefs is not None:
+            np.testing.assert_allclose(path.coefs[at], single.coef_, rtol=1e-2, atol=1e-4)
+    assert (path.duality_gaps <= 1e-11).all()
+    assert "3 values of C" in repr(path)
+
+
+def test_paths_of_labels_and_many_outputs_are_lists():
+    assert len(lp_path(X, NAMES, Cs=3)) == 3
+    assert len(lp_path(X, np.column_stack([Y, Y]), Cs=3)) == 2
+    two = lp_path(X, Y > 0, Cs=[1.0], loss="logistic")
+    np.testing.assert_allclose(two.coefs[0], LpClassifier().fit(X, Y > 0).coef_[0], rtol=1e-3, atol=1e-5)
+
+
+def test_a_path_takes_values_of_C_in_increasing_order_whatever_the_order_given():
+    path = lp_path(X, Y, Cs=[1.0, 0.1, 10.0])
+    assert path.Cs.tolist() == [0.1, 1.0, 10.0]
+
+
+TENSORS = {
+    "linear": ({"kernel": "linear"}, lambda t: t),
+    "poly": ({"kernel": "poly", "degree": 3, "coef0": 0.5, "scale": 0.7}, lambda t: (0.5 + 0.7 * t) ** 3),
+    "exp": ({"kernel": "exp", "scale": 0.3}, lambda t: np.exp(0.3 * t)),
+    "series": ({"kernel": kernels.PowerSeries([1.0, 0.5, 0.25])}, lambda t: 1 + 0.5 * t + 0.25 * t**2),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_the_gram_tensor_is_what_einsum_says(name):
+    parameters, kernel = TENSORS[name]
+    A = X[:6]
+    np.testing.assert_allclose(gram_tensor(A, p=2, **parameters), kernel(np.einsum("ia,ja->ij", A, A)), rtol=1e-10)
+    four = kernel(np.einsum("ia,ja,ka,la->ijkl", A, A, A, A))
+    np.testing.assert_allclose(gram_tensor(A, **parameters), four, rtol=1e-9, atol=1e-10)
+    six = kernel(np.einsum("ia,ja,ka,la,ma,na->ijklmn", *[A[:4]] * 6))
+    np.testing.assert_allclose(gram_tensor(A[:4], p=1.2, **parameters), six, rtol=1e-9, atol=1e-10)
+
+
+def test_the_tensor_of_a_normalised_kernel_has_ones_on_its_diagonal():
+    tensor = gram_tensor(X[:5], kernel="exp", scale=0.1, normalize_kernel=True)
+    np.testing.assert_allclose([tensor[(i,) * 4] for i in range(5)], 1.0, rtol=1e-12)
+
+
+def test_kernels_count_their_monomials():
+    assert kernels.Polynomial(2).cardinality(650) == 211_575
+    assert kernels.Anova(1, 2).cardinality(4) == 10
+    assert kernels.Exponential().cardinality(3) is None
+    assert kernels.Polynomial(10).cardinality(10**6) > 2**64
+    assert kernels.Exponential(degrees=(1, 3)).degrees_ == (1, 3)
+    assert kernels.Exponential().degrees_ == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("what", "keys", "part"),
+    [
+        ("table1", {"request", "cells"}, "cells"),
+        ("table2", {"request", "rows", "found", "kept", "threads"}, "rows"),
+        ("figure1", {"request", "curves", "truth", "estimate", "found"}, "curves"),
+    ],
+)
+def test_the_experiments_of_the_paper_run_in_small(what, keys, part):
+    result = reproduce(what, quick=True, repeats=1, baselines=False)
+    assert set(result) == keys
+    assert result["request"]["repeats"] == 1
+    if what != "figure1":
+        assert all({"paper", "mean", "agrees"} <= set(row) for row in result[part])
+
+
+@pytest.mark.parametrize("make", [datasets.make_sparse_linear, datasets.make_sparse_quadratic, datasets.make_monomials])
+def test_data_are_the_same_for_the_same_seed(make):
+    one, two, other = make(20, 10, 3, random_state=4), make(20, 10, 3, random_state=4), make(20, 10, 3, random_state=5)
+    for a, b in zip(one[:2], two[:2], strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert one[2] == two[2]
+    assert not np.array_equal(one[0], other[0])
+    assert one[0].shape == (20, 10)
+    assert one[0].flags.f_contiguous
+    assert one[1].shape == (20,)
+    assert len(one[2]) == 3
+
+
+def test_data_without_noise_are_their_truth():
+    A, y, truth = datasets.make_sparse_linear(20, 10, 3, noise=0.0)
+    np.testing.assert_allclose(sum(weight * A[:, j] for j, weight in truth), y)
+    A, y, truth = datasets.make_monomials(20, 10, 3, noise=0.0)
+    np.testing.assert_allclose(sum(c * np.prod([A[:, j] ** e for j, e in k], axis=0) for k, c in truth), y)
+
+
+def test_standardized_monomials_are_polynomial_features_and_a_scaler():
+    model = LpRegressor(kernel="anova", degree=(1, 2), monomials="standardized", p=1.5, tol=1e-12).fit(X, Y)
+    expand = make_pipeline(PolynomialFeatures(2, interaction_only=True, include_bias=False), StandardScaler())
+    plain = LpRegressor(p=1.5, tol=1e-12).fit(expand.fit_transform(X), Y)
+    np.testing.assert_allclose(model.predict(X), plain.predict(expand.transform(X)), rtol=1e-4, atol=1e-5)
+    assert model.primal_value_ == pytest.approx(plain.primal_value_, rel=1e-9)
+    assert model.intercept_ == pytest.approx(Y.mean())
+    new = rng.standard_normal((7, 5))
+    np.testing.assert_allclose(model.predict(new), plain.predict(expand.transform(new)), rtol=1e-4, atol=1e-5)
