@@ -60,6 +60,7 @@ doc:
 bench: ## the measured figures, as ratios in one run
 	$(CARGO) run --release --locked -- bench
 	$(CARGO) run --release --locked -- bench search
+	$(CARGO) run --release --locked -- bench reading
 
 # The other libraries of the comparison, in an environment of their own.
 PEERS := target/peers-venv

@@ -151,6 +151,21 @@ pub(crate) enum Measured {
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
         rounds: u16,
     },
+    /// Reading a CSV file of 200 x 100,000 numbers, against counting its lines and against pandas and polars.
+    Reading {
+        /// Print the result as JSON.
+        #[arg(long)]
+        json: bool,
+        /// A small size that takes a second; its ratios say little.
+        #[arg(long)]
+        quick: bool,
+        /// Rounds; the best time of each side counts.
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+        rounds: u16,
+        /// A Python interpreter with pandas or polars; without one they are left out.
+        #[arg(long, value_name = "PATH")]
+        python: Option<PathBuf>,
+    },
     /// The exact search for the largest monomials of the exponential kernel: monomials looked at, and seconds.
     Search {
         /// Print the result as JSON, with every run.

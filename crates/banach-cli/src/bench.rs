@@ -14,6 +14,7 @@ use crate::{
     args::{self, Measured},
     print,
     progress::Bar,
+    reading::Reading,
     report,
 };
 
@@ -33,6 +34,10 @@ pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::
             let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
             let lockstep = Lockstep::run(request(usize::from(rounds)), &mut Bar::new())?;
             show(json, &lockstep, || report::lockstep(&lockstep).text())
+        }
+        Some(Measured::Reading { json, quick, rounds, python }) => {
+            let reading = Reading::run(quick, usize::from(rounds), python.as_deref())?;
+            show(json, &reading, || reading.table().text())
         }
         Some(Measured::Search { json, quick }) => {
             let request = if quick { search::Request::quick() } else { search::Request::full() };

@@ -9,6 +9,7 @@ mod files;
 mod fit;
 mod print;
 mod progress;
+mod reading;
 mod report;
 mod reproduce;
 mod run;

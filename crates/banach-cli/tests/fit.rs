@@ -402,3 +402,69 @@ fn write_the_example() {
     std::fs::create_dir_all(path).expect("a folder");
     std::fs::write(path.join("trial.csv"), trial()).expect("written");
 }
+
+#[test]
+fn text_and_missing_values_are_dealt_with_and_noted() {
+    let mut rows = "color,size,id,y\n".to_owned();
+    let mut uniform = Uniform(3);
+    for row in 0..40 {
+        let size = uniform.next(0.0, 1.0);
+        let color = ["red", "green", "blue"][row % 3];
+        let shown = if row == 7 { "NA".to_owned() } else { format!("{size:.3}") };
+        let y = 3.0 * f64::from(u8::from(color == "red")) + size;
+        writeln!(rows, "{color},{shown},r{row},{y:.3}").expect("a string");
+    }
+    let path = file("colors.csv", &rows);
+    let options = ["fit", &path, "--target", "y", "--drop", "i?", "--impute", "median", "--gamma", "10"];
+    let object = json(&options);
+    let names: Vec<&str> = object["data"]["variables"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|each| each["name"].as_str())
+        .collect();
+    assert_eq!(names, ["color=blue", "color=green", "color=red", "size"]);
+    assert_eq!(
+        (&object["data"]["imputed"][0]["column"], &object["data"]["imputed"][0]["rows"]),
+        (&"size".into(), &1.into())
+    );
+    assert_eq!(object["data"]["categorical"][0]["labels"], serde_json::json!(["blue", "green", "red"]));
+    let page = printed(&options);
+    for expected in ["color=red", "missing values that were filled in: 1", "columns of labels"] {
+        assert!(page.contains(expected), "{expected} is missing in\n{page}");
+    }
+    let dropped = json(&["fit", &path, "--target", "4", "--features", "s*", "--impute", "drop", "--gamma", "10"]);
+    assert_eq!((&dropped["data"]["rows"], &dropped["data"]["dropped"]), (&39.into(), &1.into()));
+    let headless = file("headless.csv", "1,2\n2,4.5\n3,6\n4,8\n");
+    let object = json(&["fit", &headless, "--no-header", "--target", "2", "--gamma", "10"]);
+    assert_eq!((&object["data"]["rows"], &object["data"]["variables"][0]["name"]), (&4.into(), &"x1".into()));
+}
+
+#[test]
+fn a_sparse_file_is_fitted_and_not_centred() {
+    let mut uniform = Uniform(5);
+    let (mut sparse, mut dense) = (String::new(), "x1,x2,x3,y\n".to_owned());
+    for row in 0..30 {
+        let x = [uniform.next(-1.0, 1.0), uniform.next(-1.0, 1.0), uniform.next(-1.0, 1.0)];
+        let x: Vec<f64> = (0..3).map(|at| if (row + at) % 2 == 0 { x[at] } else { 0.0 }).collect();
+        let y = 2.0 * x[1] + 1.0;
+        writeln!(dense, "{},{},{},{y}", x[0], x[1], x[2]).expect("a string");
+        let entries: Vec<String> =
+            (0..3).filter(|&at| x[at] != 0.0).map(|at| format!("{}:{}", at + 1, x[at])).collect();
+        writeln!(sparse, "{y} {}", entries.join(" ")).expect("a string");
+    }
+    let (sparse, dense) = (file("rows.svm", sparse), file("rows.csv", dense));
+    let object = json(&["fit", &sparse, "--gamma", "100"]);
+    assert_eq!((&object["data"]["sparse"], &object["data"]["centred"]), (&true.into(), &false.into()));
+    assert_eq!(object["functions"][0]["top"]["monomials"][0]["monomial"], "x2");
+    assert!(printed(&["fit", &sparse, "--gamma", "100"]).contains("the table is sparse"));
+    // With a constant in the model it does not matter whether columns are centred.
+    let weights = |object: &Value| -> Vec<f64> {
+        let top = object["functions"][0]["top"]["monomials"].as_array().expect("a list").clone();
+        top.iter().filter_map(|entry| entry["weight"].as_f64()).collect()
+    };
+    let centred = json(&["fit", &dense, "--target", "y", "--gamma", "100"]);
+    for (a, b) in weights(&object).iter().zip(weights(&centred)) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+}

@@ -301,3 +301,88 @@ fn a_model_that_did_not_converge_is_kept_and_says_so() {
     assert!(printed(&["info", &model]).contains("NOT CONVERGED"));
     assert_eq!(printed(&["predict", &model, &data]).lines().count(), 61);
 }
+
+#[test]
+fn labels_become_the_variables_that_they_were() {
+    let words = ["red", "green", "blue"];
+    let row = |i: usize| {
+        let (word, a) = (i * i % 7 % 3, uniform(i));
+        format!("{},{a:.4},{:.4}\n", words[word], a + [0.0, 2.0, -1.0][word])
+    };
+    let rows: Vec<String> = (0..40).map(row).collect();
+    let (data, model) = (file("labels.csv", format!("color,a,y\n{}", rows.concat())), path("labels.banach"));
+    let fitted = json(&["fit", &data, "--target", "y", "--gamma", "1000", "-o", &model]);
+    assert_eq!(fitted["data"]["variables"].as_array().map(Vec::len), Some(4));
+    let predicted = printed(&["predict", &model, &data, "--quiet"]);
+    for (row, value) in rows.iter().zip(predicted.lines().skip(1)) {
+        let y: f64 = row.trim().rsplit(',').next().expect("a field").parse().expect("a number");
+        assert!((y - value.parse::<f64>().expect("a number")).abs() < 0.1, "{row} {value}");
+    }
+    // Other columns, in another order, and not every label.
+    let fields: Vec<&str> = rows[0].split(',').collect();
+    let one = file("labels-one.tsv", format!("a\tcolor\n{}\t{}\n", fields[1], fields[0]));
+    assert_eq!(printed(&["predict", &model, &one]).lines().nth(1), predicted.lines().nth(1));
+    let other = file("labels-other.csv", "a,color\n1,pink\n");
+    let message = refused(2, &["predict", &model, &other]);
+    assert!(message.contains("column \"color\": the model was fitted without the label \"pink\""), "{message}");
+    let message = refused(2, &["predict", &model, &file("labels-none.csv", "a\n1\n")]);
+    assert!(message.contains("lacks a column that the model is made of: \"color\""), "{message}");
+    let told = json(&["info", &model]);
+    assert_eq!(told["data"]["categorical"][0]["labels"], serde_json::json!(["blue", "green", "red"]));
+}
+
+#[test]
+fn a_sparse_model_stays_sparse_and_is_scaled() {
+    for first in [0, 1] {
+        let value = |i: usize, j: usize| if (i + j).is_multiple_of(3) { 1.0 + uniform(11 * i + j) } else { 0.0 };
+        let sparse = |i: usize| {
+            let entries: Vec<String> =
+                (0..5).filter(|j| value(i, *j) != 0.0).map(|j| format!("{}:{}", j + first, value(i, j))).collect();
+            format!("{} {}\n", 3.0 * value(i, 0) - value(i, 4), entries.join(" "))
+        };
+        let rows: Vec<String> = (0..40).map(sparse).collect();
+        let (data, model) =
+            (file(&format!("sparse{first}.svm"), rows.concat()), path(&format!("sparse{first}.banach")));
+        json(&["fit", &data, "--gamma", "1000", "-o", &model]);
+        let told = json(&["info", &model]);
+        assert_eq!((&told["data"]["sparse"], &told["data"]["centred"]), (&true.into(), &false.into()));
+        assert!(printed(&["info", &model]).contains("each with standard deviation 1"));
+        assert!(printed(&["features", &model]).contains("x/deviation"));
+        let predicted = printed(&["predict", &model, &data]);
+        for (row, line) in rows.iter().zip(predicted.lines().skip(1)) {
+            let y: f64 = row.split(' ').next().expect("a word").parse().expect("a number");
+            assert!((y - line.parse::<f64>().expect("a number")).abs() < 0.1, "{row} {line}");
+        }
+        // The second row alone has none of some columns, and neither has a table that is not sparse.
+        let one = file(&format!("sparse-one{first}.svm"), &rows[1]);
+        assert_eq!(printed(&["predict", &model, &one]).lines().nth(1), predicted.lines().nth(2));
+        let dense = (0..5).map(|j| value(1, j).to_string()).collect::<Vec<_>>().join(",");
+        let dense = file(&format!("sparse-dense{first}.csv"), format!("{dense}\n"));
+        let again = printed(&["predict", &model, &dense, "--no-header"]);
+        let number = |line: Option<&str>| line.expect("a line").parse::<f64>().expect("a number");
+        assert!((number(again.lines().nth(1)) - number(predicted.lines().nth(2))).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn new_samples_come_in_other_formats() {
+    let rows: Vec<[f64; 3]> = (0..30).map(|i| [uniform(i), uniform(7 * i + 1), 0.0]).collect();
+    let rows: Vec<[f64; 3]> = rows.into_iter().map(|[a, b, _]| [a, b, a - 2.0 * b]).collect();
+    let line = |row: &[f64; 3]| format!("{},{},{}\n", row[0], row[1], row[2]);
+    let lines = rows.iter().map(line).collect::<String>();
+    let (data, model) = (file("formats.csv", &lines), path("formats.banach"));
+    json(&["fit", &data, "--no-header", "--target", "3", "--gamma", "1000", "-o", &model]);
+    let expected = printed(&["predict", &model, &data, "--no-header", "--quiet"]);
+    // An array with the two columns of the model and no target.
+    let mut header = "{'descr': '<f8', 'fortran_order': False, 'shape': (30, 2), }".to_owned();
+    header += &" ".repeat(128 - 11 - header.len());
+    header.push('\n');
+    let mut bytes = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
+    bytes.extend(rows.iter().flat_map(|row| row[..2].iter().flat_map(|value| value.to_le_bytes())));
+    assert_eq!(printed(&["predict", &model, &file("formats.npy", &bytes)]), expected);
+    let renamed = file("formats.dat", &bytes);
+    assert_eq!(printed(&["predict", &model, &renamed, "--format", "npy"]), expected);
+    let entries = |row: &[f64; 3]| format!("0 1:{} 2:{}\n", row[0], row[1]);
+    let sparse = file("formats.svm", rows.iter().map(entries).collect::<String>());
+    assert_eq!(printed(&["predict", &model, &sparse, "--quiet"]), expected);
+}

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::Error;
+use glob::Pattern;
+
+use crate::{Error, ModelColumns, Request};
 
 /// Names that look alike are at least this similar.
 const SIMILAR: f64 = 0.8;
@@ -23,16 +25,25 @@ pub(crate) struct Names<'a> {
 pub(crate) enum Part {
     Target,
     Feature,
+    /// A feature whose values are labels, whatever they look like.
+    Label,
     Dropped,
 }
 
+impl Part {
+    pub(crate) fn is_feature(self) -> bool {
+        matches!(self, Self::Feature | Self::Label)
+    }
+}
+
 impl<'a> Names<'a> {
+    /// The names `x1`, `x2`, ... for columns that have none.
+    pub(crate) fn numbered(count: usize) -> Vec<String> {
+        (1..=count).map(|number| format!("x{number}")).collect()
+    }
+
     pub(crate) fn new(file: &'a str, names: Vec<String>) -> Result<Self, Error> {
         let mut places = HashMap::with_capacity(names.len());
-        if names.iter().all(|name| name.parse::<f64>().is_ok()) {
-            let first = names.first().cloned().unwrap_or_default();
-            return Err(Error::NoHeader { file: file.to_owned(), first });
-        }
         for (place, name) in names.iter().enumerate() {
             if name.is_empty() {
                 return Err(Error::EmptyName { file: file.to_owned(), column: place + 1, columns: names.len() });
@@ -74,45 +85,86 @@ impl<'a> Names<'a> {
                 continue;
             }
             for name in entry.split(',').filter(|name| !name.trim().is_empty()) {
-                places.push(self.place(name, role)?);
+                match self.place(name, role) {
+                    Ok(place) => places.push(place),
+                    Err(unknown) => places.extend(self.matching(name.trim()).ok_or(unknown)?),
+                }
             }
         }
         Ok(places)
     }
 
+    /// The columns that a pattern with `*`, `?` or `[a-z]` matches; `None` if there are none.
+    fn matching(&self, name: &str) -> Option<Vec<usize>> {
+        let pattern = Pattern::new(name).ok()?;
+        let places: Vec<usize> = (0..self.len()).filter(|&place| pattern.matches(&self.all[place])).collect();
+        (!places.is_empty()).then_some(places)
+    }
+
+    /// Whether an entry of a list is the very name of a column, or its number.
+    fn names_one(&self, list: &[String], place: usize) -> bool {
+        let names = |name: &str| self.place(name, "").is_ok_and(|named| named == place);
+        list.iter().any(|entry| names(entry) || entry.split(',').any(names))
+    }
+
     /// The part of every column. Where features are named, all others are dropped.
-    pub(crate) fn parts(&self, target: Option<&str>, features: &[String], drop: &[String]) -> Result<Vec<Part>, Error> {
-        let Some(target) = target else { return self.exactly(features) };
+    pub(crate) fn parts(&self, request: &Request) -> Result<Vec<Part>, Error> {
+        let Request { features, drop, categorical, model, .. } = request;
+        if let Some(model) = model {
+            return self.of_model(model);
+        }
+        let Some(target) = &request.target else {
+            return Err(Error::NoTarget { file: self.file.to_owned(), names: self.all.clone() });
+        };
         let target = self.place(target, "--target")?;
         let mut parts = vec![if features.is_empty() { Part::Feature } else { Part::Dropped }; self.len()];
         for place in self.places(features, "--features")? {
-            if place == target {
+            if place == target && self.names_one(features, target) {
                 return Err(Error::TargetAsFeature { name: self.name(target).to_owned() });
             }
             parts[place] = Part::Feature;
+        }
+        for place in self.places(categorical, "--categorical")? {
+            if parts[place] == Part::Feature {
+                parts[place] = Part::Label;
+            }
         }
         for place in self.places(drop, "--drop")? {
             parts[place] = Part::Dropped;
         }
         parts[target] = Part::Target;
-        if parts.contains(&Part::Feature) {
+        if parts.iter().any(|part| part.is_feature()) {
             return Ok(parts);
         }
         let (file, target) = (self.file.to_owned(), self.name(target).to_owned());
         Err(Error::NoFeatures { file, target, columns: self.len() })
     }
 
-    /// The columns of these names, each of which must be there; all columns if there is no name.
-    fn exactly(&self, names: &[String]) -> Result<Vec<Part>, Error> {
-        if names.is_empty() {
+    /// The columns that a model was fitted to, each of which must be there; all columns if it has no names.
+    fn of_model(&self, model: &ModelColumns) -> Result<Vec<Part>, Error> {
+        if model.names.is_empty() {
             return Ok(vec![Part::Feature; self.len()]);
         }
         let mut parts = vec![Part::Dropped; self.len()];
-        let mut missing = Vec::new();
-        for name in names {
-            match self.places.get(name).or_else(|| self.places.get(name.trim())) {
-                Some(&place) => parts[place] = Part::Feature,
-                None => missing.push(name.clone()),
+        // For every variable that is made of labels their column.
+        let mut sources = HashMap::new();
+        for encoding in &model.encodings {
+            sources.extend(encoding.variables().map(|name| (name, &encoding.column)));
+        }
+        let mut missing: Vec<String> = Vec::new();
+        for name in &model.names {
+            let source = sources.get(name);
+            let labels = source.and_then(|column| self.places.get(*column));
+            match (labels, self.places.get(name).or_else(|| self.places.get(name.trim()))) {
+                (Some(&place), _) => parts[place] = Part::Label,
+                // Somebody else has made numbers of the labels.
+                (None, Some(&place)) => parts[place] = Part::Feature,
+                (None, None) => {
+                    let name = source.map_or(name, |column| *column);
+                    if missing.last() != Some(name) {
+                        missing.push(name.clone());
+                    }
+                }
             }
         }
         if missing.is_empty() {

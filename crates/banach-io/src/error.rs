@@ -4,6 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::{At, field::decimal_comma};
+
 /// A file that cannot be used: where, what was found there, and what to do.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -17,20 +19,20 @@ pub enum Error {
         source: io::Error,
     },
     /// A file without a byte, or with empty lines only.
-    #[error("{file} is empty: its first line must name the columns, and every other line is a sample")]
+    #[error("{file} is empty: it must have the names of its columns, and a row for every sample")]
     Empty {
         /// The file.
         file: String,
     },
     /// Too few samples.
-    #[error("{file} has the names of {columns} columns and {}; at least {} needed",
+    #[error("{file} has {columns} columns and {}; at least {} needed",
         rows(*found), if *needed == 1 { "one sample is" } else { "two samples are" })]
     TooFewRows {
         /// The file.
         file: String,
         /// The number of columns.
         columns: usize,
-        /// The rows after the first line: none or one.
+        /// The rows that can be used: none or one.
         found: usize,
         /// The fewest rows: one or two.
         needed: usize,
@@ -62,7 +64,8 @@ pub enum Error {
     },
     /// A first line of numbers.
     #[error(
-        "{file}: the first line holds numbers ({first:?}, ...), and it must name the columns; add a line of names above it"
+        "{file}: the first line holds numbers ({first:?}, ...), and it must name the columns; add a line of names above \
+         it, or say --no-header"
     )]
     NoHeader {
         /// The file.
@@ -72,54 +75,59 @@ pub enum Error {
     },
     /// A row with too few or too many fields.
     #[error(
-        "{file}, line {line}: {got} fields, and the first line names {expected} columns; look for a missing or \
-         additional delimiter, or quote the field that contains one"
+        "{file}, {at}: {got} fields, and the first line has {expected}; look for a missing or additional delimiter, or \
+         quote the field that contains one"
     )]
     Ragged {
         /// The file.
         file: String,
-        /// The line, counted from 1.
-        line: u64,
+        /// Where.
+        at: At,
         /// The fields in it.
         got: usize,
         /// The number of columns.
         expected: usize,
     },
     /// Bytes that are not UTF-8.
-    #[error("{file}, line {line}, column {column}: the text is not UTF-8; save the file in that encoding")]
+    #[error("{file}, {at}, column {column}: the text is not UTF-8; save the file in that encoding")]
     Encoding {
         /// The file.
         file: String,
-        /// The line.
-        line: u64,
+        /// Where.
+        at: At,
         /// The column: its name, or its number in the first line.
         column: String,
     },
     /// A missing value.
     #[error(
-        "{file}, line {line}, column {column:?}: the value is missing ({value:?}); rows with missing values must be \
-         left out or filled in before the fit, or the column be left out with --drop"
+        "{file}, {at}, column {column:?}: the value is missing ({value:?}){}; --impute mean or median fills missing \
+         values in, --impute drop leaves such rows out, --drop a column",
+        others(*count, *columns)
     )]
     Missing {
         /// The file.
         file: String,
-        /// The line.
-        line: u64,
+        /// Where.
+        at: At,
         /// The column.
         column: String,
         /// What stands there.
         value: String,
+        /// How many values are missing in all.
+        count: usize,
+        /// In how many columns.
+        columns: usize,
     },
     /// Infinity, or a number beyond the range of f64.
     #[error(
-        "{file}, line {line}, column {column:?}: {value} is not a finite number (at most 1.8e308); correct it, or \
+        "{file}, {at}, column {column:?}: {value} is not a finite number (at most 1.8e308); correct it, or \
          leave the row out"
     )]
     NotFinite {
         /// The file.
         file: String,
-        /// The line.
-        line: u64,
+        /// Where.
+        at: At,
         /// The column.
         column: String,
         /// What stands there.
@@ -127,20 +135,20 @@ pub enum Error {
     },
     /// Text where a number is needed.
     #[error(
-        "{file}, line {line}, column {column:?}: {value:?} is not a number{}; leave columns of text and identifiers \
-         out with --drop {drop:?}, or encode them as numbers",
-        decimal_comma(value)
+        "{file}, {at}, column {column:?}: {value:?} is not a number{}; correct it, leave the column out with --drop \
+         {drop:?}, or say --categorical {drop:?} if its values are labels",
+        if decimal_comma(value) { " (decimals are written with a point)" } else { "" }
     )]
     NotANumber {
         /// The file.
         file: String,
-        /// The line.
-        line: u64,
+        /// Where.
+        at: At,
         /// The column.
         column: String,
         /// What stands there.
         value: String,
-        /// All columns of this line that hold text, separated by commas.
+        /// All columns in which text stands among numbers, separated by commas.
         drop: String,
     },
     /// A column that does not exist.
@@ -192,36 +200,114 @@ pub enum Error {
     },
     /// A target with more labels than make sense.
     #[error(
-        "{file}, line {line}, column {column:?}: more than {limit} different labels, the first of which that is not a \
-         number is {value:?} in line {first}; correct it if the target is a number, or choose another target"
+        "{file}, {at}, column {column:?}: more than {limit} different labels, the first of which that is not a \
+         number is {value:?} in {first}; correct it if the target is a number, or choose another target"
     )]
     TooManyLabels {
         /// The file.
         file: String,
-        /// The line with one too many.
-        line: u64,
+        /// Where there is one too many.
+        at: At,
         /// The target.
         column: String,
         /// The most labels.
         limit: usize,
         /// The first label that is not a number.
         value: String,
-        /// Its line.
-        first: u64,
+        /// Where it is.
+        first: At,
     },
     /// More numbers than memory.
     #[error(
-        "{file} needs more memory than is allowed: {bytes} bytes by line {line}; name the columns that matter with \
+        "{file} needs more memory than is allowed: {bytes} bytes by {at}; name the columns that matter with \
          --features, or raise the limit"
     )]
     TooLarge {
         /// The file.
         file: String,
-        /// The line.
-        line: u64,
+        /// Where.
+        at: At,
         /// Bytes needed so far.
         bytes: u64,
     },
+    /// No target where the format has none of its own.
+    #[error("{file}: which column is to be predicted? Name it with --target; {}", suggestion(&[], names))]
+    NoTarget {
+        /// The file.
+        file: String,
+        /// All names.
+        names: Vec<String>,
+    },
+    /// Text that is different in every row.
+    #[error(
+        "{file}, column {column:?}: the text ({value:?}, ...) is different in every row, which tells nothing of other rows; \
+         leave identifiers out with --drop {drop:?}, or say --categorical {column:?} if it is meant"
+    )]
+    Identifiers {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its first text.
+        value: String,
+        /// All such columns, separated by commas.
+        drop: String,
+    },
+    /// A column of text with more labels than make sense.
+    #[error(
+        "{file}, {at}, column {column:?}: more than {limit} different texts; leave the column out with --drop {column:?}"
+    )]
+    TooManyCategories {
+        /// The file.
+        file: String,
+        /// Where there is one too many.
+        at: At,
+        /// The column.
+        column: String,
+        /// The most labels.
+        limit: usize,
+    },
+    /// A column without a value.
+    #[error("{file}, column {column:?}: every value is missing; leave the column out with --drop {column:?}")]
+    AllMissing {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// Bytes that cannot be what they claim to be.
+    #[error(
+        "{file}, {place}: {problem}; the file is damaged, cut short or of another format: write or fetch it again, or name its format with --format"
+    )]
+    Damaged {
+        /// The file.
+        file: String,
+        /// Where in it.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// What a format can say and a table cannot be made of.
+    #[error("{file}, {place}: {problem}; {instead}")]
+    Unsupported {
+        /// The file.
+        file: String,
+        /// Where in it.
+        place: String,
+        /// What is found there.
+        problem: String,
+        /// What to do.
+        instead: &'static str,
+    },
+}
+
+/// What else is missing.
+fn others(count: usize, columns: usize) -> String {
+    match (count, columns) {
+        (0 | 1, _) => String::new(),
+        (_, 1) => format!(" and so are {} others in this column", count - 1),
+        _ => format!(", the first of {count} in {columns} columns"),
+    }
 }
 
 fn rows(found: usize) -> &'static str {
@@ -241,11 +327,6 @@ fn list(names: &[String]) -> String {
 
 fn unused(extra: &[String]) -> String {
     if extra.is_empty() { String::new() } else { format!("; the model does not know {}", list(extra)) }
-}
-
-fn decimal_comma(value: &str) -> &'static str {
-    let number = value.contains(',') && value.replace(',', ".").parse::<f64>().is_ok();
-    if number { " (decimals are written with a point)" } else { "" }
 }
 
 /// The most names that a message lists.

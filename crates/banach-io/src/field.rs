@@ -34,10 +34,20 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Whether a text means that there is no value, be it a number or a label.
+    pub(crate) fn is_missing(text: &str) -> bool {
+        one_of(&MISSING, text)
+    }
+
     /// Whether a text means that a number is missing.
     pub(crate) fn is_missing_number(text: &str) -> bool {
         one_of(&MISSING_NUMBER, text)
     }
+}
+
+/// Whether a text is a number with a comma for the point.
+pub(crate) fn decimal_comma(text: &str) -> bool {
+    text.contains(',') && text.replace(',', ".").parse::<f64>().is_ok()
 }
 
 fn one_of(words: &[&str], text: &str) -> bool {

@@ -11,19 +11,22 @@
 //! # Ok::<(), banach_io::Error>(())
 //! ```
 
-mod bands;
+mod assembly;
+mod at;
 mod columns;
 mod error;
 mod field;
+mod growing;
 mod model_file;
 mod read;
 mod table;
 mod target;
 
+pub use at::At;
 pub use error::Error;
 pub use model_file::{
     FORMAT, Fitted, Flaw, Label, ModelFileError, ModelSpec, Observed, Provenance, SavedModel, VERSION,
 };
-pub use read::{Dataset, Request, STANDARD_INPUT};
-pub use table::{Standardization, Table};
+pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request, STANDARD_INPUT};
+pub use table::{Standardization, Table, Values};
 pub use target::{Classes, FirstText, Target};

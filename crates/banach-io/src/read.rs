@@ -1,20 +1,26 @@
-//! From a file of delimited text to a table and a target.
+//! From a file to a table and a target. Every format has a file of its own here, with one function `read`.
+
+#[cfg(feature = "columnar")]
+mod arrow;
+mod csv;
+mod format;
+mod input;
+mod npy;
+#[cfg(feature = "columnar")]
+mod parquet;
+mod svmlight;
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, Read},
     path::Path,
 };
 
-use csv::{ByteRecord, ReaderBuilder};
+use serde::{Deserialize, Serialize};
 
-use crate::{
-    Error, Table, Target,
-    bands::Bands,
-    columns::{Names, Part},
-    field::{Field, shown},
-    target::Collector,
-};
+pub use self::format::Format;
+use self::input::Input;
+use crate::{Error, Table, Target};
 
 /// The name of the file that is standard input.
 pub const STANDARD_INPUT: &str = "-";
@@ -22,17 +28,50 @@ pub const STANDARD_INPUT: &str = "-";
 /// What to read of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The column to predict: its name, or its number from 1 where no column has that name. `None` for new samples of a
-    /// model: the features are then the names of its variables, each of which must be there, and one row is enough.
+    /// The column to predict: its name, or its number from 1 where no column has that name. Formats with a target of
+    /// their own need none.
     pub target: Option<String>,
-    /// The columns to predict from; all others if empty. An entry may be a list separated by commas, with a target.
+    /// The columns to predict from; all others if empty. An entry may be a list separated by commas, and a name a
+    /// pattern with `*`, `?` and `[a-z]`.
     pub features: Vec<String>,
-    /// Columns to leave out.
+    /// Columns to leave out, in the same way.
     pub drop: Vec<String>,
-    /// What separates fields; by default a tab in files named `.tsv` or `.tab` and a comma in others.
+    /// Columns whose values are labels even if they are numbers, in the same way.
+    pub categorical: Vec<String>,
+    /// The format; by default that of the name of the file.
+    pub format: Option<Format>,
+    /// What separates the fields of a text; by default a tab in files named `.tsv` or `.tab` and a comma in others.
     pub delimiter: Option<u8>,
+    /// Whether the first line of a text names the columns. Otherwise they are `x1`, `x2` and so on.
+    pub header: bool,
+    /// What to do about missing values; they are refused if nothing is said.
+    pub impute: Option<Impute>,
+    /// For new samples of a model its columns. Target, features, columns to leave out and labels are then not asked for.
+    pub model: Option<ModelColumns>,
     /// The most bytes that the table may take.
     pub memory: u64,
+}
+
+/// What a model knows of the columns that it was fitted to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelColumns {
+    /// The names of its variables, each of which must be there; all columns of a file if empty.
+    pub names: Vec<String>,
+    /// The columns of labels that some of the variables were made of.
+    pub encodings: Vec<Encoding>,
+    /// Whether the first column of svmlight has the index 0.
+    pub zero_based: bool,
+}
+
+/// What to do about missing values. Rows without a target are left out in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Impute {
+    /// Fill in the mean of the column.
+    Mean,
+    /// Fill in its median.
+    Median,
+    /// Leave out the row.
+    Drop,
 }
 
 /// What a file holds.
@@ -48,17 +87,63 @@ pub struct Dataset {
     pub table: Table,
     /// What to predict.
     pub target: Target,
+    /// The columns of text that have become columns of 0 and 1.
+    pub encodings: Vec<Encoding>,
+    /// What was filled in.
+    pub fills: Vec<Fill>,
+    /// The number of rows that were left out.
+    pub dropped: usize,
+    /// Whether the first column has the index 0, in svmlight.
+    pub zero_based: bool,
+}
+
+/// A column of text: every label has a column of 0 and 1 of its own, named `column=label`; of two labels only the second.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Encoding {
+    /// Its name.
+    pub column: String,
+    /// Its labels, by the alphabet.
+    pub labels: Vec<String>,
+}
+
+impl Encoding {
+    /// The labels that have a column.
+    pub(crate) fn shown(&self) -> &[String] {
+        if self.labels.len() == 2 { &self.labels[1..] } else { &self.labels }
+    }
+
+    /// The names of the columns that it becomes.
+    pub fn variables(&self) -> impl Iterator<Item = String> {
+        self.shown().iter().map(|label| format!("{}={label}", self.column))
+    }
+}
+
+/// What was filled in where values of a column were missing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fill {
+    /// The name of the column.
+    pub column: String,
+    /// The value.
+    pub value: f64,
+    /// In so many rows.
+    pub count: usize,
 }
 
 impl Request {
     /// All columns but the target.
     pub fn new(target: impl Into<String>) -> Self {
-        Self { target: Some(target.into()), features: Vec::new(), drop: Vec::new(), delimiter: None, memory: u64::MAX }
+        Self { target: Some(target.into()), ..Self::default() }
     }
 
-    /// These columns and no target; all columns if there is no name.
+    /// New samples of a model with variables of these names and no column of labels.
     pub fn of_columns(names: Vec<String>) -> Self {
-        Self { target: None, features: names, ..Self::new("") }
+        Self::of_model(ModelColumns { names, ..ModelColumns::default() })
+    }
+
+    /// New samples of a model: its columns by their names and no target. One row is enough.
+    pub fn of_model(columns: ModelColumns) -> Self {
+        Self { model: Some(columns), ..Self::default() }
     }
 
     /// Reads a file, or standard input for `-`.
@@ -69,149 +154,73 @@ impl Request {
         let file = path.display().to_string();
         let unreadable = |source| Error::Read { file: file.clone(), source };
         let opened = File::open(path).map_err(unreadable)?;
-        if opened.metadata().map_err(unreadable)?.is_dir() {
+        let about = opened.metadata().map_err(unreadable)?;
+        if about.is_dir() {
             return Err(unreadable(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name a file in it")));
         }
-        self.read_from(opened, &file)
+        // A pipe cannot go back to its beginning.
+        if about.is_file() { self.read_input(Input::File(opened), &file) } else { self.read_from(opened, &file) }
     }
 
-    /// Reads a stream; `file` is its name in messages, which also tells the delimiter.
-    pub fn read_from(&self, stream: impl Read, file: &str) -> Result<Dataset, Error> {
-        let tabs = [".tsv", ".tab"].iter().any(|end| file.to_ascii_lowercase().ends_with(end));
-        let delimiter = self.delimiter.unwrap_or(if tabs { b'\t' } else { b',' });
-        let failed = |source: io::Error| Error::Read { file: file.to_owned(), source };
-        let mut stream = BufReader::with_capacity(1 << 16, stream);
-        let ends = LineEnds::of(stream.fill_buf().map_err(failed)?);
-        let mut reader = ReaderBuilder::new().delimiter(delimiter).has_headers(true).flexible(true).from_reader(stream);
-        let header = reader.byte_headers().map_err(|error| failed(error.into()))?.clone();
-        if header.is_empty() {
-            return Err(Error::Empty { file: file.to_owned() });
+    /// Reads a stream; `file` is its name in messages, which also tells the format.
+    pub fn read_from<'a>(&self, stream: impl Read + 'a, file: &str) -> Result<Dataset, Error> {
+        self.read_input(Input::Stream(Box::new(stream)), file)
+    }
+
+    /// The fewest rows that are enough.
+    pub(crate) fn fewest_rows(&self) -> usize {
+        if self.model.is_some() { 1 } else { 2 }
+    }
+
+    fn read_input(&self, input: Input<'_>, file: &str) -> Result<Dataset, Error> {
+        let (input, head) = input.unpacked().map_err(|error| failed(file, error))?;
+        let format = self.format.or_else(|| Format::of_name(file)).or_else(|| Format::of_bytes(&head));
+        match format.unwrap_or(Format::Csv) {
+            format @ (Format::Csv | Format::Tsv) => csv::read(input, file, self, format),
+            #[cfg(feature = "columnar")]
+            Format::Parquet => parquet::read(input, file, self),
+            #[cfg(feature = "columnar")]
+            Format::Arrow => arrow::read(input, file, self),
+            #[cfg(not(feature = "columnar"))]
+            Format::Parquet | Format::Arrow => Err(Error::Unsupported {
+                file: file.to_owned(),
+                place: "its format".to_owned(),
+                problem: "this program was built without Parquet and Arrow".to_owned(),
+                instead: "build it with the feature \"columnar\", or write the file as CSV",
+            }),
+            Format::Npy => npy::read(input, file, self),
+            Format::Npz => npy::read_archive(input, file, self),
+            Format::Svmlight => svmlight::read(input, file, self),
         }
-        let names = Names::new(file, texts(file, &header)?)?;
-        let parts = names.parts(self.target.as_deref(), &self.features, &self.drop)?;
-        let mut rows = Rows::new(file, &names, &parts, self.memory);
-        let mut record = ByteRecord::new();
-        while reader.read_byte_record(&mut record).map_err(|error| failed(error.into()))? {
-            let next = reader.position().line();
-            rows.push(&record, || ends.line(&record, next))?;
-        }
-        rows.finish()
     }
 }
 
-/// How the lines of a file end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineEnds {
-    Unix,
-    Windows,
-}
-
-impl LineEnds {
-    fn of(beginning: &[u8]) -> Self {
-        let first = beginning.iter().position(|byte| *byte == b'\n');
-        if first.is_some_and(|at| at > 0 && beginning[at - 1] == b'\r') { Self::Windows } else { Self::Unix }
-    }
-
-    /// The line on which a record starts, where `next` is the line that the reader has come to. The reader's own count
-    /// is that of the end of the record before, and does not see empty lines.
-    fn line(self, record: &ByteRecord, next: u64) -> u64 {
-        let inside = record.as_slice().split(|byte| *byte == b'\n').count() as u64 - 1;
-        // Of a line of Windows the reader leaves the last byte for later.
-        let own = u64::from(self == Self::Unix);
-        next.saturating_sub(inside + own).max(record.position().map_or(0, csv::Position::line))
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            target: None,
+            features: Vec::new(),
+            drop: Vec::new(),
+            categorical: Vec::new(),
+            format: None,
+            delimiter: None,
+            header: true,
+            impute: None,
+            model: None,
+            memory: u64::MAX,
+        }
     }
 }
 
-/// The rows so far.
-struct Rows<'a> {
-    file: &'a str,
-    names: &'a Names<'a>,
-    parts: &'a [Part],
-    memory: u64,
-    /// The numbers of the present row.
-    row: Vec<f64>,
-    bands: Bands,
-    target: Collector,
-}
-
-impl<'a> Rows<'a> {
-    fn new(file: &'a str, names: &'a Names<'a>, parts: &'a [Part], memory: u64) -> Self {
-        let features = parts.iter().filter(|part| **part == Part::Feature).count();
-        let target = parts.iter().position(|part| *part == Part::Target).map_or("", |place| names.name(place));
-        let (row, bands) = (Vec::with_capacity(features), Bands::new(features));
-        Self { file, names, parts, memory, row, bands, target: Collector::new(target) }
+/// The error of a stream that cannot be read to its end.
+fn failed(file: &str, source: io::Error) -> Error {
+    let file = file.to_owned();
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            Error::Damaged { file, place: "reading on".to_owned(), problem: source.to_string() }
+        }
+        _ => Error::Read { file, source },
     }
-
-    fn push(&mut self, record: &ByteRecord, line: impl Fn() -> u64) -> Result<(), Error> {
-        if record.len() != self.names.len() {
-            let (got, expected) = (record.len(), self.names.len());
-            return Err(Error::Ragged { file: self.file.to_owned(), line: line(), got, expected });
-        }
-        self.row.clear();
-        for (place, raw) in record.iter().enumerate() {
-            match self.parts[place] {
-                Part::Dropped => {}
-                Part::Feature => match Field::parse(raw) {
-                    Field::Number(number) => self.row.push(number),
-                    other => return Err(self.refused(record, line(), place, other)),
-                },
-                Part::Target => match Field::parse(raw) {
-                    field @ (Field::Number(_) | Field::Text(_)) => {
-                        self.target.push(self.file, &line, field, &String::from_utf8_lossy(raw))?;
-                    }
-                    other => return Err(self.refused(record, line(), place, other)),
-                },
-            }
-        }
-        self.bands.push(&self.row);
-        let bytes = 8 * (self.bands.rows() as u64).saturating_mul(self.row.len() as u64);
-        if bytes > self.memory {
-            return Err(Error::TooLarge { file: self.file.to_owned(), line: line(), bytes });
-        }
-        Ok(())
-    }
-
-    /// Why a field cannot be used.
-    fn refused(&self, record: &ByteRecord, line: u64, place: usize, field: Field<'_>) -> Error {
-        let (file, column, value) = (self.file.to_owned(), self.names.name(place).to_owned(), shown(&record[place]));
-        match field {
-            Field::Missing => Error::Missing { file, line, column, value },
-            Field::NotFinite => Error::NotFinite { file, line, column, value },
-            Field::Bytes => Error::Encoding { file, line, column: format!("{column:?}") },
-            Field::Text(text) if Field::is_missing_number(text) => Error::Missing { file, line, column, value },
-            Field::Text(_) | Field::Number(_) => {
-                let is_text = |place: &usize| {
-                    self.parts[*place] == Part::Feature && matches!(Field::parse(&record[*place]), Field::Text(_))
-                };
-                let texts: Vec<&str> = (0..record.len()).filter(is_text).map(|place| self.names.name(place)).collect();
-                Error::NotANumber { file, line, column, value, drop: texts.join(",") }
-            }
-        }
-    }
-
-    fn finish(self) -> Result<Dataset, Error> {
-        let (file, columns, rows) = (self.file.to_owned(), self.names.len(), self.bands.rows());
-        let needed = if self.parts.contains(&Part::Target) { 2 } else { 1 };
-        if rows < needed {
-            return Err(Error::TooFewRows { file, columns, found: rows, needed });
-        }
-        let names_of = |wanted: Part| {
-            let places = self.parts.iter().enumerate().filter(move |(_, part)| **part == wanted);
-            places.map(|(place, _)| self.names.name(place).to_owned()).collect()
-        };
-        let (names, others) = (names_of(Part::Feature), names_of(Part::Dropped));
-        let table = Table::new(names, rows, self.bands.into_columns());
-        Ok(Dataset { file, columns, others, table, target: self.target.finish() })
-    }
-}
-
-/// The names in the first line.
-fn texts(file: &str, header: &ByteRecord) -> Result<Vec<String>, Error> {
-    let text = |(place, raw): (usize, &[u8])| match std::str::from_utf8(raw) {
-        Ok(text) => Ok(text.trim().to_owned()),
-        Err(_) => Err(Error::Encoding { file: file.to_owned(), line: 1, column: (place + 1).to_string() }),
-    };
-    header.iter().enumerate().map(text).collect()
 }
 
 #[cfg(test)]

@@ -1,17 +1,34 @@
 //! Columns of numbers with names.
 
-/// Columns of finite numbers, one after another in memory.
+/// Columns of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     names: Vec<String>,
     rows: usize,
-    values: Vec<f64>,
+    values: Values,
+}
+
+/// The numbers of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// One column after another.
+    Dense(Vec<f64>),
+    /// Compressed columns: column k has `values[starts[k]..starts[k + 1]]` in the increasing rows
+    /// `rows[starts[k]..starts[k + 1]]`, and 0 elsewhere.
+    Sparse {
+        /// Where every column starts, and the number of values.
+        starts: Vec<usize>,
+        /// The row of every value.
+        rows: Vec<usize>,
+        /// The values.
+        values: Vec<f64>,
+    },
 }
 
 /// How columns were made comparable: `(x - mean)/deviation`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Standardization {
-    /// The mean of every column that is left.
+    /// What was taken off every column that is left: its mean, or 0 in a sparse table, which stays sparse.
     pub means: Vec<f64>,
     /// What is missing to the mean beyond the digits of an f64; 0 but for columns far from 0.
     pub corrections: Vec<f64>,
@@ -19,12 +36,23 @@ pub struct Standardization {
     pub deviations: Vec<f64>,
     /// The names of the constant columns, which are gone.
     pub constant: Vec<String>,
+    /// Whether the columns have mean 0 now.
+    pub centred: bool,
 }
 
 impl Table {
     pub(crate) fn new(names: Vec<String>, rows: usize, values: Vec<f64>) -> Self {
         debug_assert_eq!(names.len() * rows, values.len());
-        Self { names, rows, values }
+        Self { names, rows, values: Values::Dense(values) }
+    }
+
+    pub(crate) fn sparse(
+        names: Vec<String>,
+        rows: usize,
+        (starts, places, values): (Vec<usize>, Vec<usize>, Vec<f64>),
+    ) -> Self {
+        debug_assert_eq!(names.len() + 1, starts.len());
+        Self { names, rows, values: Values::Sparse { starts, rows: places, values } }
     }
 
     /// The names of the columns.
@@ -37,46 +65,119 @@ impl Table {
         self.rows
     }
 
-    /// All values, one column after another.
-    pub fn values(&self) -> &[f64] {
+    /// All values.
+    pub fn values(&self) -> &Values {
         &self.values
     }
 
-    /// The values of a column.
+    /// Whether only the values that are not 0 are stored.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.values, Values::Sparse { .. })
+    }
+
+    /// The bytes of its numbers.
+    pub fn bytes(&self) -> usize {
+        match &self.values {
+            Values::Dense(values) => size_of_val(&values[..]),
+            Values::Sparse { starts, rows, values } => {
+                size_of_val(&starts[..]) + size_of_val(&rows[..]) + size_of_val(&values[..])
+            }
+        }
+    }
+
+    /// The values of a column, one for every row.
     ///
     /// # Panics
     ///
     /// If there is no such column.
-    pub fn column(&self, column: usize) -> &[f64] {
-        &self.values[column * self.rows..(column + 1) * self.rows]
+    pub fn column(&self, column: usize) -> Vec<f64> {
+        match &self.values {
+            Values::Dense(values) => values[column * self.rows..(column + 1) * self.rows].to_vec(),
+            Values::Sparse { starts, rows, values } => {
+                let stored = starts[column]..starts[column + 1];
+                let mut column = vec![0.0; self.rows];
+                rows[stored.clone()].iter().zip(&values[stored]).for_each(|(&row, &value)| column[row] = value);
+                column
+            }
+        }
+    }
+
+    /// The product of a column with a vector.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such column.
+    pub fn dot(&self, column: usize, vector: &[f64]) -> f64 {
+        match &self.values {
+            Values::Dense(values) => {
+                let values = &values[column * self.rows..(column + 1) * self.rows];
+                values.iter().zip(vector).map(|(x, y)| x * y).sum()
+            }
+            Values::Sparse { starts, rows, values } => {
+                let stored = starts[column]..starts[column + 1];
+                rows[stored.clone()].iter().zip(&values[stored]).map(|(&row, x)| x * vector[row]).sum()
+            }
+        }
     }
 
     /// The columns that only count the rows, upwards by one: identifiers, as a rule.
-    pub fn counters(&self) -> impl Iterator<Item = &str> {
+    pub fn counters(&self) -> Vec<&str> {
+        let Values::Dense(values) = &self.values else { return Vec::new() };
         let counts = |column: &[f64]| column.len() > 2 && column.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
-        self.names.iter().enumerate().filter(move |(at, _)| counts(self.column(*at))).map(|(_, name)| &name[..])
+        let columns = self.names.iter().zip(values.chunks(self.rows.max(1)));
+        columns.filter(|(_, column)| counts(column)).map(|(name, _)| &name[..]).collect()
     }
 
-    /// Gives every column mean 0 and standard deviation 1, in place. Columns with one value only are taken out.
+    /// Gives every column mean 0 and standard deviation 1, in place. Columns with one value only are taken out. The
+    /// columns of a sparse table are scaled but not moved, as zeros would not stay zeros.
     pub fn standardize(&mut self) -> Standardization {
-        let mut done = Standardization::default();
         let rows = self.rows;
+        let mut done = Standardization { centred: !self.is_sparse(), ..Standardization::default() };
         let mut kept = Vec::with_capacity(self.names.len());
-        for (at, name) in std::mem::take(&mut self.names).into_iter().enumerate() {
-            let Some(moments) = Moments::of(&self.values[at * rows..(at + 1) * rows]) else {
-                done.constant.push(name);
-                continue;
-            };
-            let place = kept.len() * rows;
-            self.values.copy_within(at * rows..(at + 1) * rows, place);
-            self.values[place..place + rows].iter_mut().for_each(|x| *x = moments.centred(*x) / moments.deviation);
-            let mean = moments.centre + moments.correction;
-            done.means.push(mean / moments.scale);
-            done.corrections.push(((moments.centre - mean) + moments.correction) / moments.scale);
-            done.deviations.push(moments.deviation / moments.scale);
-            kept.push(name);
+        let names = std::mem::take(&mut self.names);
+        match &mut self.values {
+            Values::Dense(values) => {
+                for (at, name) in names.into_iter().enumerate() {
+                    let Some(moments) = Moments::of(&values[at * rows..(at + 1) * rows], 0) else {
+                        done.constant.push(name);
+                        continue;
+                    };
+                    let place = kept.len() * rows;
+                    values.copy_within(at * rows..(at + 1) * rows, place);
+                    values[place..place + rows].iter_mut().for_each(|x| *x = moments.centred(*x) / moments.deviation);
+                    let mean = moments.centre + moments.correction;
+                    done.means.push(mean / moments.scale);
+                    done.corrections.push(((moments.centre - mean) + moments.correction) / moments.scale);
+                    done.deviations.push(moments.deviation / moments.scale);
+                    kept.push(name);
+                }
+                values.truncate(kept.len() * rows);
+            }
+            Values::Sparse { starts, rows: places, values } => {
+                let mut end = 0;
+                for (at, name) in names.into_iter().enumerate() {
+                    let stored = starts[at]..starts[at + 1];
+                    let Some(moments) = Moments::of(&values[stored.clone()], rows - stored.len()) else {
+                        done.constant.push(name);
+                        continue;
+                    };
+                    starts[kept.len()] = end;
+                    places.copy_within(stored.clone(), end);
+                    values.copy_within(stored.clone(), end);
+                    let moved = &mut values[end..end + stored.len()];
+                    moved.iter_mut().for_each(|x| *x = moments.scale * *x / moments.deviation);
+                    done.means.push(0.0);
+                    done.corrections.push(0.0);
+                    done.deviations.push(moments.deviation / moments.scale);
+                    kept.push(name);
+                    end += stored.len();
+                }
+                starts.truncate(kept.len() + 1);
+                starts[kept.len()] = end;
+                places.truncate(end);
+                values.truncate(end);
+            }
         }
-        self.values.truncate(kept.len() * rows);
         self.names = kept;
         done
     }
@@ -109,9 +210,10 @@ struct Moments {
 }
 
 impl Moments {
-    /// `None` for a constant, up to rounding.
-    fn of(column: &[f64]) -> Option<Self> {
-        if column.iter().all(|x| *x == column[0]) {
+    /// The moments of a column with so many zeros beside these values; `None` for a constant, up to rounding.
+    fn of(column: &[f64], zeros: usize) -> Option<Self> {
+        let first = if zeros > 0 { 0.0 } else { *column.first()? };
+        if column.iter().all(|x| *x == first) {
             return None;
         }
         let scale = match column.iter().fold(0.0_f64, |size, x| size.max(x.abs())) {
@@ -119,11 +221,12 @@ impl Moments {
             size if size < 1e-100 => 2.0_f64.powi(600),
             _ => 1.0,
         };
-        let n = column.len() as f64;
+        let (n, zeros) = ((column.len() + zeros) as f64, zeros as f64);
         let centre = column.iter().map(|x| scale * x).sum::<f64>() / n;
-        let correction = column.iter().map(|x| scale * x - centre).sum::<f64>() / n;
+        let correction = (column.iter().map(|x| scale * x - centre).sum::<f64>() - zeros * centre) / n;
         let mut moments = Self { scale, centre, correction, deviation: 0.0 };
-        moments.deviation = (column.iter().map(|x| moments.centred(*x).powi(2)).sum::<f64>() / n).sqrt();
+        let squares = column.iter().map(|x| moments.centred(*x).powi(2)).sum::<f64>();
+        moments.deviation = ((squares + zeros * moments.centred(0.0).powi(2)) / n).sqrt();
         let varies = moments.deviation > 8.0 * f64::EPSILON * (centre + correction).abs();
         (varies && moments.deviation / scale > 0.0).then_some(moments)
     }
@@ -179,10 +282,10 @@ mod tests {
         }
         assert!((table.column(0)[9] - 4.5 / 8.25_f64.sqrt()).abs() < 1e-14);
         for column in 0..4 {
-            let mut again = raw.column(column).to_vec();
+            let mut again = raw.column(column);
             done.apply(column, &mut again);
             let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
-            assert!(again.iter().zip(table.column(column)).all(near), "{column}");
+            assert!(again.iter().zip(&table.column(column)).all(near), "{column}");
         }
     }
 
@@ -190,6 +293,28 @@ mod tests {
     fn what_counts_the_rows_is_found() {
         let names = ["id", "x", "year"].map(str::to_owned).to_vec();
         let table = Table::new(names, 3, vec![7.0, 8.0, 9.0, 1.0, 2.0, 4.0, 3.0, 2.0, 1.0]);
-        assert_eq!(table.counters().collect::<Vec<_>>(), ["id"]);
+        assert_eq!(table.counters(), ["id"]);
+    }
+
+    #[test]
+    fn a_sparse_table_is_scaled_as_a_dense_one_and_not_moved() {
+        let names = || ["a", "none", "full", "same"].map(str::to_owned).to_vec();
+        let dense = vec![0.0, 3.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 7.0, 7.0, 7.0, 7.0];
+        let stored = (vec![0, 2, 2, 6, 10], vec![1, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
+        let values = vec![3.0, -1.0, 1.0, 2.0, 3.0, 4.0, 7.0, 7.0, 7.0, 7.0];
+        let mut sparse = Table::sparse(names(), 4, (stored.0, stored.1, values));
+        let mut dense = Table::new(names(), 4, dense);
+        assert_eq!(sparse.column(0), dense.column(0));
+        assert_eq!(sparse.dot(2, &[1.0, 0.0, 2.0, 0.5]), dense.dot(2, &[1.0, 0.0, 2.0, 0.5]));
+        let (scaled, standardised) = (sparse.standardize(), dense.standardize());
+        assert_eq!(scaled.deviations, standardised.deviations);
+        assert_eq!((scaled.centred, standardised.centred, &scaled.means[..]), (false, true, &[0.0, 0.0][..]));
+        assert_eq!((scaled.constant, sparse.names()), (standardised.constant, dense.names()));
+        for column in 0..2 {
+            let move_back = standardised.means[column] / standardised.deviations[column];
+            for (x, y) in sparse.column(column).iter().zip(dense.column(column)) {
+                assert!((x - (y + move_back)).abs() < 1e-14);
+            }
+        }
     }
 }

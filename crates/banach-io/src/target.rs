@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, collections::HashMap};
 
-use crate::{Error, field::Field};
+use crate::{At, Error, field::Field};
 
 /// The most labels of a target.
 const MAX_LABELS: usize = 1000;
@@ -19,8 +19,8 @@ pub struct Target {
 /// The first label that is not a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstText {
-    /// The line of the file.
-    pub line: u64,
+    /// Where it is in the file.
+    pub at: At,
     /// What stands there.
     pub value: String,
 }
@@ -59,6 +59,22 @@ impl Target {
         self.classes.as_ref()
     }
 
+    /// Leaves out the rows that are not marked.
+    pub(crate) fn keep(&mut self, kept: &[bool]) {
+        let mut marks = kept.iter();
+        self.numbers.iter_mut().for_each(|numbers| numbers.retain(|_| marks.next() == Some(&true)));
+        let Some(classes) = &mut self.classes else { return };
+        let mut marks = kept.iter();
+        classes.rows.retain(|_| marks.next() == Some(&true));
+        let counts = classes.counts();
+        let mut left = 0..;
+        let places: Vec<usize> =
+            counts.iter().map(|&count| if count > 0 { left.next().unwrap_or(0) } else { 0 }).collect();
+        classes.rows.iter_mut().for_each(|class| *class = places[*class]);
+        let mut counts = counts.iter();
+        classes.labels.retain(|_| counts.next().is_some_and(|count| *count > 0));
+    }
+
     /// Where the first label is that is not a number.
     pub fn first_text(&self) -> Option<&FirstText> {
         self.first_text.as_ref()
@@ -95,13 +111,7 @@ impl Collector {
     }
 
     /// Takes in the value of a row; missing values and such have been refused.
-    pub(crate) fn push(
-        &mut self,
-        file: &str,
-        line: &dyn Fn() -> u64,
-        field: Field<'_>,
-        raw: &str,
-    ) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, file: &str, at: At, field: Field<'_>, raw: &str) -> Result<(), Error> {
         let raw = raw.trim();
         let label = if let Field::Number(number) = field {
             if let Some(numbers) = &mut self.numbers {
@@ -111,7 +121,7 @@ impl Collector {
             Label::Number((number + 0.0).to_bits())
         } else {
             self.numbers = None;
-            self.first_text.get_or_insert_with(|| FirstText { line: line(), value: raw.to_owned() });
+            self.first_text.get_or_insert_with(|| FirstText { at, value: raw.to_owned() });
             Label::Text(raw.to_owned())
         };
         let full = match &mut self.labels {
@@ -120,9 +130,9 @@ impl Collector {
         };
         if full {
             self.labels = None;
-            if let Some(FirstText { line: first, value }) = self.first_text.clone() {
-                let (file, line, column) = (file.to_owned(), line(), self.name.clone());
-                return Err(Error::TooManyLabels { file, line, column, limit: MAX_LABELS, value, first });
+            if let Some(FirstText { at: first, value }) = self.first_text.clone() {
+                let (file, column) = (file.to_owned(), self.name.clone());
+                return Err(Error::TooManyLabels { file, at, column, limit: MAX_LABELS, value, first });
             }
         }
         Ok(())

@@ -104,6 +104,7 @@ impl Model {
         let matrix = table.matrix()?;
         let (route, solutions, radii) = self.fitted.found();
         let scaling = scaling.map(|(means, deviations)| Standardization {
+            centred: !matrix.is_sparse() || means.iter().any(|mean| *mean != 0.0),
             corrections: vec![0.0; means.len()],
             means,
             deviations,

@@ -17,7 +17,8 @@ Examples:
   banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --report trial.html
   banach fit trial.csv --target effect --gamma 10 --json > fit.json
-  zcat trial.csv.gz | banach fit - --target effect
+  banach fit genes.csv.gz --target y --features 'gene_*' --drop 'gene_9?' --impute median
+  tail -n 500 log.csv | banach fit - --no-header --target 1
 
 Exit codes: 0 done, 1 not converged or interrupted (the results are printed all the same), 2 wrong input.
 Ctrl-C ends the fit with the best iterate so far and its certificate; a second one ends the program.";
@@ -25,7 +26,7 @@ Ctrl-C ends the fit with the best iterate so far and its certificate; a second o
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fit {
-    /// A CSV file whose first line names the columns (tabs in .tsv), or `-` for standard input.
+    /// A table: CSV whose first line names the columns (tabs in .tsv), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
 
     /// Write the model to this file, for `banach predict`, `features` and `info` and for Python's `banach.load`.
@@ -52,16 +53,28 @@ pub(crate) struct Fit {
 pub(crate) struct Columns {
     /// The column to predict: its name, or its number from 1 if no column has that name.
     #[arg(long, value_name = "COL")]
-    pub target: String,
-    /// The columns to predict from; all others if not given. May be repeated, or a list with commas.
+    pub target: Option<String>,
+    /// The columns to predict from; all others if not given. Names, numbers, or patterns such as 'gene_*'. May be repeated, or a list with commas.
     #[arg(long, value_name = "COL,..")]
     pub features: Vec<String>,
-    /// Columns to leave out: identifiers, text. May be repeated, or a list with commas.
+    /// Columns to leave out, such as identifiers; in the same way.
     #[arg(long, value_name = "COL,..")]
     pub drop: Vec<String>,
+    /// Columns whose numbers are labels; in the same way. Columns of text are so without being named: every label becomes a column of 0 and 1, as color=red.
+    #[arg(long, value_name = "COL,..")]
+    pub categorical: Vec<String>,
+    /// What to do about missing values; they are refused if not given. Rows without a target are left out with any of these.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub impute: Option<ImputeName>,
+    /// The format of the file; that of its name if not given.
+    #[arg(long, value_enum)]
+    pub format: Option<FormatName>,
     /// The character between fields; a comma, or a tab for files named .tsv or .tab.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
+    /// The first line of a text is a sample, too; the columns are named x1, x2, ...
+    #[arg(long)]
+    pub no_header: bool,
     /// Take the columns as they are. Otherwise each gets mean 0 and standard deviation 1, and constant ones are left out.
     #[arg(long)]
     pub no_standardize: bool,
@@ -177,6 +190,37 @@ pub(crate) struct Running {
     /// No progress on standard error.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What is done about missing values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImputeName {
+    /// Fill in the mean of the column.
+    Mean,
+    /// Fill in the median of the column.
+    Median,
+    /// Leave out the row.
+    Drop,
+}
+
+/// The formats of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// Text with commas: .csv, and names that tell nothing.
+    Csv,
+    /// Text with tabs: .tsv, .tab.
+    Tsv,
+    /// Parquet: .parquet, .pq.
+    Parquet,
+    /// Arrow IPC and Feather: .arrow, .feather, .ipc.
+    Arrow,
+    /// A matrix, or records with names: .npy.
+    Npy,
+    /// A matrix X with its columns' feature_names, and further columns by name: .npz.
+    Npz,
+    /// Sparse rows with the target first: .svmlight, .svm, .libsvm.
+    #[value(alias = "libsvm")]
+    Svmlight,
 }
 
 /// The kernels, by the products of variables in them.

@@ -120,9 +120,9 @@ impl Described<'_> {
     fn original_intercept(&self, source: &Source<'_>) -> f64 {
         let Source { solution, kernel, .. } = source;
         let table = &self.data.table;
-        let u = |column: usize| table.column(column).iter().zip(&solution.alpha).map(|(x, alpha)| x * alpha).sum();
+        let u = |column: usize| table.dot(column, &solution.alpha);
         let size = kernel.coefficient(&[1]).powf(1.0 / self.fit.model.p.q());
-        let mut weights: Vec<f64> = (0..table.names().len()).map(u).map(|u: f64| size * u).collect();
+        let mut weights: Vec<f64> = (0..table.names().len()).map(u).map(|u| size * u).collect();
         self.fit.model.p.j_q(&mut weights);
         let Some(Standardization { means, deviations, .. }) = self.standardization else { return solution.intercept };
         let moved = weights.iter().zip(means).zip(deviations);

@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod describe;
 mod held_out;
 mod interrupt;
+pub(crate) mod read;
 mod report;
 mod resolve;
 pub(crate) mod result;
@@ -12,18 +13,17 @@ pub(crate) mod text;
 mod validate;
 
 use banach::{
-    DualProblem, FeatureMatrix, Folds, GammaGrid, Memory, Newton, Plan, Planner, Shape, Solution, Solver, Start,
-    Status, Stopping,
+    DualProblem, Folds, GammaGrid, Memory, Newton, Plan, Planner, Shape, Solution, Solver, Start, Status, Stopping,
     kernel::{TensorKernel, cardinality},
 };
-use banach_io::{Dataset, Request, Standardization};
+use banach_io::{Dataset, Standardization};
 
 use self::{
     args::Fit,
     describe::Described,
     interrupt::Phase,
     resolve::Goal,
-    result::{Class, Data, Fitted, Model, Route, RouteCost, Variable},
+    result::{Categorical, Class, Data, Fitted, Imputed, Model, Route, RouteCost, Variable},
     validate::Validation,
 };
 use crate::print;
@@ -39,17 +39,17 @@ pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
     let kernel_spec = resolve::kernel(&fit.model)?;
     let kernel = kernel_spec.build()?;
     fit.output.as_deref().map(save::check).transpose()?;
-    let mut data = read(fit, memory)?;
+    let mut data = read::read(fit, memory)?;
     // The table stays; constant columns keep their place in memory.
-    let memory = Memory::limit(memory.bytes().saturating_sub(size_of_val(data.table.values()) as u64));
+    let memory = Memory::limit(memory.bytes().saturating_sub(data.table.bytes() as u64));
     let goal = Goal::new(&data, &fit.model)?;
-    let mut notes = counters(&data);
+    let mut notes = read::notes(&data);
     let standardization = (!fit.columns.no_standardize).then(|| data.table.standardize());
-    notes.extend(standardization.as_ref().and_then(left_out));
+    notes.extend(standardization.iter().flat_map(read::standardized));
     anyhow::ensure!(!data.table.names().is_empty(), "every column beside the target is constant; name others");
 
     let (rows, variables) = (data.table.rows(), data.table.names().len());
-    let x = FeatureMatrix::from_columns(rows, variables, data.table.values())?;
+    let x = read::matrix(&data.table)?;
     let folds = folds(fit, &goal, rows)?;
     interrupt::install()?;
     let planner = Planner {
@@ -113,37 +113,6 @@ pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
     print::out(&if fit.tables.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
     let done = worst == Status::Converged && !interrupt::pressed();
     Ok(u8::from(!done))
-}
-
-fn read(fit: &Fit, memory: Memory) -> anyhow::Result<Dataset> {
-    let request = Request {
-        target: Some(fit.columns.target.clone()),
-        features: fit.columns.features.clone(),
-        drop: fit.columns.drop.clone(),
-        delimiter: fit.columns.delimiter,
-        memory: memory.bytes(),
-    };
-    Ok(request.read(&fit.data)?)
-}
-
-/// Columns that may be identifiers.
-fn counters(data: &Dataset) -> Vec<String> {
-    let counters: Vec<&str> = data.table.counters().collect();
-    let note = || format!("columns that only count the rows: {}; leave identifiers out with --drop", list(&counters));
-    (!counters.is_empty()).then(note).into_iter().collect()
-}
-
-fn left_out(standardization: &Standardization) -> Option<String> {
-    let names: Vec<&str> = standardization.constant.iter().map(|name| &name[..]).collect();
-    (!names.is_empty()).then(|| format!("constant columns are left out: {}", list(&names)))
-}
-
-/// The first few names.
-pub(crate) fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 5;
-    let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
-    format!("{}{more}", shown.join(", "))
 }
 
 fn folds(fit: &Fit, goal: &Goal, rows: usize) -> anyhow::Result<Option<Folds>> {
@@ -238,6 +207,17 @@ fn data_of(data: &Dataset, goal: &Goal, standardization: Option<&Standardization
         classes,
         variables: data.table.names().iter().enumerate().map(variable).collect(),
         standardized: standardization.is_some(),
+        centred: standardization.is_some_and(|done| done.centred),
+        sparse: data.table.is_sparse(),
+        imputed: data
+            .fills
+            .iter()
+            .map(|fill| Imputed { column: fill.column.clone(), value: fill.value, rows: fill.count })
+            .collect(),
+        dropped: data.dropped,
+        categorical: { data.encodings.iter() }
+            .map(|column| Categorical { column: column.column.clone(), labels: column.labels.clone() })
+            .collect(),
         constant: standardization.map_or_else(Vec::new, |done| done.constant.clone()),
     }
 }

@@ -8,7 +8,7 @@ use banach::{
     kernel::{self, KernelChoice, KernelSpec},
     loss::{LossSpec, Targets},
 };
-use banach_io::{Classes, Dataset, FirstText};
+use banach_io::{At, Classes, Dataset, FirstText};
 
 use super::args::{KernelName, LossName, Model};
 
@@ -85,9 +85,9 @@ impl Goal {
             return Ok(Self { functions: one_for_each(classes), spec, loss, classes: Some(classes.clone()) });
         }
         let Some(numbers) = target.numbers() else {
-            let (line, value) = target.first_text().map_or((0, ""), |text| (text.line, &text.value[..]));
+            let (at, value) = target.first_text().map_or((At::Row(0), ""), |text| (text.at, &text.value[..]));
             bail!(
-                "the target {name:?} holds text ({value:?} in line {line}), and the {} loss needs numbers; for classes \
+                "the target {name:?} holds text ({value:?} in {at}), and the {} loss needs numbers; for classes \
                  use --loss logistic",
                 loss.name()
             );
@@ -112,8 +112,8 @@ fn check_classes(name: &str, classes: &Classes, first_text: Option<&FirstText>) 
     ensure!(labels.len() > 1, "the target {name:?} is {:?} in all rows; there is nothing to predict", labels[0]);
     if let Some(lonely) = classes.counts().iter().position(|count| *count < 2) {
         let hint = match first_text {
-            Some(FirstText { line, value }) if labels.len() > 2 => {
-                format!(" (should it hold numbers? then correct {value:?} in line {line})")
+            Some(FirstText { at, value }) if labels.len() > 2 => {
+                format!(" (should it hold numbers? then correct {value:?} in {at})")
             }
             _ => String::new(),
         };

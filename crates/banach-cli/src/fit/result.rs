@@ -41,8 +41,30 @@ pub(super) struct Data {
     /// The columns that the model is made of, with what was done to them.
     pub variables: Vec<Variable>,
     pub standardized: bool,
+    /// Whether they have mean 0 then; sparse tables do not.
+    pub centred: bool,
+    pub sparse: bool,
+    /// What was filled in for missing values.
+    pub imputed: Vec<Imputed>,
+    /// Rows with missing values that were left out.
+    pub dropped: usize,
+    /// Columns of labels.
+    pub categorical: Vec<Categorical>,
     /// Constant columns, which were left out.
     pub constant: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Imputed {
+    pub column: String,
+    pub value: f64,
+    pub rows: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Categorical {
+    pub column: String,
+    pub labels: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]

@@ -49,6 +49,8 @@ impl Described<'_> {
         let radii: Vec<Option<f64>> = found.map(|(problem, solution)| problem.radius(&solution.certificate)).collect();
         let saved = SavedModel {
             names: Some(self.data.table.names().to_vec()),
+            encodings: self.data.encodings.clone(),
+            zero_based: self.data.zero_based,
             target: Some(self.data.target.name().to_owned()),
             standardization: self.standardization.cloned(),
             provenance: Provenance { source: Some(self.data.file.clone()), ..Provenance::default() },

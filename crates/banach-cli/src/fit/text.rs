@@ -23,6 +23,15 @@ pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
     lines.join("\n") + "\n"
 }
 
+/// What was done to the variables.
+pub(crate) fn scaled(standardized: bool, centred: bool) -> &'static str {
+    match (standardized, centred) {
+        (true, true) => ", each with mean 0 and standard deviation 1",
+        (true, false) => ", each with standard deviation 1",
+        (false, _) => ", as they are",
+    }
+}
+
 fn data(data: &Data) -> String {
     let Data { file, rows, columns, target, variables, .. } = data;
     let what = match &data.classes {
@@ -32,7 +41,7 @@ fn data(data: &Data) -> String {
             format!("{} classes: {}", classes.len(), classes.iter().map(count).collect::<Vec<_>>().join(", "))
         }
     };
-    let scaled = if data.standardized { ", each with mean 0 and standard deviation 1" } else { ", as they are" };
+    let scaled = scaled(data.standardized, data.centred);
     format!(
         "data:   {file}, {rows} rows, {columns} columns; target {target:?}, {what}; {} variables{scaled}",
         variables.len()
@@ -137,7 +146,9 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
         _ => String::new(),
     };
     let mut parts = Vec::new();
-    parts.extend(function.top.as_ref().map(|top| top_table(top, &of, fitted.data.standardized)));
+    parts.extend(
+        function.top.as_ref().map(|top| top_table(top, &of, scaling(fitted.data.standardized, fitted.data.centred))),
+    );
     parts.extend(function.relevance.as_ref().map(|found| format!("Relevance{of}: {}", found.table)));
     parts.extend(function.selection.as_ref().map(|found| selection_table(found, &of, fitted)));
     parts.extend(function.stability.as_ref().map(|found| format!("Stability{of}: {}", found.table)));
@@ -147,7 +158,12 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
     parts.into_iter().map(|part| format!("\n{}", part.trim_end())).collect()
 }
 
-pub(crate) fn top_table(top: &Top, of: &str, standardized: bool) -> String {
+/// What a standardised variable stands for.
+pub(crate) fn scaling(standardized: bool, centred: bool) -> Option<&'static str> {
+    standardized.then_some(if centred { "(x - mean)/deviation" } else { "x/deviation" })
+}
+
+pub(crate) fn top_table(top: &Top, of: &str, scaling: Option<&str>) -> String {
     let [shares, widths, originals] = [
         top.monomials.iter().any(|entry| entry.share.is_some()),
         top.monomials.iter().any(|entry| entry.interval.is_some()),
@@ -179,8 +195,8 @@ pub(crate) fn top_table(top: &Top, of: &str, standardized: bool) -> String {
             format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}.")
         }
     });
-    if standardized {
-        notes.push("Coefficients are those of standardised variables, (x - mean)/deviation.".to_owned());
+    if let Some(stands) = scaling {
+        notes.push(format!("Coefficients are those of standardised variables, {stands}."));
     }
     Table {
         title: format!("Largest monomials{of}"),

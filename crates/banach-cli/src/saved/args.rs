@@ -4,23 +4,25 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::fit::args::{bytes, delimiter};
+use crate::fit::args::{FormatName, bytes, delimiter};
 
 const PREDICT: &str = "\
 Examples:
   banach predict trial.banach new.csv
   banach predict trial.banach new.csv -o predictions.csv
   banach predict cells.banach new.tsv --proba --json
+  banach predict news.banach new.svm.gz
 
 Columns are found by their names; the others, and the target if it is there, are not looked at. What was done to the columns
-before the fit is done to the new ones. Exit codes: 0 done, 2 wrong input.";
+before the fit is done to the new ones: labels become columns of 0 and 1, and all columns are scaled. Exit codes: 0 done, 2 wrong input.";
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(after_help = PREDICT)]
 pub(crate) struct Predict {
     /// A file that `banach fit -o` or Python's `model.save` has written.
     pub model: PathBuf,
-    /// A CSV file whose first line names the columns (tabs in .tsv), or `-` for standard input.
+    /// A table in any format that `banach fit` reads, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
     /// Write the predictions to this file.
     #[arg(long, short, value_name = "OUT")]
@@ -34,6 +36,12 @@ pub(crate) struct Predict {
     /// The character between fields; a comma, or a tab for files named .tsv or .tab.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
+    /// The format of the file; that of its name if not given.
+    #[arg(long, value_enum)]
+    pub format: Option<FormatName>,
+    /// The first line of a text is a sample, too; the columns are named x1, x2, ...
+    #[arg(long)]
+    pub no_header: bool,
     /// The memory to use, such as 2GB or 500MB; 80 % of what is available if not given.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory_limit: Option<u64>,

@@ -8,7 +8,7 @@ use super::args::Features;
 use crate::{
     fit::{
         result::{Shares, Top},
-        text::top_table,
+        text::{scaling, top_table},
     },
     print,
 };
@@ -41,7 +41,8 @@ pub(crate) fn features(what: &Features) -> anyhow::Result<()> {
         .collect::<Result<_, _>>()?;
     let described =
         Described { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
-    print::out(&if what.json { print::json(&described)? } else { described.text(model.standardization.is_some()) })
+    let scaling = model.standardization.as_ref().and_then(|done| scaling(true, done.centred));
+    print::out(&if what.json { print::json(&described)? } else { described.text(scaling) })
 }
 
 /// A table that cannot be made becomes a note.
@@ -70,14 +71,14 @@ fn describe(
 }
 
 impl Described {
-    fn text(&self, standardized: bool) -> String {
+    fn text(&self, scaling: Option<&str>) -> String {
         let mut parts = Vec::new();
         for function in &self.functions {
             let of = match (&function.class, self.functions.len()) {
                 (Some(class), 2..) => format!(" of class {class}"),
                 _ => String::new(),
             };
-            parts.extend(function.top.as_ref().map(|top| top_table(top, &of, standardized).trim_end().to_owned()));
+            parts.extend(function.top.as_ref().map(|top| top_table(top, &of, scaling).trim_end().to_owned()));
             let relevance = function.relevance.as_ref();
             parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.table.trim_end())));
         }

@@ -1,14 +1,14 @@
 //! `banach info`: what a model file says of itself.
 
 use banach::{Exponent, Route};
-use banach_io::{FORMAT, Label, ModelSpec, Provenance, SavedModel, VERSION};
+use banach_io::{Encoding, FORMAT, Label, ModelSpec, Provenance, SavedModel, VERSION};
 use serde::Serialize;
 
 use super::args::Info;
 use crate::{
     fit::{
         result::Proof,
-        text::{count, significant, size},
+        text::{count, scaled, significant, size},
     },
     print,
 };
@@ -29,6 +29,7 @@ struct Told {
 }
 
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 struct Data {
     samples: usize,
     /// Numbers of the samples that are stored; all of them unless the samples are sparse.
@@ -39,6 +40,9 @@ struct Data {
     classes: Option<Vec<Label>>,
     variables: Vec<Variable>,
     standardized: bool,
+    /// Whether means were taken off.
+    centred: bool,
+    categorical: Vec<Encoding>,
     constant: Vec<String>,
 }
 
@@ -95,6 +99,8 @@ fn data(model: &SavedModel<'_>) -> Data {
         classes: model.observed.labels().map(<[Label]>::to_vec),
         variables: model.variable_names().into_iter().enumerate().map(variable).collect(),
         standardized: done.is_some(),
+        centred: done.is_some_and(|done| done.centred),
+        categorical: model.encodings.clone(),
         constant: done.map_or_else(Vec::new, |done| done.constant.clone()),
     }
 }
@@ -127,7 +133,7 @@ impl Told {
             (None, outputs) => format!("{outputs} numbers"),
         };
         let stored = if data.sparse { format!(", {} numbers that are not 0", data.stored) } else { String::new() };
-        let scaled = if data.standardized { ", each with mean 0 and standard deviation 1" } else { ", as they are" };
+        let scaled = scaled(data.standardized, data.centred);
         let asked = if spec.monomials == banach::kernel::MonomialScale::Raw { "" } else { spec.monomials.name() };
         let mut lines = vec![
             format!("file:   {model}, {}, {FORMAT} version {VERSION}, written by {program}", size(*bytes)),

@@ -1,14 +1,17 @@
 //! `banach predict`: read both files, match the columns, scale, predict, print.
 
-use std::{collections::HashMap, fmt::Write as _};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
 
 use anyhow::{Context, bail, ensure};
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Dataset, Fitted, Label, Request, SavedModel};
+use banach_io::{Dataset, Fitted, Format, Label, Request, SavedModel, Standardization, Values};
 use serde::Serialize;
 
 use super::args::Predict;
-use crate::{files, fit::list, print};
+use crate::{files, fit::read::list, print};
 
 /// The JSON object, key by key (docs/command-line.md explains them).
 #[derive(Debug, Serialize)]
@@ -50,7 +53,7 @@ pub(crate) fn predict(what: &Predict) -> anyhow::Result<()> {
         let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
         eprintln!("note: columns that the model does not use: {}", list(&names));
     }
-    let (file, x) = (data.file.clone(), matrix(&model, data)?);
+    let (file, x) = (data.file.clone(), matrix(&model, data, memory)?);
     let fitted = model.restore(memory)?;
     let predicted = Predicted {
         version: env!("CARGO_PKG_VERSION"),
@@ -78,13 +81,18 @@ pub(crate) fn predict(what: &Predict) -> anyhow::Result<()> {
 }
 
 fn read(what: &Predict, model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<Dataset> {
-    let names = model.names.clone().unwrap_or_default();
-    let mut request = Request::of_columns(names);
-    (request.delimiter, request.memory) = (what.delimiter, memory.bytes());
+    let request = Request {
+        format: what.format.map(Format::from),
+        delimiter: what.delimiter,
+        header: !what.no_header,
+        memory: memory.bytes(),
+        ..Request::of_model(model.columns())
+    };
     let data = request.read(&what.data)?;
     let (got, needed) = (data.table.names().len(), model.x.features());
+    // The last columns of a sparse file may have no entry.
     ensure!(
-        got == needed,
+        model.names.is_some() || got == needed || data.table.is_sparse() && got < needed,
         "the model has no names of variables, so {} must have its {needed} columns in their order and no other; it has {got}",
         data.file
     );
@@ -94,31 +102,63 @@ fn read(what: &Predict, model: &SavedModel<'_>, memory: Memory) -> anyhow::Resul
 /// Columns of the file that nobody has met; the target and constant columns were there when the model was fitted.
 fn ignored(model: &SavedModel<'_>, data: &Dataset) -> Vec<String> {
     let constant = model.standardization.as_ref().map_or(&[][..], |done| &done.constant);
-    let known = |name: &String| model.target.as_ref() == Some(name) || constant.contains(name);
-    data.others.iter().filter(|name| !known(name)).cloned().collect()
+    let known: HashSet<&String> = constant.iter().chain(&model.target).collect();
+    data.others.iter().filter(|name| !known.contains(name)).cloned().collect()
 }
 
-/// The columns in the order of the model, scaled as those of the training data were.
-fn matrix(model: &SavedModel<'_>, data: Dataset) -> anyhow::Result<FeatureMatrix<'static>> {
-    let (rows, table) = (data.table.rows(), data.table);
+/// The columns in the order of the model, scaled as those of the training data were. Those of a sparse file stay sparse if
+/// no means are taken off.
+fn matrix(model: &SavedModel<'_>, data: Dataset, memory: Memory) -> anyhow::Result<FeatureMatrix<'static>> {
+    let (table, variables) = (data.table, model.x.features());
+    let rows = table.rows();
     let places: HashMap<&str, usize> = table.names().iter().enumerate().map(|(at, name)| (&name[..], at)).collect();
-    let mut values = Vec::with_capacity(table.values().len());
-    for variable in 0..model.x.features() {
-        let place = match &model.names {
-            Some(names) => {
-                let name = &names[variable];
-                let place = places.get(&name[..]).or_else(|| places.get(name.trim()));
-                *place.with_context(|| format!("two variables of the model are the column {name:?}"))?
+    let place = |variable: usize| match &model.names {
+        Some(names) => {
+            let name = &names[variable];
+            let place = places.get(&name[..]).or_else(|| places.get(name.trim()));
+            place.copied().map(Some).with_context(|| format!("two variables of the model are the column {name:?}"))
+        }
+        // Beyond the end of a sparse file all is 0.
+        None => Ok(Some(variable).filter(|variable| *variable < table.names().len())),
+    };
+    let scale = |variable: usize, values: &mut [f64]| {
+        model.standardization.iter().for_each(|done| done.apply(variable, values));
+    };
+    let moves = |done: &Standardization| done.means.iter().chain(&done.corrections).any(|mean| *mean != 0.0);
+    match table.values() {
+        Values::Sparse { starts, rows: of_rows, values } if !model.standardization.as_ref().is_some_and(moves) => {
+            let (mut new_starts, mut new_rows, mut new_values) = (vec![0], Vec::new(), Vec::new());
+            for variable in 0..variables {
+                if let Some(place) = place(variable)? {
+                    let (stored, from) = (starts[place]..starts[place + 1], new_values.len());
+                    new_rows.extend_from_slice(&of_rows[stored.clone()]);
+                    new_values.extend_from_slice(&values[stored]);
+                    scale(variable, &mut new_values[from..]);
+                }
+                new_starts.push(new_values.len());
             }
-            None => variable,
-        };
-        let from = values.len();
-        values.extend_from_slice(table.column(place));
-        if let Some(done) = &model.standardization {
-            done.apply(variable, &mut values[from..]);
+            Ok(FeatureMatrix::from_sparse_columns(rows, variables, new_starts, new_rows, new_values)?)
+        }
+        _ => {
+            let bytes = 8 * (rows as u64).saturating_mul(variables as u64);
+            ensure!(
+                bytes <= memory.bytes(),
+                "{} needs more memory than is allowed: {bytes} bytes, as the model takes off the means of its variables; \
+                 predict fewer rows at a time, or raise --memory-limit",
+                data.file
+            );
+            let mut values = Vec::with_capacity(rows * variables);
+            for variable in 0..variables {
+                let from = values.len();
+                match place(variable)? {
+                    Some(place) => values.extend(table.column(place)),
+                    None => values.resize(from + rows, 0.0),
+                }
+                scale(variable, &mut values[from..]);
+            }
+            Ok(FeatureMatrix::from_columns(rows, variables, values)?)
         }
     }
-    Ok(FeatureMatrix::from_columns(rows, model.x.features(), values)?)
 }
 
 fn outputs(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Output>> {

@@ -6,7 +6,7 @@ use banach::{Certificate, Route, Solution, Status};
 use serde::{Deserialize, Serialize};
 
 use super::{Flaw, ModelSpec, Observed, SavedModel, container::Container};
-use crate::Standardization;
+use crate::{Encoding, Standardization};
 
 /// What the document calls its format.
 pub const FORMAT: &str = "banach-model";
@@ -23,6 +23,12 @@ pub(super) struct Document {
     #[serde(with = "named")]
     route: Route,
     names: Option<Vec<String>>,
+    /// Columns of labels that variables were made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    categorical: Vec<Encoding>,
+    /// Whether columns of svmlight count from 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    zero_based: bool,
     target: Option<String>,
     classes: Option<Vec<Label>>,
     /// Names of columns that were left out because they are constant.
@@ -106,6 +112,8 @@ impl Document {
             spec: model.spec.clone(),
             route: model.route,
             names: model.names.clone(),
+            categorical: model.encodings.clone(),
+            zero_based: model.zero_based,
             target: model.target.clone(),
             classes: model.observed.labels().map(<[Label]>::to_vec),
             constant: model.standardization.as_ref().map_or_else(Vec::new, |done| done.constant.clone()),
@@ -153,8 +161,11 @@ impl Document {
             None => Observed::Numbers(container.vectors("y", functions, samples)?),
         };
         let standardization = if container.has("scaling.mean") {
+            let means = container.numbers("scaling.mean", &[variables])?;
             Some(Standardization {
-                means: container.numbers("scaling.mean", &[variables])?,
+                // Sparse samples are not moved.
+                centred: !x.is_sparse() || means.iter().any(|mean| *mean != 0.0),
+                means,
                 corrections: container.numbers("scaling.correction", &[variables])?,
                 deviations: container.numbers("scaling.deviation", &[variables])?,
                 constant: self.constant,
@@ -187,6 +198,8 @@ impl Document {
             x,
             standardization,
             names: self.names,
+            encodings: self.categorical,
+            zero_based: self.zero_based,
             target: self.target,
             observed,
             weights,

@@ -27,7 +27,7 @@ pub use self::{
     error::{Flaw, ModelFileError},
     spec::{Fitted, ModelSpec},
 };
-use crate::Standardization;
+use crate::{Encoding, ModelColumns, Standardization};
 
 /// A fitted model as a value: what a file holds.
 ///
@@ -61,6 +61,10 @@ pub struct SavedModel<'a> {
     pub standardization: Option<Standardization>,
     /// The names of the variables.
     pub names: Option<Vec<String>>,
+    /// The columns of labels that some of the variables were made of.
+    pub encodings: Vec<Encoding>,
+    /// Whether the first column of svmlight has the index 0.
+    pub zero_based: bool,
     /// The name of the target.
     pub target: Option<String>,
     /// What was observed at the samples.
@@ -117,6 +121,8 @@ impl<'a> SavedModel<'a> {
             x,
             standardization: None,
             names: None,
+            encodings: Vec::new(),
+            zero_based: false,
             target: None,
             observed,
             weights: None,
@@ -138,6 +144,12 @@ impl<'a> SavedModel<'a> {
             Some(names) => names.clone(),
             None => (0..self.x.features()).map(|variable| format!("x{variable}")).collect(),
         }
+    }
+
+    /// How to find the variables in a file of new samples.
+    pub fn columns(&self) -> ModelColumns {
+        let names = self.names.clone().unwrap_or_default();
+        ModelColumns { names, encodings: self.encodings.clone(), zero_based: self.zero_based }
     }
 
     /// The class that a function is positive for.

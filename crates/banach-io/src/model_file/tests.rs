@@ -129,6 +129,7 @@ fn example() -> SavedModel<'static> {
         corrections: vec![0.0, 0.0, 1e-18, 1e-5],
         deviations: vec![1.0, 2.0, 3.0, 1e-3],
         constant: vec!["same".to_owned()],
+        centred: true,
     });
     saved.provenance.source = Some("trial.csv".to_owned());
     saved

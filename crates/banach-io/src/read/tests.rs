@@ -1,6 +1,9 @@
 //! Files as they come.
 
+use std::{fmt::Write as _, io::Write as _};
+
 use super::*;
+use crate::{At, FirstText, Values};
 
 fn read(text: impl AsRef<[u8]>) -> Result<Dataset, Error> {
     Request::new("y").read_from(text.as_ref(), "data.csv")
@@ -16,7 +19,7 @@ fn a_plain_file_is_columns_and_a_target() {
     let data = read("a,y,b\n1,2,3\n4,5,6\n7,8,9\n").expect("valid");
     assert_eq!((data.columns, data.table.rows()), (3, 3));
     assert_eq!(data.table.names(), ["a", "b"]);
-    assert_eq!(data.table.values(), [1.0, 4.0, 7.0, 3.0, 6.0, 9.0]);
+    assert_eq!(data.table.values(), &Values::Dense(vec![1.0, 4.0, 7.0, 3.0, 6.0, 9.0]));
     assert_eq!(data.target.numbers(), Some(&[2.0, 5.0, 8.0][..]));
     assert_eq!((data.target.name(), &data.file[..]), ("y", "data.csv"));
 }
@@ -69,19 +72,24 @@ fn a_bad_value_is_named_with_its_line_and_column() {
     for (text, expected) in [
         ("a,y\n1,2\n,3\n", "line 3, column \"a\": the value is missing (\"\")"),
         ("a,y\n1,2\nNA,3\n", "line 3, column \"a\": the value is missing (\"NA\")"),
-        ("a,y\n1,2\nNone,3\n", "the value is missing (\"None\"); rows with missing values must be left out"),
+        ("a,y\n1,2\nNone,3\n", "the value is missing (\"None\"); --impute mean or median fills missing values in"),
         ("a,y\n1,2\nnan,3\n", "the value is missing (\"nan\")"),
         ("a,y\n1,2\n3,\n", "line 3, column \"y\": the value is missing"),
         ("a,y\n1,2\ninf,3\n", "line 3, column \"a\": inf is not a finite number"),
         ("a,y\n1e400,2\n", "line 2, column \"a\": 1e400 is not a finite number"),
         ("a,y\n1,-1e400\n", "line 2, column \"y\": -1e400 is not a finite number"),
-        ("a,id,y\n1,x7,2\n", "line 2, column \"id\": \"x7\" is not a number"),
-        ("a,city,id,y\n1,Rome,x7,2\n", "--drop \"city,id\""),
-        ("a,y\n\"1,5\",2\n", "decimals are written with a point"),
+        ("a,y\n1,\n,2\n", "line 2, column \"y\": the value is missing (\"\"), the first of 2 in 2 columns"),
+        ("a,y\n?,1\nNA,2\n-,4\n3,3\n", "line 2, column \"a\": the value is missing (\"?\") and so are 2 others"),
+        ("a,id,y\n1,5,1\n1,x7,2\n", "line 3, column \"id\": \"x7\" is not a number"),
+        ("a,city,id,y\n1,Rome,x7,2\n1,3,4,5\n", "--drop \"city,id\""),
+        ("a,id,y\n1,x7,2\n1,x8,3\n1,x9,3\n", "column \"id\": the text (\"x7\", ...) is different in every row"),
+        ("a,y\n\"1,5\",2\n\"1,7\",3\n", "decimals are written with a point"),
         ("a,y\r\n1,2\r\n3,4\r\nx,5\r\n", "line 4, column \"a\""),
         ("a,y\n1,2\n\n\nx,4\n", "line 5, column \"a\""),
         ("a,y\n\"1\n\",2\nx,4\n", "line 4, column \"a\""),
-        ("\u{feff}a,y\nx,2\n", "line 2, column \"a\""),
+        ("a,y\n1,2\n\"1\n\",2\nx,4\n", "line 5, column \"a\""),
+        ("\na,y\r\n1,2\r\n\r\n\"3\",4\r\nx,5\r\n", "line 6, column \"a\""),
+        ("\u{feff}a,y\nx,2\n3,4\n", "line 2, column \"a\""),
     ] {
         assert!(refusal(text).contains(expected), "{text:?}: {}", refusal(text));
     }
@@ -92,7 +100,7 @@ fn a_bad_value_is_named_with_its_line_and_column() {
 
 #[test]
 fn ragged_rows_are_named() {
-    assert!(refusal("a,b,y\n1,2,3\n1,2\n").contains("line 3: 2 fields, and the first line names 3 columns"));
+    assert!(refusal("a,b,y\n1,2,3\n1,2\n").contains("line 3: 2 fields, and the first line has 3"));
     assert!(refusal("a,y\n1,2\n1,2,3\n").contains("line 3: 3 fields"));
     // A quote that is never closed swallows the rest.
     assert!(matches!(read("a,y\n1,2\n\"3,4\n5,6\n"), Err(Error::Ragged { .. })));
@@ -111,7 +119,7 @@ fn bytes_that_are_not_text_are_named() {
 
 #[test]
 fn a_huge_field_makes_a_short_message() {
-    let message = refusal(format!("a,y\n{},2\n", "z".repeat(5_000_000)));
+    let message = refusal(format!("a,y\n1,2\n{},2\n", "z".repeat(5_000_000)));
     assert!(message.len() < 400 && message.contains("zzz..."), "{message}");
     let message = refusal(format!("a,y\n{}1e999,2\n", "9".repeat(1_000_000)));
     assert!(message.len() < 400 && message.contains("not a finite number"), "{message}");
@@ -148,6 +156,9 @@ fn features_are_chosen_and_dropped() {
     assert_eq!(names(&["c", "d,e"], &[]).expect("valid"), "c d,e");
     assert_eq!(names(&[], &["a, b", "d,e"]).expect("valid"), "c");
     assert_eq!(names(&["a", "b"], &["b"]).expect("valid"), "a");
+    assert_eq!(names(&["[ab]", "d*"], &[]).expect("valid"), "a b d,e");
+    assert_eq!(names(&["*"], &["?"]).expect("the target is no feature"), "d,e");
+    assert!(names(&["g*"], &[]).expect_err("nothing matches").to_string().contains("no column \"g*\" for --features"));
     assert_eq!(names(&[], &["y"]).expect("the target stays"), "a b c d,e");
     assert!(matches!(names(&["a,y"], &[]), Err(Error::TargetAsFeature { .. })));
     assert!(matches!(names(&[], &["a,b,c", "4"]), Err(Error::NoFeatures { .. })));
@@ -159,7 +170,7 @@ fn features_are_chosen_and_dropped() {
 fn targets_are_numbers_or_classes() {
     let target = |values: &[&str]| read(format!("a,y\n1,{}\n", values.join("\n1,"))).expect("valid").target;
     let text = target(&["yes", "no", " yes ", "none"]);
-    assert_eq!((text.numbers(), text.first_text().map(|text| text.line)), (None, Some(2)));
+    assert_eq!((text.numbers(), text.first_text().map(|text| text.at)), (None, Some(At::Line(2))));
     let classes = text.classes().expect("few");
     assert_eq!((&classes.labels.join(" ")[..], &classes.rows[..]), ("no none yes", &[2, 0, 2, 1][..]));
     assert_eq!(classes.counts(), [1, 1, 2]);
@@ -171,7 +182,7 @@ fn targets_are_numbers_or_classes() {
 
     let mixed = target(&["2", "b", "1"]);
     assert_eq!(mixed.classes().expect("few").labels, ["1", "2", "b"]);
-    assert_eq!(mixed.first_text(), Some(&crate::FirstText { line: 3, value: "b".into() }));
+    assert_eq!(mixed.first_text(), Some(&FirstText { at: At::Line(3), value: "b".into() }));
 }
 
 #[test]
@@ -188,8 +199,12 @@ fn very_many_labels_are_no_classes() {
 #[test]
 fn memory_is_limited() {
     let request = Request { memory: 64, ..Request::new("y") };
+    let endless = |line: &'static str| request.read_from(line.as_bytes().chain(io::repeat(b'1')), "data.csv");
+    for start in ["", "a,y\n", "a,y\n\"1"] {
+        assert!(matches!(endless(start), Err(Error::TooLarge { .. })), "{start:?}: {:?}", endless(start));
+    }
     let message = request.read_from("a,y\n".as_bytes().chain(&b"1,2\n".repeat(9)[..]), "data.csv");
-    assert!(matches!(message, Err(Error::TooLarge { line: 10, bytes: 72, .. })), "{message:?}");
+    assert!(matches!(message, Err(Error::TooLarge { at: At::Line(10), bytes: 72, .. })), "{message:?}");
 }
 
 #[test]
@@ -201,10 +216,109 @@ fn files_that_cannot_be_opened_are_named() {
 }
 
 #[test]
+fn columns_without_names_are_numbered() {
+    let request = Request { header: false, ..Request::new("2") };
+    let data = request.read_from("1,2,3\n4,5,6\n".as_bytes(), "data.csv").expect("valid");
+    assert_eq!((data.table.names().join(" "), data.target.name()), ("x1 x3".into(), "x2"));
+    assert_eq!((data.table.column(1), data.target.numbers()), (vec![3.0, 6.0], Some(&[2.0, 5.0][..])));
+    let request = Request { target: None, ..request };
+    let message = request.read_from("1,2,3\n4,5,6\n".as_bytes(), "data.csv").expect_err("no target").to_string();
+    assert!(message.contains("Name it with --target; its columns are \"x1\""), "{message}");
+}
+
+#[test]
+fn packed_files_are_unpacked_whatever_their_name() {
+    let text = "a,y\n1,2\n3,4\n";
+    let pack = |text: &str| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(text.as_bytes()).expect("written");
+        packed.finish().expect("written")
+    };
+    // Several packed files one after another are one, as gzip has it.
+    for packed in [pack(text), [pack("a,y\n1"), pack(",2\n3,4\n")].concat()] {
+        assert_eq!(read(&packed).expect("valid"), read(text).expect("valid"));
+    }
+    let packed = pack(text);
+    let tabs = Request::new("y").read_from(&pack("a\ty\n1\t2\n3\t4\n")[..], "data.tsv.gz").expect("valid");
+    assert_eq!(tabs.table, read(text).expect("valid").table);
+    for cut in 2..packed.len() {
+        assert!(refusal(&packed[..cut]).contains("the file is damaged, cut short or of another format"), "{cut}");
+    }
+    let mut wrong = packed.clone();
+    wrong[packed.len() - 5] ^= 1;
+    assert!(matches!(read(&wrong), Err(Error::Damaged { .. })), "the sum over all bytes");
+}
+
+#[test]
+fn text_becomes_columns_of_zeros_and_ones() {
+    let text = "color,a,sex,y\nred,1,m,1\nblue,2,f,2\n red ,3,f,3\ngreen,4,m,4\n";
+    let data = read(text).expect("valid");
+    assert_eq!(data.table.names(), ["color=blue", "color=green", "color=red", "a", "sex=m"]);
+    let expected = [[0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0], [1, 2, 3, 4], [1, 0, 0, 1]];
+    assert_eq!(data.table.values(), &Values::Dense(expected.concat().into_iter().map(f64::from).collect()));
+    let labels = |column: &Encoding| format!("{}: {}", column.column, column.labels.join(" "));
+    assert_eq!(data.encodings.iter().map(labels).collect::<Vec<_>>(), ["color: blue green red", "sex: f m"]);
+    assert!(refusal("c,c=u,y\nu,1,2\nv,1,2\nw,1,2\nu,2,2\n").contains("are both named \"c=u\""));
+
+    let request = Request { categorical: vec!["zip".into()], ..Request::new("y") };
+    let data = request.read_from("zip,y\n12,1\n7.0,2\n7,3\nx,4\n".as_bytes(), "data.csv").expect("valid");
+    assert_eq!(data.table.names(), ["zip=12", "zip=7", "zip=x"]);
+    let rows: Vec<String> = (0..1002).map(|row| format!("w{},{row}\n", row.max(1))).collect();
+    assert!(refusal(format!("word,y\n{}", rows.concat())).contains("more than 1000 different texts"));
+}
+
+#[test]
+fn missing_values_are_filled_in_or_their_rows_left_out() {
+    let text = "a,c,y\n1,u,1\n,v,2\n4,u,3\n10,?,4\n-,w,5\n7,w,\n";
+    let with = |impute| Request { impute: Some(impute), ..Request::new("y") }.read_from(text.as_bytes(), "data.csv");
+    let data = with(Impute::Mean).expect("valid");
+    assert_eq!(data.table.names(), ["a", "c=u", "c=v", "c=w"]);
+    assert_eq!((data.dropped, data.target.numbers()), (1, Some(&[1.0, 2.0, 3.0, 4.0, 5.0][..])));
+    assert_eq!(data.table.column(0), [1.0, 5.0, 4.0, 10.0, 5.0], "the mean of the rows that are left");
+    assert_eq!(data.table.column(1), [1.0, 0.0, 1.0, 0.5, 0.0]);
+    assert_eq!(data.fills[0], Fill { column: "a".into(), value: 5.0, count: 2 });
+    let data = with(Impute::Median).expect("valid");
+    assert_eq!(data.table.column(0), [1.0, 4.0, 4.0, 10.0, 4.0]);
+    let data = with(Impute::Drop).expect("valid");
+    assert_eq!((data.dropped, data.fills.len(), data.target.numbers()), (4, 0, Some(&[1.0, 3.0][..])));
+    assert_eq!((data.table.names(), data.table.column(0)), (&["a", "c=u"].map(String::from)[..], vec![1.0, 4.0]));
+    let request = |impute| Request { impute: Some(impute), ..Request::new("y") };
+    let refused = |impute, text: &str| request(impute).read_from(text.as_bytes(), "data.csv").expect_err("refused");
+    assert!(matches!(refused(Impute::Mean, "a,b,y\n,1,1\nNA,2,2\n"), Error::AllMissing { .. }));
+    assert!(matches!(refused(Impute::Drop, "a,b,y\n,1,1\n3,2,2\n"), Error::TooFewRows { found: 1, .. }));
+    let classes = request(Impute::Drop).read_from("a,y\n1,u\n,v\n2,w\n3,u\n".as_bytes(), "data.csv").expect("valid");
+    let classes = classes.target.classes().expect("few");
+    assert_eq!((&classes.labels.join(" ")[..], &classes.rows[..]), ("u w", &[0, 1, 0][..]));
+}
+
+/// Blocks, quotes and pieces are no part of what is read.
+#[test]
+fn long_files_are_read_as_short_ones() {
+    let mut text = String::from("a,word,y\n");
+    for row in 0..400_000 {
+        let word = ["x", "yy", "z"][row as usize % 3];
+        writeln!(text, "{},{word},{}", f64::from(row) / 7.0, row % 10).expect("a string");
+    }
+    let data = read(&text).expect("valid");
+    assert_eq!(data.table.rows(), 400_000);
+    assert!(data.table.column(0).iter().enumerate().all(|(row, a)| *a == row as f64 / 7.0));
+    assert!(data.table.column(2).iter().enumerate().all(|(row, is)| *is == f64::from(u8::from(row % 3 == 1))));
+    assert_eq!(read(text.replace('\n', "\r\n")).expect("valid"), data);
+    assert_eq!(read(text.replace("yy", "\"yy\"")).expect("valid"), data);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[399_999] = "abc,z,1";
+    let message =
+        Request::new("y").read_from(lines.join("\n").as_bytes(), "data.csv").map(|_| ()).expect_err("refused");
+    let message = message.to_string();
+    assert!(message.contains("line 400000, column \"a\": \"abc\""), "{message}");
+}
+
+#[test]
 fn a_model_finds_its_columns_by_name() {
     let request = Request::of_columns(vec!["b,c".to_owned(), "a".to_owned()]);
     let data = request.read_from("id,a,\"b,c\",y\nk7,1,2,x\n".as_bytes(), "new.csv").expect("valid");
-    assert_eq!((data.table.names(), data.table.values()), (&["a".to_owned(), "b,c".to_owned()][..], &[1.0, 2.0][..]));
+    assert_eq!(data.table.names(), ["a", "b,c"]);
+    assert_eq!(data.table.values(), &Values::Dense(vec![1.0, 2.0]));
     assert_eq!(data.others, ["id", "y"]);
     let message =
         request.read_from("a,b,c\n1,2,3\n".as_bytes(), "new.csv").expect_err("a column is missing").to_string();
@@ -216,4 +330,38 @@ fn a_model_finds_its_columns_by_name() {
     assert!(message.contains("at least one sample is needed"), "{message}");
     let all = Request::of_columns(Vec::new()).read_from("a,b\n1,2\n".as_bytes(), "new.csv").expect("valid");
     assert_eq!(all.table.names(), ["a", "b"]);
+}
+
+#[test]
+fn a_model_makes_its_variables_of_labels_again() {
+    let training = Request { categorical: vec!["zip".into()], ..Request::new("y") };
+    let training = training
+        .read_from("color,a,sex,zip,y\nred,1,m,7,1\nblue,2,f,8,2\nred,3,f,9,3\n".as_bytes(), "data.csv")
+        .expect("valid");
+    let names = training.table.names().to_vec();
+    assert_eq!(names.join(" "), "color=red a sex=m zip=7 zip=8 zip=9");
+    let columns = ModelColumns { names, encodings: training.encodings.clone(), zero_based: false };
+    let read = |text: &str| Request::of_model(columns.clone()).read_from(text.as_bytes(), "new.csv");
+    let data = read("zip,sex,a,color,id\n8.0,m,5, blue ,k\n").expect("one row");
+    assert_eq!(data.table.names().join(" "), "zip=7 zip=8 zip=9 sex=m a color=red");
+    assert_eq!(data.table.values(), &Values::Dense(vec![0.0, 1.0, 0.0, 1.0, 5.0, 0.0]));
+    assert_eq!(data.others, ["id"]);
+    let data = read("color=red,a,sex,zip\n1,2,f,9\n").expect("numbers made of the labels by somebody else");
+    assert_eq!((data.table.column(0), data.table.column(2)), (vec![1.0], vec![0.0]));
+    for (text, expected) in [
+        (
+            "color,a,sex,zip\nred,1,m,7\ngreen,1,m,7\n",
+            "line 3, column \"color\": the model was fitted without the label \"green\"",
+        ),
+        ("color,a,sex,zip\nred,1,x,7\n", "line 2, column \"sex\": the model was fitted without the label \"x\""),
+        ("color,a,sex,zip\n,1,m,7\n", "line 2, column \"color\": the value is missing"),
+        (
+            "color,a,sex,zip\nred,one,m,7\n",
+            "line 2, column \"a\": \"one\" is not a number; the model was fitted to numbers",
+        ),
+        ("a,zip\n1,7\n", "new.csv lacks 2 columns that the model is made of: \"color\", \"sex\""),
+    ] {
+        let message = read(text).expect_err("refused").to_string();
+        assert!(message.contains(expected), "{message}");
+    }
 }

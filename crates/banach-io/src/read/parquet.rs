@@ -1,0 +1,199 @@
+//! Parquet: columns of pages, read one column after another straight into their places.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use parquet::{
+    basic::{ConvertedType, LogicalType, Type},
+    column::reader::{ColumnReader, ColumnReaderImpl},
+    data_type::DataType,
+    errors::ParquetError,
+    file::{
+        reader::{ChunkReader, FileReader},
+        serialized_reader::SerializedFileReader,
+    },
+    schema::types::ColumnDescriptor,
+};
+
+use super::{
+    Request,
+    input::{Input, Source},
+};
+use crate::{
+    Dataset, Error,
+    assembly::{Assembly, Role},
+};
+
+/// Values that are read at a time.
+const BATCH: usize = 1 << 14;
+
+pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
+    let source = input.source(file, request.memory)?;
+    // The crate checks what it reads; should a check be missing there, it is no reason to fall over here.
+    let read = AssertUnwindSafe(|| match source {
+        Source::File(opened) => read_chunks(opened, file, request),
+        Source::Bytes(bytes) => read_chunks(Bytes::from(bytes.into_inner()), file, request),
+    });
+    catch_unwind(read).unwrap_or_else(|_| Err(damaged(file, "its pages", &"they contradict each other")))
+}
+
+fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
+    Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem: problem.to_string() }
+}
+
+fn read_chunks<R: ChunkReader + 'static>(chunks: R, file: &str, request: &Request) -> Result<Dataset, Error> {
+    let reader = SerializedFileReader::new(chunks).map_err(|error| damaged(file, "its end", &error))?;
+    let metadata = reader.metadata();
+    let schema = metadata.file_metadata().schema_descr();
+    let names = schema.columns().iter().map(|column| column.path().string()).collect();
+    let mut assembly = Assembly::new(file, request, names)?;
+    let mut rows = 0_usize;
+    for group in metadata.row_groups() {
+        let more = usize::try_from(group.num_rows()).ok();
+        rows = more
+            .and_then(|more| rows.checked_add(more))
+            .ok_or_else(|| damaged(file, "its end", &"no number of rows"))?;
+    }
+    assembly.allocate(rows)?;
+    let roles = assembly.roles().to_vec();
+    let kept = || schema.columns().iter().enumerate().filter(|(place, _)| roles[*place] != Role::Dropped);
+    kept().try_for_each(|(_, column)| supported(column, file))?;
+    let mut first = 0;
+    for (at, group) in metadata.row_groups().iter().enumerate() {
+        // Opening a group takes time in proportion to its columns, so it is done once.
+        let opened = reader.get_row_group(at).map_err(|error| damaged(file, &format!("group {}", at + 1), &error))?;
+        let rows = group.num_rows() as usize;
+        for (place, column) in kept() {
+            let wrong = |error: ParquetError| damaged(file, &format!("column {:?}", column.path().string()), &error);
+            let pages = opened.get_column_reader(place).map_err(wrong)?;
+            let mut chunk = Chunk { assembly: &mut assembly, place, first, rows, column };
+            chunk.read(pages, file)?;
+        }
+        first += rows;
+    }
+    assembly.finish()
+}
+
+/// Refuses what is neither a number nor a text.
+fn supported(column: &ColumnDescriptor, file: &str) -> Result<(), Error> {
+    let logical = column.logical_type_ref();
+    let known = match column.physical_type() {
+        Type::BOOLEAN | Type::FLOAT | Type::DOUBLE => logical.is_none(),
+        Type::INT32 | Type::INT64 => {
+            matches!(logical, None | Some(LogicalType::Integer { .. }))
+                && !matches!(
+                    column.converted_type(),
+                    ConvertedType::DECIMAL
+                        | ConvertedType::DATE
+                        | ConvertedType::TIME_MILLIS
+                        | ConvertedType::TIME_MICROS
+                        | ConvertedType::TIMESTAMP_MILLIS
+                        | ConvertedType::TIMESTAMP_MICROS
+                )
+        }
+        Type::BYTE_ARRAY => {
+            matches!(logical, None | Some(LogicalType::String | LogicalType::Enum))
+                && column.converted_type() != ConvertedType::DECIMAL
+        }
+        Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY => false,
+    };
+    if known && column.max_rep_level() == 0 && column.max_def_level() <= 1 {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        file: file.to_owned(),
+        place: format!("column {:?}", column.path().string()),
+        problem: format!(
+            "its type is {}{}",
+            column.physical_type(),
+            logical.map_or(String::new(), |kind| format!(" ({kind:?})"))
+        ),
+        instead: "convert it to numbers or text, or leave it out with --drop",
+    })
+}
+
+/// The part of a column that is in one group of rows.
+struct Chunk<'a, 'b> {
+    assembly: &'a mut Assembly<'b>,
+    place: usize,
+    /// The first row.
+    first: usize,
+    /// The number of rows.
+    rows: usize,
+    column: &'a ColumnDescriptor,
+}
+
+impl Chunk<'_, '_> {
+    fn read(&mut self, pages: ColumnReader, file: &str) -> Result<(), Error> {
+        let converted = self.column.converted_type();
+        match pages {
+            ColumnReader::BoolColumnReader(pages) => {
+                self.values(pages, file, |chunk, row, value| chunk.assembly.text(chunk.place, row, &value.to_string()))
+            }
+            ColumnReader::Int32ColumnReader(pages) => {
+                let unsigned = converted == ConvertedType::UINT_32;
+                let number = |value: i32| if unsigned { f64::from(value.cast_unsigned()) } else { f64::from(value) };
+                self.numbers(pages, file, |value| number(*value))
+            }
+            ColumnReader::Int64ColumnReader(pages) => {
+                let unsigned = converted == ConvertedType::UINT_64;
+                let number = |value: i64| if unsigned { value.cast_unsigned() as f64 } else { value as f64 };
+                self.numbers(pages, file, |value| number(*value))
+            }
+            ColumnReader::FloatColumnReader(pages) => self.numbers(pages, file, |value| f64::from(*value)),
+            ColumnReader::DoubleColumnReader(pages) => self.numbers(pages, file, |value| *value),
+            ColumnReader::ByteArrayColumnReader(pages) => {
+                self.values(pages, file, |chunk, row, value| match value.as_utf8() {
+                    Ok(text) => chunk.assembly.text(chunk.place, row, text),
+                    Err(_) => Err(chunk.assembly.encoding(chunk.place, row)),
+                })
+            }
+            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
+                Err(damaged(file, "its end", &"a column has two types"))
+            }
+        }
+    }
+
+    fn numbers<T: DataType>(
+        &mut self,
+        pages: ColumnReaderImpl<T>,
+        file: &str,
+        number: impl Fn(&T::T) -> f64,
+    ) -> Result<(), Error> {
+        self.values(pages, file, |chunk, row, value| chunk.assembly.number(chunk.place, row, number(value)))
+    }
+
+    fn values<T: DataType>(
+        &mut self,
+        mut pages: ColumnReaderImpl<T>,
+        file: &str,
+        take: impl Fn(&mut Self, usize, &T::T) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let name = format!("column {:?}", self.column.path().string());
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let optional = self.column.max_def_level() > 0;
+        let (mut row, end) = (self.first, self.first + self.rows);
+        while row < end {
+            levels.clear();
+            values.clear();
+            let most = BATCH.min(end - row);
+            let read = pages.read_records(most, optional.then_some(&mut levels), None, &mut values);
+            let (records, found, _) = read.map_err(|error| damaged(file, &name, &error))?;
+            let present = if optional { levels.iter().filter(|level| **level > 0).count() } else { records };
+            if records == 0 || records > most || found != present || optional && levels.len() != records {
+                let problem = format!("it ends after {row} rows, and there should be {end}");
+                return Err(damaged(file, &name, &problem));
+            }
+            let mut values = values.iter();
+            for at in 0..records {
+                if optional && levels.get(at) == Some(&0) {
+                    self.assembly.missing(self.place, row + at, "null");
+                } else if let Some(value) = values.next() {
+                    take(self, row + at, value)?;
+                }
+            }
+            row += records;
+        }
+        Ok(())
+    }
+}
