@@ -31,7 +31,7 @@ pub fn monomial_matrix(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<
     FeatureMatrix::from_columns(n, monomials.len(), columns)
 }
 
-fn check_variables(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<(), Error> {
+pub(super) fn check_variables(monomials: &[Monomial], x: &FeatureMatrix<'_>) -> Result<(), Error> {
     let last =
         monomials.iter().filter_map(|monomial| monomial.factors().last()).map(|(variable, _)| variable + 1).max();
     match last.filter(|&needed| needed > x.features()) {

@@ -141,6 +141,37 @@ impl DualModel<'_> {
         Ok(self.listed(&tree, found, meter.nodes))
     }
 
+    /// What is known of given monomials, in their order; those that the kernel does not have get the weight 0.
+    ///
+    /// ```
+    /// use banach::{DualModel, Exponent, FeatureMatrix, kernel::Exponential, model::Budget};
+    ///
+    /// let x = FeatureMatrix::from_rows(3, 2, &[0.5, 1.0, -0.5, 0.8, 0.9, -0.6])?;
+    /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::from_fraction(4, 3)?, &[0.4, -0.7, 0.3])?;
+    /// let top = model.top_monomials(2, Budget::default())?.entries;
+    /// let again = model.entries_of(&[top[1].monomial.clone(), top[0].monomial.clone()])?;
+    /// assert_eq!((again[0].weight, again[1].weight), (top[1].weight, top[0].weight));
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn entries_of(&self, monomials: &[Monomial]) -> Result<Vec<TopMonomial>, Error> {
+        super::explicit::check_variables(monomials, &self.samples)?;
+        let highest = monomials.iter().map(Monomial::degree).max().unwrap_or(0);
+        let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;
+        let mut z = vec![0.0; tree.stride];
+        let mut entry = |monomial: &Monomial| {
+            let exponents: Vec<usize> = monomial.factors().iter().map(|&(_, exponent)| exponent).collect();
+            let (places, degree) = (tree.places(monomial), monomial.degree());
+            let Value { u, width, .. } = if degree <= tree.highest() && self.kernel.unscaled_coefficient(&exponents) > 0.0 {
+                tree.product(&places, &mut z);
+                tree.value(&z, degree)
+            } else {
+                Value { u: 0.0, width: 0.0, divisor: 1.0 }
+            };
+            self.entry(&tree, Candidate { monomial: monomial.clone(), u, width })
+        };
+        Ok(monomials.iter().map(&mut entry).collect())
+    }
+
     /// Goes through all monomials, tile by tile.
     fn top_by_tiles(&self, monomials: &Monomials<'_>, count: usize, meter: &mut Meter) -> Result<TopMonomials, Error> {
         let highest = monomials.degrees().last().unwrap_or(0);

@@ -133,6 +133,31 @@ fn finite_kernels_agree_with_all_their_features() {
 }
 
 #[test]
+fn given_monomials_have_the_weights_of_their_features() {
+    let (n, d) = (11, 5);
+    let (x, alpha) = (random(5, n * d), random(6, n));
+    let absent = Monomial::of_sorted(&[0, 0, 0, 1, 1, 2, 2, 3, 4]);
+    for kernel in finite_kernels() {
+        let kernel: Arc<dyn TensorKernel> = kernel.into();
+        for scale in MonomialScale::ALL {
+            let model = model((n, d), &x, kernel.clone(), 1.3, &alpha).with_scale(scale);
+            let all = brute(&model, None);
+            let monomials: Vec<Monomial> = all.iter().map(|one| one.0.clone()).chain([absent.clone()]).collect();
+            let entries = model.entries_of(&monomials).expect("they are of these variables");
+            assert_eq!(entries[all.len()].weight, 0.0);
+            assert_eq!(entries[all.len()].coefficient, 0.0);
+            for (entry, (monomial, _, weight, coefficient)) in entries.iter().zip(&all) {
+                assert_eq!(entry.monomial, *monomial);
+                assert!(close(entry.weight, *weight, 1e-10), "{} {scale} {monomial}", kernel.name());
+                assert!(close(entry.coefficient, *coefficient, 1e-10), "{} {scale} {monomial}", kernel.name());
+            }
+        }
+    }
+    let outside = model((n, d), &x, Linear, 1.3, &alpha).entries_of(&[Monomial::of_sorted(&[d])]);
+    assert!(matches!(outside, Err(Error::Shape { expected: 6, .. })));
+}
+
+#[test]
 fn sparse_and_constant_columns_are_as_good_as_any() {
     let (n, d) = (9, 5);
     let mut x = random(3, n * d);
