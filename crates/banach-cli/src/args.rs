@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 
+use banach::Memory;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
+    demo::Demo,
     fit::args::Fit,
+    manual::{Completions, Man},
+    path::args::Path,
     saved::args::{Features, Info, Predict},
 };
 
@@ -17,27 +21,67 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub command: Command,
 
+    #[command(flatten, next_help_heading = "Every command")]
+    pub common: Common,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Print one JSON object, for machines (docs/command-line.md lists its keys).
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say how the result comes about: what every route would cost, what a prediction is made of, how a search went.
+    #[arg(long, global = true)]
+    pub explain: bool,
+    /// No progress and no messages on standard error, but for errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
     /// Threads to use; all cores if not given. Results do not depend on it.
-    #[arg(long, global = true, value_name = "N")]
-    pub threads: Option<usize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// The memory to use, such as 2GB or 500MB; 80 % of what is available if not given.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = bytes)]
+    pub memory_limit: Option<u64>,
+}
+
+impl Common {
+    pub(crate) fn memory(&self) -> Memory {
+        self.memory_limit.map_or_else(Memory::available, Memory::limit)
+    }
+
+    /// Says something on standard error, unless told not to.
+    pub(crate) fn say(&self, what: impl std::fmt::Display) {
+        if !self.quiet {
+            eprintln!("{what}");
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fit a model to a table of data, and name the variables and products that it is made of.
     Fit(Box<Fit>),
+    /// The models for every gamma of a grid, and how their largest monomials grow.
+    Path(Box<Path>),
     /// Predict new samples by a model that `banach fit -o` has written.
     Predict(Predict),
     /// The largest monomials of a model, and how much each variable matters.
     Features(Features),
     /// What a model file holds: parameters, certificates, sizes and where it comes from.
     Info(Info),
+    /// From a real data set that comes with the program to a table and a page.
+    Demo(Demo),
     /// Run the experiments of the paper and show its numbers beside ours.
     #[command(subcommand)]
     Reproduce(Reproduce),
     /// Measure the speed of the core against the machine's own limits, and of the solvers against others.
     #[command(args_conflicts_with_subcommands = true)]
     Bench(Bench),
+    /// Print what completes the words of this program in a shell.
+    Completions(Completions),
+    /// Print the manual page, or write one for every command to a folder.
+    Man(Man),
 }
 
 #[derive(Debug, Subcommand)]
@@ -94,9 +138,6 @@ pub(crate) enum Reproduce {
 
 #[derive(Debug, Args)]
 pub(crate) struct Experiment {
-    /// Print the result as JSON.
-    #[arg(long)]
-    pub json: bool,
     /// The first seed of the data.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
@@ -113,9 +154,6 @@ pub(crate) struct Bench {
     /// What to measure; the core if not given.
     #[command(subcommand)]
     pub what: Option<Measured>,
-    /// Print the result as JSON.
-    #[arg(long)]
-    pub json: bool,
     /// Rounds; the best time of each side counts.
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=10_000), value_name = "N")]
     pub rounds: u16,
@@ -126,9 +164,6 @@ pub(crate) enum Measured {
     /// The solver against SciPy's L-BFGS-B on the same dual: seconds to a relative duality gap of 1e-8.
     #[command(after_help = "`make bench-solvers` installs SciPy and runs this.")]
     Solvers {
-        /// Print the result as JSON.
-        #[arg(long)]
-        json: bool,
         /// A small size that takes seconds; its ratios say little.
         #[arg(long)]
         quick: bool,
@@ -141,9 +176,6 @@ pub(crate) enum Measured {
     },
     /// Cross-validation with all folds abreast against one fold after another.
     Lockstep {
-        /// Print the result as JSON.
-        #[arg(long)]
-        json: bool,
         /// A small size that takes seconds; its ratios say little.
         #[arg(long)]
         quick: bool,
@@ -153,9 +185,6 @@ pub(crate) enum Measured {
     },
     /// Reading a CSV file of 200 x 100,000 numbers, against counting its lines and against pandas and polars.
     Reading {
-        /// Print the result as JSON.
-        #[arg(long)]
-        json: bool,
         /// A small size that takes a second; its ratios say little.
         #[arg(long)]
         quick: bool,
@@ -168,18 +197,12 @@ pub(crate) enum Measured {
     },
     /// The exact search for the largest monomials of the exponential kernel: monomials looked at, and seconds.
     Search {
-        /// Print the result as JSON, with every run.
-        #[arg(long)]
-        json: bool,
         /// A small version that takes seconds.
         #[arg(long)]
         quick: bool,
     },
     /// The tiles route: an evaluation against a matrix product of the same work, and fits with millions of monomials.
     Tiles {
-        /// Print the result as JSON.
-        #[arg(long)]
-        json: bool,
         /// A small size that takes seconds; its ratios say little.
         #[arg(long)]
         quick: bool,
@@ -191,9 +214,6 @@ pub(crate) enum Measured {
     /// all monomials, and with up to 1.25 billion of them.
     #[command(after_help = "`make bench-interactions` installs the Lasso and runs this.")]
     Interactions {
-        /// Print the result as JSON, with every seed.
-        #[arg(long)]
-        json: bool,
         /// Small sizes that take seconds; what they say of speed and memory is little.
         #[arg(long)]
         quick: bool,
@@ -209,13 +229,31 @@ pub(crate) enum Measured {
     Task,
     /// Evaluations to a relative duality gap of 1e-8: every loss over data sets, routes, p, gamma and the intercept.
     Grid {
-        /// Print the result as JSON, with every run.
-        #[arg(long)]
-        json: bool,
         /// A small version that takes seconds.
         #[arg(long)]
         quick: bool,
     },
+}
+
+/// Bytes from `2GB`, `1.5 GiB`, `500MB` or `1000000`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1.0),
+        "kb" | "k" => Some(1e3),
+        "mb" | "m" => Some(1e6),
+        "gb" | "g" => Some(1e9),
+        "tb" | "t" => Some(1e12),
+        "kib" => Some(1024.0),
+        "mib" => Some(1_048_576.0),
+        "gib" => Some(1_073_741_824.0),
+        _ => None,
+    };
+    match (text[..digits].parse::<f64>(), unit) {
+        (Ok(number), Some(unit)) if number * unit >= 1.0 => Ok((number * unit) as u64),
+        _ => Err("a size such as 2GB, 500MB or 1.5GiB".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -226,5 +264,15 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, size) in [("2GB", 2_000_000_000), ("1.5 GiB", 1_610_612_736), ("500mb", 500_000_000), ("7", 7)] {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for text in ["", "GB", "2XB", "-1GB", "0", "1e9"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
     }
 }

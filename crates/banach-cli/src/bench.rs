@@ -1,5 +1,7 @@
 //! The measurements: run, print.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use banach_experiments::bench::{
     self, Bench,
@@ -11,62 +13,76 @@ use banach_experiments::bench::{
 use serde::Serialize;
 
 use crate::{
-    args::{self, Measured},
+    args::{self, Common, Measured},
     print,
     progress::Bar,
     reading::Reading,
     report,
 };
 
-pub(crate) fn bench(args::Bench { what, json, rounds }: args::Bench) -> anyhow::Result<()> {
+/// How every figure is measured.
+const HOW: &str = "\
+How: both sides of a ratio are timed in turn, round after round, and the best time of each counts, so that a disturbance of the \
+machine hits both or neither. Processes that memory is measured of are started anew. docs/benchmarks.md and docs/solvers.md say what \
+the other side is given.";
+
+pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        common.memory_limit.is_none(),
+        "--memory-limit: what is measured has a fixed size; --quick is small"
+    );
+    let bar = &mut Bar::new(common.quiet);
     match what {
         None => {
             let request = bench::Request { rounds: usize::from(rounds), ..bench::Request::default() };
-            let bench = Bench::run(request, &mut Bar::new())?;
-            show(json, &bench, || report::bench(&bench).text())
+            let bench = Bench::run(request, bar)?;
+            show(common, &bench, || report::bench(&bench).text())
         }
-        Some(Measured::Solvers { json, quick, rounds, python }) => {
+        Some(Measured::Solvers { quick, rounds, python }) => {
             let request = if quick { solvers::Request::quick } else { solvers::Request::full };
-            let solvers = Solvers::run(request(usize::from(rounds), &python), &mut Bar::new())?;
-            show(json, &solvers, || report::solvers(&solvers).text())
+            let solvers = Solvers::run(request(usize::from(rounds), &python), bar)?;
+            show(common, &solvers, || report::solvers(&solvers).text())
         }
-        Some(Measured::Lockstep { json, quick, rounds }) => {
+        Some(Measured::Lockstep { quick, rounds }) => {
             let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
-            let lockstep = Lockstep::run(request(usize::from(rounds)), &mut Bar::new())?;
-            show(json, &lockstep, || report::lockstep(&lockstep).text())
+            let lockstep = Lockstep::run(request(usize::from(rounds)), bar)?;
+            show(common, &lockstep, || report::lockstep(&lockstep).text())
         }
-        Some(Measured::Reading { json, quick, rounds, python }) => {
+        Some(Measured::Reading { quick, rounds, python }) => {
             let reading = Reading::run(quick, usize::from(rounds), python.as_deref())?;
-            show(json, &reading, || reading.table().text())
+            show(common, &reading, || reading.tables().map(|table| table.text()).concat())
         }
-        Some(Measured::Search { json, quick }) => {
+        Some(Measured::Search { quick }) => {
             let request = if quick { search::Request::quick() } else { search::Request::full() };
-            let search = Search::run(request, &mut Bar::new())?;
-            show(json, &search, || report::search(&search).text())
+            let search = Search::run(request, bar)?;
+            show(common, &search, || report::search(&search).text())
         }
-        Some(Measured::Tiles { json, quick, rounds }) => {
+        Some(Measured::Tiles { quick, rounds }) => {
             let request = if quick { tiles::Request::quick } else { tiles::Request::full };
-            let tiles = TilesBench::run(request(usize::from(rounds)), &mut Bar::new())?;
-            show(json, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
+            let tiles = TilesBench::run(request(usize::from(rounds)), bar)?;
+            show(common, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
         }
-        Some(Measured::Interactions { json, quick, seed, python }) => {
+        Some(Measured::Interactions { quick, seed, python }) => {
             let mut request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
-            let program =
-                std::env::current_exe().context("finding this program, which measures in processes of its own")?;
             request.recovery.first = seed;
-            let request = interactions::Request { python, program: Some(program), ..request };
-            let interactions = Interactions::run(request, &mut Bar::new())?;
-            show(json, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
+            let request = interactions::Request { python, program: Some(this_program()?), ..request };
+            let interactions = Interactions::run(request, bar)?;
+            show(common, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
         }
         Some(Measured::Task) => Ok(interactions::child(std::io::stdin().lock(), std::io::stdout().lock())?),
-        Some(Measured::Grid { json, quick }) => {
+        Some(Measured::Grid { quick }) => {
             let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };
-            let grid = Grid::run(request, &mut Bar::new())?;
-            show(json, &grid, || report::grid(&grid).text())
+            let grid = Grid::run(request, bar)?;
+            show(common, &grid, || report::grid(&grid).text())
         }
     }
 }
 
-fn show(json: bool, value: &impl Serialize, text: impl Fn() -> String) -> anyhow::Result<()> {
-    print::out(&if json { print::json(value)? } else { text() })
+/// Measurements in processes of their own are made by it.
+pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("finding this program, which measures in processes of its own")
+}
+
+fn show(common: &Common, value: &impl Serialize, text: impl Fn() -> String) -> anyhow::Result<()> {
+    print::result(common, value, text, HOW)
 }

@@ -7,31 +7,41 @@ use std::{
 
 use anyhow::Context;
 
-/// A folder for results.
-pub(crate) struct Folder(PathBuf);
+use crate::args::Common;
 
-impl Folder {
+/// A folder for results.
+pub(crate) struct Folder<'a> {
+    path: PathBuf,
+    common: &'a Common,
+}
+
+impl<'a> Folder<'a> {
     /// Makes the folder, before the work starts, so that a wrong name does not cost the result.
-    pub(crate) fn create(path: PathBuf) -> anyhow::Result<Self> {
+    pub(crate) fn create(path: PathBuf, common: &'a Common) -> anyhow::Result<Self> {
         fs::create_dir_all(&path).with_context(|| format!("cannot make the folder {}", path.display()))?;
-        Ok(Self(path))
+        Ok(Self { path, common })
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 
     /// Writes a file.
     pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
-        write_file(&self.0.join(name), contents)
+        write_file(&self.file(name), contents, self.common)
     }
 }
 
 /// Writes a file and says so on standard error.
-pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
+pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>, common: &Common) -> anyhow::Result<()> {
     replace(path, contents.as_ref())?;
-    eprintln!("wrote {}", path.display());
+    common.say(format_args!("wrote {}", path.display()));
     Ok(())
 }
 
 /// Writes a file under another name in its folder first, so that a reader never sees half of it.
-pub(crate) fn replace(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
+fn replace(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let name = path.file_name().with_context(|| format!("{} is no name of a file", path.display()))?;
     let unfinished = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
     let written = fs::write(&unfinished, contents).and_then(|()| fs::rename(&unfinished, path));

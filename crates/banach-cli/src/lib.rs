@@ -5,8 +5,11 @@
 
 mod args;
 mod bench;
+mod demo;
 mod files;
 mod fit;
+mod manual;
+mod path;
 mod print;
 mod progress;
 mod reading;

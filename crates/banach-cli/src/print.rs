@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::args::Experiment;
+use crate::args::Common;
 
 /// Writes to standard output; a closed pipe is an error value, not a panic.
 pub(crate) fn out(text: &str) -> anyhow::Result<()> {
@@ -20,7 +20,16 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
-/// Prints a result in the form that was asked for.
-pub(crate) fn result(experiment: &Experiment, value: &impl Serialize, text: impl Fn() -> String) -> anyhow::Result<()> {
-    out(&if experiment.json { json(value)? } else { text() })
+/// Prints a result in the form that was asked for; `how` says how it comes about.
+pub(crate) fn result(
+    common: &Common,
+    value: &impl Serialize,
+    text: impl Fn() -> String,
+    how: &str,
+) -> anyhow::Result<()> {
+    out(&match (common.json, common.explain) {
+        (true, _) => json(value)?,
+        (false, true) => format!("{}\n\n{how}", text().trim_end()),
+        (false, false) => text(),
+    })
 }

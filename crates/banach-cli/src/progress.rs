@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    pub(crate) fn new() -> Self {
-        let bar = ProgressBar::new_spinner();
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         bar.enable_steady_tick(Duration::from_millis(120));
         Self(bar)
     }

@@ -13,7 +13,10 @@ use anyhow::{Context, ensure};
 use banach_io::Request;
 use serde::Serialize;
 
-use crate::report::{Cell, Table};
+use crate::{
+    bench::this_program,
+    report::{Cell, Table},
+};
 
 /// The speed to reach, in MB/s.
 const TARGET: f64 = 150.0;
@@ -37,7 +40,21 @@ pub(crate) struct Reading {
     threads: usize,
     rounds: usize,
     files: Vec<Measured>,
+    fit: Fitting,
 }
+
+/// A whole `banach fit` of a file against reading it.
+#[derive(Debug, Serialize)]
+struct Fitting {
+    rows: usize,
+    columns: usize,
+    bytes: u64,
+    reading_seconds: f64,
+    fit_seconds: f64,
+}
+
+/// The ratio not to exceed.
+const FIT_TARGET: f64 = 10.0;
 
 #[derive(Debug, Serialize)]
 struct Measured {
@@ -65,12 +82,17 @@ impl Reading {
             let bytes = write(&path, rows, columns, decimals)?;
             measure(&path, bytes, numbers, (rows, columns), rounds, python)
         });
+        let fit = fitting(&folder.join("fit.csv"), (rows, if quick { 500 } else { 20_000 }), rounds);
         std::fs::remove_dir_all(&folder).context("removing the files")?;
         let files = measured.into_iter().collect::<anyhow::Result<_>>()?;
-        Ok(Self { rows, columns, threads: rayon::current_num_threads(), rounds, files })
+        Ok(Self { rows, columns, threads: rayon::current_num_threads(), rounds, files, fit: fit? })
     }
 
-    pub(crate) fn table(&self) -> Table {
+    pub(crate) fn tables(&self) -> [Table; 2] {
+        [self.reading(), self.fit.table(self.rounds)]
+    }
+
+    fn reading(&self) -> Table {
         let seconds = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |seconds| format!("{seconds:.2} s"));
         let row = |file: &Measured| {
             let mut row = vec![
@@ -106,7 +128,48 @@ impl Reading {
     }
 }
 
-/// Writes a table of numbers between -1 and 1; says how many bytes.
+/// Reads and fits in turn: gamma by cross-validation with 5 folds over 20 values, and the table of the largest.
+fn fitting(path: &PathBuf, (rows, columns): (usize, usize), rounds: usize) -> anyhow::Result<Fitting> {
+    let bytes = write(path, rows, columns, Some(4))?;
+    let program = this_program()?;
+    let (mut reading_seconds, mut fit_seconds) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..rounds {
+        let start = Instant::now();
+        Request::new("1").read(path)?;
+        reading_seconds = reading_seconds.min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        let run = Command::new(&program).arg("fit").arg(path).args(["--target", "1", "--quiet"]).output()?;
+        fit_seconds = fit_seconds.min(start.elapsed().as_secs_f64());
+        ensure!(run.status.success(), "banach fit: {}", String::from_utf8_lossy(&run.stderr));
+    }
+    Ok(Fitting { rows, columns, bytes, reading_seconds, fit_seconds })
+}
+
+impl Fitting {
+    fn table(&self, rounds: usize) -> Table {
+        let ratio = self.fit_seconds / self.reading_seconds;
+        let row = [
+            format!("{} x {}", self.rows, self.columns),
+            format!("{:.0} MB", 1e-6 * self.bytes as f64),
+            format!("{:.3} s", self.reading_seconds),
+            format!("{:.3} s", self.fit_seconds),
+            format!("{ratio:.1}"),
+            if ratio < FIT_TARGET { "reached" } else { "missed" }.to_owned(),
+        ];
+        Table {
+            title: "Fitting against reading".to_owned(),
+            setting: format!(
+                "`banach fit`, linear, 5 folds and 20 gammas, a process of its own; best of {rounds} rounds."
+            ),
+            header: ["table", "file", "reading it", "banach fit", "ratio", "under 10"].map(str::to_owned).into(),
+            rows: vec![row.into_iter().map(Cell::from).collect()],
+            notes: vec!["The fit includes starting the program and reading the file.".to_owned()],
+        }
+    }
+}
+
+/// Writes a table of numbers; says how many bytes. The first column is the sum of the three next ones and noise, the others
+/// are uniform between -1 and 1.
 fn write(path: &PathBuf, rows: usize, columns: usize, decimals: Option<usize>) -> anyhow::Result<u64> {
     let mut out = BufWriter::new(File::create(path).with_context(|| format!("writing {}", path.display()))?);
     let names: Vec<String> = (0..columns).map(|column| format!("v{column}")).collect();
@@ -114,9 +177,17 @@ fn write(path: &PathBuf, rows: usize, columns: usize, decimals: Option<usize>) -
     let (mut state, mut line) = (1_u64, String::new());
     for _ in 0..rows {
         line.clear();
-        for column in 0..columns {
+        let mut uniform = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let number = (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+            (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+        };
+        let signal = [uniform(), uniform(), uniform()];
+        for column in 0..columns {
+            let number = match column {
+                0 => signal.iter().sum::<f64>() + 0.1 * uniform(),
+                1..=3 => signal[column - 1],
+                _ => uniform(),
+            };
             line.push_str(if column == 0 { "" } else { "," });
             match decimals {
                 Some(decimals) => write!(line, "{number:.decimals$}")?,

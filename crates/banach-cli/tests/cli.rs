@@ -240,10 +240,13 @@ fn wrong_input_ends_with_2_and_says_what_is_allowed() {
         (&["reproduce", "table9"][..], "table1"),
         (&["reproduce", "table1", "--repeats", "0"], "1..=1000"),
         (&["reproduce", "table1", "--seed", "x"], "invalid digit"),
-        (&["bench", "--threads", "0"], "1 to 1024"),
+        (&["bench", "--threads", "0"], "1..=1024"),
         (&["reproduce", "figure1", "--quick", "--out", "/dev/null/x"], "cannot make the folder"),
         (&["bench", "solvers", "--quick", "--python", "/nowhere/python"], "make bench-solvers"),
         (&["bench", "--rounds", "3", "grid"], "cannot be used with"),
+        (&["reproduce", "table1", "--memory-limit", "1GB"], "--quick"),
+        (&["bench", "--memory-limit", "1GB"], "--quick"),
+        (&["completions", "tcsh"], "bash"),
         (&[], "Usage"),
     ] {
         let run = banach(arguments);
@@ -264,6 +267,33 @@ fn a_closed_pipe_is_not_an_error() {
     let run = child.wait_with_output().expect("it ends");
     assert!(run.status.success(), "{}", text(&run.stderr));
     assert_eq!(text(&run.stderr), "");
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let out = folder("man");
+    let run = banach(&["man", "--out", out.to_str().expect("a plain path"), "--quiet"]);
+    assert_eq!((run.status.code(), text(&run.stderr)), (Some(0), String::new()));
+    let commands = ["fit", "path", "predict", "features", "info", "demo", "reproduce", "bench", "completions", "man"];
+    let manual = text(&banach(&["man"]).stdout);
+    for command in commands {
+        assert!(manual.contains(&format!("banach\\-{command}(1)")), "{command} is not in\n{manual}");
+        let page = read(&out, &format!("banach-{command}.1"));
+        assert!(page.contains(".SH") && page.contains("memory\\-limit"), "{page}");
+    }
+    assert!(read(&out, "banach-fit.1").contains("Examples:"));
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = text(&banach(&["completions", shell]).stdout);
+        assert!(commands.iter().all(|command| script.contains(command)) && script.contains("kernel"), "{shell}");
+    }
+}
+
+#[test]
+fn how_a_result_comes_about_is_said_when_asked() {
+    let short = ["reproduce", "table1", "--quick", "--no-baselines", "--repeats", "1", "--quiet"];
+    let run = banach(&[&short[..], &["--explain"]].concat());
+    assert!(text(&run.stdout).contains("How: Algorithm 2.1"), "{}", text(&run.stdout));
+    assert!(!text(&banach(&short).stdout).contains("How:"));
 }
 
 /// No placeholder is left in the documentation, and every relative link leads somewhere.

@@ -213,6 +213,57 @@ fn classes_come_back_as_they_were_written() {
     assert!(message.contains("logistic"), "{message}");
 }
 
+/// A prediction is the sum of its parts, and the parts are those of the monomials that the fit names.
+#[test]
+fn explained_predictions_add_up() {
+    let (model, fitted) = trial("explain");
+    let data = file("explain-again.csv", csv(&rows(2), &[1, 2, 3, 4]));
+    let object = json(&["predict", &model, &data, "--explain"]);
+    let (values, told) = (numbers(&object["outputs"][0]["values"]), &object["explanations"][0]);
+    let constant = told["constant"].as_f64().expect("a number");
+    assert!((constant - fitted["functions"][0]["intercept"].as_f64().expect("a number")).abs() < 1e-12);
+    let first = fitted["functions"][0]["top"]["monomials"][0]["monomial"].as_str().expect("a name");
+    let mut named = 0;
+    for (row, value) in told["rows"].as_array().expect("rows").iter().zip(&values) {
+        let parts = row["contributions"].as_array().expect("a list");
+        let sum: f64 = parts.iter().map(|part| part["value"].as_f64().expect("a number")).sum();
+        let others = row["others"].as_f64().expect("a number");
+        assert!((constant + sum + others - value).abs() < 1e-9, "{row}");
+        assert!(others.abs() <= 0.5 * (value - constant).abs().max(1.0), "the named ones are most of it: {row}");
+        named += usize::from(parts.iter().any(|part| part["monomial"] == first));
+    }
+    assert!(named > 50, "{named}");
+    let table = printed(&["predict", &model, &data, "--explain"]);
+    assert_eq!(table.lines().next(), Some("prediction,because"));
+    let line = table.lines().nth(1).expect("a row");
+    assert!(line.contains(" constant; ") && line.contains(first) && line.ends_with(" others"), "{line}");
+
+    let normalised = path("explain-normalised.banach");
+    let trained = file("explain-trained.csv", csv(&rows(2), &[1, 2, 3, 4, 5]));
+    let options = ["--kernel", "exp", "--normalize-kernel", "--gamma", "1", "-q", "-o", &normalised];
+    printed(&[&["fit", &trained, "--target", "effect"], &options[..]].concat());
+    assert!(refused(2, &["predict", &normalised, &data, "--explain"]).contains("banach features"));
+    let classes = path("explain-classes.banach");
+    let trained = file("explain-classes.csv", csv(&rows(3), &[1, 2, 4, 6]));
+    printed(&["fit", &trained, "--target", "group", "--gamma", "1", "-q", "-o", &classes]);
+    let table = printed(&["predict", &classes, &trained, "--explain", "-q"]);
+    assert!(table.starts_with("prediction,\"because_g\"\"0\",\"because_g\"\"1\",\"because_g\"\"2\"\n"), "{table}");
+}
+
+#[test]
+fn a_model_larger_than_the_memory_is_refused() {
+    let (model, _) = trial("memory");
+    assert!(refused(2, &["info", &model, "--memory-limit", "100"]).contains("--memory-limit"));
+}
+
+#[test]
+fn models_say_how_they_were_found_when_asked() {
+    let (model, _) = trial("how");
+    let told = printed(&["features", &model, "--explain"]);
+    assert!(told.contains("monomials were looked at, no larger one was left out"), "{told}");
+    assert!(printed(&["info", &model, "--explain"]).contains("> features"));
+}
+
 /// The keys of the JSON objects are those that the guide lists.
 #[test]
 fn the_guide_lists_every_key() {
@@ -232,7 +283,7 @@ fn the_guide_lists_every_key() {
     let (model, _) = trial("keys");
     let data = path("keys.csv");
     let arguments: [&[&str]; 3] =
-        [&["predict", &model, &data, "-q"], &["features", &model, "--relevance"], &["info", &model]];
+        [&["predict", &model, &data, "-q", "--explain"], &["features", &model, "--relevance"], &["info", &model]];
     for arguments in arguments {
         let (object, mut keys) = (json(arguments), Vec::new());
         collect(&object, &mut keys);

@@ -1,4 +1,4 @@
-//! `banach fit --report`: the page says what the JSON object says, needs nothing else, and renders in a browser.
+//! `--report` of `banach fit` and `banach path`: the page says what the JSON object says, needs nothing else, and renders in a browser.
 
 use std::{
     env, fs,
@@ -16,11 +16,11 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// The page and the JSON object of one fit.
-fn report(name: &str, data: &str, arguments: &[&str]) -> (PathBuf, Value) {
+/// The page and the JSON object of one run.
+fn report(command: &str, name: &str, data: &str, arguments: &[&str]) -> (PathBuf, Value) {
     let page = folder().join(format!("{name}.html"));
     let run = Command::new(env!("CARGO_BIN_EXE_banach"))
-        .args(["fit", data, "--json", "--quiet", "--report"])
+        .args([command, data, "--json", "--quiet", "--report"])
         .arg(&page)
         .args(arguments)
         .output()
@@ -119,7 +119,7 @@ fn check(page: &Path, object: &Value) -> String {
 #[test]
 fn a_page_on_numbers_says_what_the_object_says() {
     let arguments = ["--target", "effect", "--kernel", "poly", "--degree", "1..2", "--p", "1.05", "--select", "4"];
-    let (page, object) = report("numbers", TRIAL, &arguments);
+    let (page, object) = report("fit", "numbers", TRIAL, &arguments);
     let text = check(&page, &object);
     assert_eq!(text.matches("<svg").count(), 3, "predictions, gammas, convergence");
     assert!(text.contains(object["functions"][0]["selection"]["equation"].as_str().expect("an equation")));
@@ -129,7 +129,7 @@ fn a_page_on_numbers_says_what_the_object_says() {
 
 #[test]
 fn a_page_on_classes_has_curves_for_each_and_escapes_their_names() {
-    let (page, object) = report("classes", &classes(), &["--target", "y", "--p", "1.2", "--top", "3"]);
+    let (page, object) = report("fit", "classes", &classes(), &["--target", "y", "--p", "1.2", "--top", "3"]);
     let text = check(&page, &object);
     assert_eq!(text.matches("<svg").count(), 4, "characteristic, calibration, gammas, convergence");
     assert!(text.contains("&lt;high&gt;") && text.contains("low &amp; slow") && !text.contains("<i>c</i>"), "{text}");
@@ -140,9 +140,22 @@ fn a_page_on_classes_has_curves_for_each_and_escapes_their_names() {
 
 #[test]
 fn a_page_without_folds_says_so() {
-    let (page, object) = report("given", TRIAL, &["--target", "effect", "--gamma", "1"]);
+    let (page, object) = report("fit", "given", TRIAL, &["--target", "effect", "--gamma", "1"]);
     let text = check(&page, &object);
     assert!(text.contains("no sample was held out"), "{text}");
+}
+
+#[test]
+fn a_page_on_a_path_draws_every_monomial_that_it_follows() {
+    let arguments = ["--target", "effect", "--p", "1.1", "--cv", "4", "--gammas", "7", "--top", "3"];
+    let (page, object) = report("path", "path", TRIAL, &arguments);
+    let text = check(&page, &object);
+    assert_eq!(text.matches("<svg").count(), 2, "held-out loss, coefficients");
+    assert_eq!((text.matches("<polyline").count(), text.matches("class=\"swatch").count()), (4, 3));
+    let (page, object) = report("path", "path-classes", &classes(), &["--target", "y", "--p", "1.2", "--gammas", "3"]);
+    let text = check(&page, &object);
+    assert_eq!(text.matches("<svg").count(), 3, "one for every class");
+    assert!(text.contains("&lt;high&gt;") && !text.contains("<i>c</i>"), "{text}");
 }
 
 #[test]

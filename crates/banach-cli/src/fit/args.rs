@@ -24,7 +24,7 @@ Exit codes: 0 done, 1 not converged or interrupted (the results are printed all 
 Ctrl-C ends the fit with the best iterate so far and its certificate; a second one ends the program.";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(crate) struct Fit {
     /// A table: CSV whose first line names the columns (tabs in .tsv), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
@@ -150,12 +150,6 @@ pub(crate) struct Tables {
     /// Write a page with pictures of everything, relevance and stability included; it needs no other file.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// What every route would cost, or why it cannot be taken.
-    #[arg(long)]
-    pub explain: bool,
-    /// Print one JSON object with everything (docs/command-line.md lists its keys).
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Tables {
@@ -178,18 +172,12 @@ pub(crate) struct Running {
     /// The most iterations of a fit.
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub max_iterations: usize,
-    /// The memory to use, such as 2GB or 500MB; 80 % of what is available if not given.
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    pub memory_limit: Option<u64>,
     /// The way to the solution: features, tiles, gram or streamed; the cheapest if not given.
     #[arg(long)]
     pub route: Option<Route>,
     /// The seed of the folds and of the random halves.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// No progress on standard error.
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// What is done about missing values.
@@ -267,40 +255,9 @@ pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Bytes from `2GB`, `1.5 GiB`, `500MB` or `1000000`.
-pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
-        "" | "b" => Some(1.0),
-        "kb" | "k" => Some(1e3),
-        "mb" | "m" => Some(1e6),
-        "gb" | "g" => Some(1e9),
-        "tb" | "t" => Some(1e12),
-        "kib" => Some(1024.0),
-        "mib" => Some(1_048_576.0),
-        "gib" => Some(1_073_741_824.0),
-        _ => None,
-    };
-    match (text[..digits].parse::<f64>(), unit) {
-        (Ok(number), Some(unit)) if number * unit >= 1.0 => Ok((number * unit) as u64),
-        _ => Err("a size such as 2GB, 500MB or 1.5GiB".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        for (text, size) in [("2GB", 2_000_000_000), ("1.5 GiB", 1_610_612_736), ("500mb", 500_000_000), ("7", 7)] {
-            assert_eq!(bytes(text), Ok(size), "{text}");
-        }
-        for text in ["", "GB", "2XB", "-1GB", "0", "1e9"] {
-            assert!(bytes(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn delimiters_are_one_character() {

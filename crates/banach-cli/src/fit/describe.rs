@@ -1,60 +1,41 @@
 //! What the fitted functions are made of: the tables that were asked for.
 
-use std::sync::Arc;
-
 use banach::{
-    DualModel, DualProblem, FeatureMatrix, Memory, Newton, Solution,
-    kernel::{MonomialScale, TensorKernel},
+    DualProblem, FeatureMatrix, Solution,
+    kernel::MonomialScale,
     model::Budget,
     selection::{MonomialRanking, Refit, SelectionOptions, StabilityOptions, select, stability},
 };
-use banach_io::{Dataset, Standardization};
+use banach_io::Standardization;
 
 use super::{
-    FOLDS, any_folds,
-    args::Fit,
-    interrupt, phase,
-    resolve::Goal,
+    FOLDS, Run, interrupt,
     result::{Agreement, Function, Selected, Shares, Step, Top},
 };
 
 /// Lines of a table of variables or of frequencies.
 const ROWS: usize = 20;
 
-/// What the tables are made from.
-pub(super) struct Described<'a> {
-    pub fit: &'a Fit,
-    pub data: &'a Dataset,
-    pub goal: &'a Goal,
-    pub standardization: Option<&'a Standardization>,
-    pub x: &'a FeatureMatrix<'a>,
-}
-
 /// What one function is made from.
 struct Source<'a> {
-    kernel: &'a Arc<dyn TensorKernel>,
     problem: &'a DualProblem<'a>,
     solution: &'a Solution,
-    solver: &'a Newton,
-    memory: Memory,
     history: &'a [Step],
 }
 
-impl Described<'_> {
+impl Run<'_> {
     /// Every function with its tables. A table that cannot be made becomes a note.
     pub(super) fn functions(
         &self,
-        kernel: &Arc<dyn TensorKernel>,
-        (problems, solutions, histories): (&[DualProblem<'_>], &[Solution], &[Vec<Step>]),
-        solver: &Newton,
-        memory: Memory,
+        problems: &[DualProblem<'_>],
+        solutions: &[Solution],
+        histories: &[Vec<Step>],
         notes: &mut Vec<String>,
     ) -> anyhow::Result<Vec<Function>> {
-        let functions = self.goal.functions.iter().zip(problems).zip(solutions).zip(histories);
+        let functions = self.ground.goal.functions.iter().zip(problems).zip(solutions).zip(histories);
         functions
             .map(|(((function, problem), solution), history)| {
-                let source = Source { kernel, problem, solution, solver, memory, history };
-                self.function(function.class.clone(), &source, notes)
+                self.function(function.class.clone(), &Source { problem, solution, history }, notes)
             })
             .collect()
     }
@@ -65,19 +46,15 @@ impl Described<'_> {
         source: &Source<'_>,
         notes: &mut Vec<String>,
     ) -> anyhow::Result<Function> {
-        let Source { problem, solution, memory, .. } = *source;
-        let (fit, names) = (self.fit, self.data.table.names());
-        let mut model = DualModel::new(self.x.view(), source.kernel.clone(), fit.model.p, &solution.alpha)?
-            .with_scale(fit.model.monomials)
-            .with_omega(&solution.omega)?;
-        if let Some(radius) = problem.radius(&solution.certificate).filter(|radius| radius.is_finite()) {
-            model = model.with_radius(radius)?;
-        }
+        let Source { problem, solution, .. } = *source;
+        let (fit, ground) = (self.fit, self.ground);
+        let (names, kernel, memory) = (ground.data.table.names(), &ground.kernel, self.solver.memory);
+        let model = ground.described(self.x, &fit.model, problem, solution)?;
         let mut or_note = |what: &str, error: &dyn std::fmt::Display| notes.push(format!("no {what}: {error}"));
 
-        let deviations = self.standardization.map(|done| &done.deviations[..]);
+        let deviations = ground.standardization.as_ref().map(|done| &done.deviations[..]);
         let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);
-        let linear = deviations.is_some() && source.kernel.degrees() == (1, Some(1)) && !source.kernel.normalized();
+        let linear = deviations.is_some() && kernel.degrees() == (1, Some(1)) && !kernel.normalized();
         let top = (fit.tables.top > 0).then(|| model.top_monomials(fit.tables.top, Budget::default()));
         let top = top.and_then(|top| top.map_err(|error| or_note("table of monomials", &error)).ok());
         let relevance = fit.tables.wants_relevance().then(|| model.relevance(memory));
@@ -118,52 +95,53 @@ impl Described<'_> {
 
     /// `b - sum_j c_j mean_j/deviation_j`, the constant for the variables as they are in the file.
     fn original_intercept(&self, source: &Source<'_>) -> f64 {
-        let Source { solution, kernel, .. } = source;
-        let table = &self.data.table;
+        let Source { solution, .. } = source;
+        let (table, kernel) = (&self.ground.data.table, &self.ground.kernel);
         let u = |column: usize| table.dot(column, &solution.alpha);
         let size = kernel.coefficient(&[1]).powf(1.0 / self.fit.model.p.q());
         let mut weights: Vec<f64> = (0..table.names().len()).map(u).map(|u| size * u).collect();
         self.fit.model.p.j_q(&mut weights);
-        let Some(Standardization { means, deviations, .. }) = self.standardization else { return solution.intercept };
+        let Some(Standardization { means, deviations, .. }) = &self.ground.standardization else {
+            return solution.intercept;
+        };
         let moved = weights.iter().zip(means).zip(deviations);
         solution.intercept - moved.map(|((w, mean), deviation)| size * w * (mean / deviation)).sum::<f64>()
     }
 
     fn select(&self, source: &Source<'_>, terms: usize, notes: &mut Vec<String>) -> anyhow::Result<Selected> {
-        let (fit, rows) = (self.fit, self.data.table.rows());
-        let count = fit.choice.cv.unwrap_or(FOLDS.min(rows));
-        let folds = any_folds(self.goal, rows, count, fit.running.seed)?;
-        let mut options = SelectionOptions::new(terms, folds);
+        let (fit, ground) = (self.fit, self.ground);
+        let count = fit.choice.cv.unwrap_or(FOLDS.min(ground.rows()));
+        let mut options = SelectionOptions::new(terms, ground.folds(count, fit.running.seed)?);
         options.refit = Refit::for_loss(source.problem.loss());
-        let mut phase = phase(fit, "selection", count + 1);
-        let ranking = self.ranking(source);
-        let selection = select(source.problem, self.x, &ranking, &options, source.solver, &mut phase)?;
+        let mut phase = self.phase("selection", count + 1);
+        let ranking = self.ranking();
+        let selection = select(source.problem, self.x, &ranking, &options, &self.solver, &mut phase)?;
         if interrupt::pressed() {
             notes.push("the selection was interrupted: the equation is made of the iterates at hand".to_owned());
         } else if selection.unconverged > 0 {
             notes.push(format!("{} fits of the selection did not converge", selection.unconverged));
         }
-        let left = if self.goal.classes.is_some() { "decision" } else { self.data.target.name() };
-        Ok(Selected::new(&selection, self.data.table.names(), left))
+        let left = if ground.goal.classes.is_some() { "decision" } else { ground.data.target.name() };
+        Ok(Selected::new(&selection, ground.data.table.names(), left))
     }
 
     fn stability(&self, source: &Source<'_>, terms: usize, notes: &mut Vec<String>) -> anyhow::Result<Agreement> {
         let options = StabilityOptions { seed: self.fit.running.seed, ..StabilityOptions::new(terms) };
-        let mut phase = phase(self.fit, "stability", 2 * options.pairs);
-        let ranking = self.ranking(source);
-        let found = stability(source.problem, &ranking, &options, source.solver, &mut phase)?;
+        let mut phase = self.phase("stability", 2 * options.pairs);
+        let ranking = self.ranking();
+        let found = stability(source.problem, &ranking, &options, &self.solver, &mut phase)?;
         let (counted, all) = (found.subsamples, 2 * options.pairs);
         if interrupt::pressed() {
             notes.push(format!("the stability was interrupted: {counted} of its {all} fits were finished and count"));
         } else if found.unconverged > 0 {
             notes.push(format!("{} of the {all} fits of the stability did not converge", found.unconverged));
         }
-        Ok(Agreement::new(&found, self.data.table.names(), ROWS))
+        Ok(Agreement::new(&found, self.ground.data.table.names(), ROWS))
     }
 
-    fn ranking(&self, source: &Source<'_>) -> MonomialRanking<'_> {
+    fn ranking(&self) -> MonomialRanking<'_> {
         let model = &self.fit.model;
-        MonomialRanking::new(self.x.view(), source.kernel.clone(), model.p).with_scale(model.monomials)
+        MonomialRanking::new(self.x.view(), self.ground.kernel.clone(), model.p).with_scale(model.monomials)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// At the gamma that was taken, every sample seen by the model without it.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct HeldOut {
+pub(crate) struct HeldOut {
     pub samples: Vec<Sample>,
     /// For classes, one entry for every function.
     pub classes: Vec<Separation>,
@@ -13,7 +13,7 @@ pub(super) struct HeldOut {
 
 /// One sample.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Sample {
+pub(crate) struct Sample {
     /// Its row in the data, from 1.
     pub row: usize,
     /// The target of every function: a number, or 1 and -1 for its class and others.
@@ -24,7 +24,7 @@ pub(super) struct Sample {
 
 /// How well one class is told from the others.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Separation {
+pub(crate) struct Separation {
     /// The receiver operating characteristic: shares of false and of true positives, from the strictest threshold on.
     pub roc: Vec<(f64, f64)>,
     /// The area under it.
@@ -35,7 +35,7 @@ pub(super) struct Separation {
 
 /// Samples with about the same predicted probability.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Bin {
+pub(crate) struct Bin {
     /// The mean of the predicted probabilities.
     pub predicted: f64,
     /// The share that has the class.
@@ -47,7 +47,7 @@ pub(super) struct Bin {
 const BINS: usize = 10;
 
 impl HeldOut {
-    pub(super) fn new(
+    pub(crate) fn new(
         validated: &[CrossValidation],
         gamma: usize,
         problems: &[DualProblem<'_>],

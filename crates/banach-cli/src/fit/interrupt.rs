@@ -18,11 +18,14 @@ static PRESSED: AtomicBool = AtomicBool::new(false);
 /// Whether somebody looks at [`PRESSED`]; otherwise Ctrl-C ends the program.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
+/// Steps of the bar of a single fit.
+const LENGTH: usize = 1000;
+
 /// The exit code of a program that Ctrl-C has ended.
 const KILLED: i32 = 130;
 
 /// Takes over Ctrl-C.
-pub(super) fn install() -> anyhow::Result<()> {
+pub(crate) fn install() -> anyhow::Result<()> {
     let pressed = || {
         let again = PRESSED.swap(true, Ordering::SeqCst);
         if again || !WATCHED.load(Ordering::SeqCst) {
@@ -34,13 +37,13 @@ pub(super) fn install() -> anyhow::Result<()> {
 }
 
 /// Whether Ctrl-C has ended a phase.
-pub(super) fn pressed() -> bool {
+pub(crate) fn pressed() -> bool {
     PRESSED.load(Ordering::SeqCst)
 }
 
 /// Watches one phase of the work: shows how far it is, and ends it when Ctrl-C is pressed.
-pub(super) struct Phase {
-    bar: Option<Bar>,
+pub(crate) struct Phase {
+    bar: Bar,
     tolerance: f64,
     many: bool,
     done: HashSet<usize>,
@@ -49,20 +52,25 @@ pub(super) struct Phase {
 
 impl Phase {
     /// A phase of so many fits.
-    pub(super) fn begin(what: &str, fits: usize, tolerance: f64, quiet: bool) -> Self {
-        let mut bar = (!quiet).then(Bar::new);
+    pub(crate) fn begin(what: &str, fits: usize, tolerance: f64, quiet: bool) -> Self {
+        let mut bar = Bar::new(quiet);
         let many = fits > 1;
-        if let Some(bar) = &mut bar {
-            bar.begin(what, if many { fits } else { 0 });
-        }
+        bar.begin(what, if many { fits } else { LENGTH });
         WATCHED.store(true, Ordering::SeqCst);
         Self { bar, tolerance, many, done: HashSet::new(), history: Vec::new() }
     }
 }
 
 impl Phase {
+    /// How far a single fit is: digits of the gap so far, of those that are wanted.
+    fn way(&self, gap: f64) -> usize {
+        let first = self.history.first().map_or(gap, |(_, step)| step.relative_gap);
+        let share = (first / gap).ln() / (first / self.tolerance).ln();
+        if share.is_finite() { (share.clamp(0.0, 1.0) * LENGTH as f64) as usize } else { 0 }
+    }
+
     /// What one fit went through.
-    pub(super) fn history(&self, fit: usize) -> Vec<Step> {
+    pub(crate) fn history(&self, fit: usize) -> Vec<Step> {
         self.history.iter().filter(|(of, _)| *of == fit).map(|(_, step)| *step).collect()
     }
 }
@@ -71,17 +79,11 @@ impl Observer for Phase {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         let step = Step { passes: progress.passes, relative_gap: progress.certificate.relative_gap() };
         self.history.push((progress.problem, step));
-        let step = if self.many {
-            if progress.certificate.relative_gap() <= self.tolerance {
-                self.done.insert(progress.problem);
-            }
-            self.done.len()
-        } else {
-            progress.iteration
-        };
-        if let Some(bar) = &mut self.bar {
-            let _ = bar.step(step);
+        if step.relative_gap <= self.tolerance {
+            self.done.insert(progress.problem);
         }
+        // Whoever waits for it is the observer, who is this.
+        let _ = self.bar.step(if self.many { self.done.len() } else { self.way(step.relative_gap) });
         if pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

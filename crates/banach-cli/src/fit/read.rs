@@ -1,12 +1,14 @@
 //! The data of a fit, and what there is to say about them.
 
+use std::path::Path;
+
 use banach::{FeatureMatrix, Memory};
 use banach_io::{Dataset, Format, Impute, Request, Standardization, Table, Values};
 
-use super::args::{Columns, Fit, FormatName, ImputeName};
+use super::args::{Columns, FormatName, ImputeName};
 
-pub(super) fn read(fit: &Fit, memory: Memory) -> Result<Dataset, banach_io::Error> {
-    let Columns { target, features, drop, categorical, impute, format, delimiter, no_header, .. } = &fit.columns;
+pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dataset, banach_io::Error> {
+    let Columns { target, features, drop, categorical, impute, format, delimiter, no_header, .. } = columns;
     let request = Request {
         target: target.clone(),
         features: features.clone(),
@@ -19,7 +21,7 @@ pub(super) fn read(fit: &Fit, memory: Memory) -> Result<Dataset, banach_io::Erro
         model: None,
         memory: memory.bytes(),
     };
-    request.read(&fit.data)
+    request.read(path)
 }
 
 impl From<FormatName> for Format {

@@ -13,7 +13,7 @@ use banach_io::{At, Classes, Dataset, FirstText};
 use super::args::{KernelName, LossName, Model};
 
 /// The kernel that was asked for.
-pub(super) fn kernel(model: &Model) -> Result<KernelSpec, banach::Error> {
+pub(crate) fn kernel(model: &Model) -> Result<KernelSpec, banach::Error> {
     let Model { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
     KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }.spec()
 }
@@ -52,7 +52,7 @@ fn loss(name: LossName, model: &Model) -> anyhow::Result<LossSpec> {
 
 /// What is to be predicted: one function for a number or for two classes, otherwise one for every class.
 #[derive(Debug)]
-pub(super) struct Goal {
+pub(crate) struct Goal {
     pub spec: LossSpec,
     pub loss: Arc<dyn Loss>,
     pub functions: Vec<Function>,
@@ -62,14 +62,14 @@ pub(super) struct Goal {
 
 /// The targets of one function.
 #[derive(Debug)]
-pub(super) struct Function {
+pub(crate) struct Function {
     /// The class that it is positive for.
     pub class: Option<String>,
     pub y: Vec<f64>,
 }
 
 impl Goal {
-    pub(super) fn new(data: &Dataset, model: &Model) -> anyhow::Result<Self> {
+    pub(crate) fn new(data: &Dataset, model: &Model) -> anyhow::Result<Self> {
         let (target, rows) = (&data.target, data.table.rows());
         let name = target.name();
         let two = target.classes().is_some_and(|classes| classes.labels.len() == 2);
@@ -102,7 +102,7 @@ impl Goal {
     }
 
     /// For every row the number of its class, where classes are predicted.
-    pub(super) fn strata(&self) -> Option<Vec<f64>> {
+    pub(crate) fn strata(&self) -> Option<Vec<f64>> {
         self.classes.as_ref().map(|classes| classes.rows.iter().map(|&class| class as f64).collect())
     }
 }

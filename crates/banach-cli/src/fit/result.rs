@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::validate::{Estimate, Validation};
 
 #[derive(Debug, Serialize)]
-pub(super) struct Fitted {
+pub(crate) struct Fitted {
     pub version: &'static str,
     /// What makes it again.
     pub command: String,
@@ -29,7 +29,7 @@ pub(super) struct Fitted {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Data {
+pub(crate) struct Data {
     pub file: String,
     pub rows: usize,
     /// Columns of the file.
@@ -55,26 +55,26 @@ pub(super) struct Data {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Imputed {
+pub(crate) struct Imputed {
     pub column: String,
     pub value: f64,
     pub rows: usize,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Categorical {
+pub(crate) struct Categorical {
     pub column: String,
     pub labels: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Class {
+pub(crate) struct Class {
     pub label: String,
     pub rows: usize,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Variable {
+pub(crate) struct Variable {
     pub name: String,
     /// 0 and 1 for columns that are taken as they are.
     pub mean: f64,
@@ -82,7 +82,7 @@ pub(super) struct Variable {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Model {
+pub(crate) struct Model {
     pub kernel: String,
     pub min_degree: usize,
     pub max_degree: Option<usize>,
@@ -92,12 +92,13 @@ pub(super) struct Model {
     pub p: f64,
     pub q: f64,
     pub loss: &'static str,
-    pub gamma: f64,
+    /// None for a path over many.
+    pub gamma: Option<f64>,
     pub intercept: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Route {
+pub(crate) struct Route {
     pub chosen: &'static str,
     pub candidates: Vec<RouteCost>,
     /// The whole table, where it was asked for.
@@ -106,7 +107,7 @@ pub(super) struct Route {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct RouteCost {
+pub(crate) struct RouteCost {
     pub route: &'static str,
     pub seconds: Option<f64>,
     pub bytes: Option<u64>,
@@ -115,7 +116,7 @@ pub(super) struct RouteCost {
 
 /// One fitted function: of a number, of two classes, or of one class against the others.
 #[derive(Debug, Serialize)]
-pub(super) struct Function {
+pub(crate) struct Function {
     /// The class that it is positive for.
     pub class: Option<String>,
     pub status: &'static str,
@@ -134,7 +135,7 @@ pub(super) struct Function {
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct Step {
+pub(crate) struct Step {
     pub passes: usize,
     pub relative_gap: f64,
 }
@@ -161,7 +162,7 @@ pub(crate) struct Factor {
     pub power: usize,
 }
 
-fn factors(monomial: &Monomial, names: &[String]) -> Vec<Factor> {
+pub(crate) fn factors(monomial: &Monomial, names: &[String]) -> Vec<Factor> {
     let factor = |&(variable, power): &(usize, usize)| Factor { variable: names[variable].clone(), power };
     monomial.factors().iter().map(factor).collect()
 }
@@ -253,7 +254,7 @@ impl Shares {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Selected {
+pub(crate) struct Selected {
     pub equation: String,
     pub intercept: f64,
     pub terms: Vec<SelectedTerm>,
@@ -267,14 +268,14 @@ pub(super) struct Selected {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct SelectedTerm {
+pub(crate) struct SelectedTerm {
     pub monomial: String,
     pub factors: Vec<Factor>,
     pub coefficient: f64,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct SelectedScore {
+pub(crate) struct SelectedScore {
     /// The monomial that comes with this term, in the fit to all samples.
     pub next: Option<String>,
     pub loss: Estimate,
@@ -282,7 +283,7 @@ pub(super) struct SelectedScore {
 }
 
 impl Selected {
-    pub(super) fn new(selection: &Selection, names: &[String], target: &str) -> Self {
+    pub(crate) fn new(selection: &Selection, names: &[String], target: &str) -> Self {
         let model = &selection.model;
         // Beyond the monomials that were taken the coefficients are exactly 0.
         let kept = || model.terms().iter().take(selection.terms());
@@ -313,7 +314,7 @@ impl Selected {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Agreement {
+pub(crate) struct Agreement {
     pub monomials: Vec<Agreed>,
     /// Of these, how many reach the threshold.
     pub stable: usize,
@@ -325,14 +326,14 @@ pub(super) struct Agreement {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Agreed {
+pub(crate) struct Agreed {
     pub monomial: String,
     pub factors: Vec<Factor>,
     pub frequency: f64,
 }
 
 impl Agreement {
-    pub(super) fn new(found: &Stability, names: &[String], rows: usize) -> Self {
+    pub(crate) fn new(found: &Stability, names: &[String], rows: usize) -> Self {
         let frequency = |entry: &banach::selection::StableMonomial| Agreed {
             monomial: entry.monomial.with_names(names),
             factors: factors(&entry.monomial, names),

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::ensure;
-use banach::{DualProblem, Route, Solution, SolverChoice, kernel::KernelSpec};
+use banach::{DualProblem, Route, Solution, SolverChoice};
 use banach_io::{Label, ModelSpec, Observed, Provenance, SavedModel};
 
-use super::describe::Described;
+use super::Run;
 
 /// A wrong name does not cost the fit.
 pub(super) fn check(path: &Path) -> anyhow::Result<()> {
@@ -16,44 +16,43 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Described<'_> {
+impl Run<'_> {
     pub(super) fn save(
         &self,
         path: &Path,
-        kernel: KernelSpec,
         gamma: f64,
         route: Route,
         problems: &[DualProblem<'_>],
         solutions: &[Solution],
     ) -> anyhow::Result<()> {
-        let (model, running) = (&self.fit.model, &self.fit.running);
+        let (ground, model, running) = (self.ground, &self.fit.model, &self.fit.running);
         let spec = ModelSpec {
             p: model.p.p(),
             gamma,
-            kernel,
+            kernel: ground.kernel_spec.clone(),
             monomials: model.monomials,
-            loss: self.goal.spec,
+            loss: ground.goal.spec,
             fit_intercept: !model.no_intercept,
             tolerance: running.tolerance,
             max_iterations: running.max_iterations,
             solver: SolverChoice::Newton,
             route: running.route,
         };
-        let observed = match &self.goal.classes {
+        let observed = match &ground.goal.classes {
             Some(classes) => {
                 Observed::Classes { labels: Label::from_texts(&classes.labels), rows: classes.rows.clone() }
             }
-            None => Observed::Numbers(self.goal.functions.iter().map(|function| function.y.clone()).collect()),
+            None => Observed::Numbers(ground.goal.functions.iter().map(|function| function.y.clone()).collect()),
         };
         let found = problems.iter().zip(solutions);
         let radii: Vec<Option<f64>> = found.map(|(problem, solution)| problem.radius(&solution.certificate)).collect();
         let saved = SavedModel {
-            names: Some(self.data.table.names().to_vec()),
-            encodings: self.data.encodings.clone(),
-            zero_based: self.data.zero_based,
-            target: Some(self.data.target.name().to_owned()),
-            standardization: self.standardization.cloned(),
-            provenance: Provenance { source: Some(self.data.file.clone()), ..Provenance::default() },
+            names: Some(ground.data.table.names().to_vec()),
+            encodings: ground.data.encodings.clone(),
+            zero_based: ground.data.zero_based,
+            target: Some(ground.data.target.name().to_owned()),
+            standardization: ground.standardization.clone(),
+            provenance: Provenance { source: Some(ground.data.file.clone()), ..Provenance::default() },
             ..SavedModel::new(spec, self.x.view(), observed)
         };
         Ok(saved.with_solutions(route, solutions, &radii).write(path)?)

@@ -1,15 +1,17 @@
 //! What `banach fit` found, for people to read.
 
+use banach::Exponent;
+
 use super::{
     args::Fit,
-    result::{Data, Fitted, Function, Route, RouteCost, Selected, Top, Variable},
+    result::{Data, Fitted, Function, Model, Route, RouteCost, Selected, Top, Variable},
     validate::{Estimate, Validation},
 };
 use crate::report::{Cell, Table};
 
 /// Everything, in the order in which it was found.
 pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
-    let mut lines = vec![data(&fitted.data), model(fitted, fit), route(&fitted.route)];
+    let mut lines = vec![data(&fitted.data), model(&fitted.model, fit.model.p, &gamma(fitted)), route(&fitted.route)];
     lines.extend(fitted.validation.as_ref().map(validation));
     for function in &fitted.functions {
         lines.push(end(function, fitted));
@@ -32,7 +34,7 @@ pub(crate) fn scaled(standardized: bool, centred: bool) -> &'static str {
     }
 }
 
-fn data(data: &Data) -> String {
+pub(crate) fn data(data: &Data) -> String {
     let Data { file, rows, columns, target, variables, .. } = data;
     let what = match &data.classes {
         None => "a number".to_owned(),
@@ -48,8 +50,18 @@ fn data(data: &Data) -> String {
     )
 }
 
-fn model(fitted: &Fitted, fit: &Fit) -> String {
-    let model = &fitted.model;
+/// The gamma that was taken, and how.
+fn gamma(fitted: &Fitted) -> String {
+    let validated = fitted.validation.as_ref().filter(|validation| validation.chosen.is_some());
+    let chosen = match validated.map(|validation| validation.rule) {
+        Some("best") => " by cross-validation",
+        Some("one_standard_error") => " by cross-validation, the simplest within one standard error",
+        _ => "",
+    };
+    format!("gamma = {}{chosen}", fitted.model.gamma.map_or(String::new(), significant))
+}
+
+pub(crate) fn model(model: &Model, p: Exponent, gamma: &str) -> String {
     let degrees = match (model.min_degree, model.max_degree) {
         (min, Some(max)) if min == max => format!("degree {max}"),
         (min, Some(max)) => format!("degrees {min} to {max}"),
@@ -57,23 +69,15 @@ fn model(fitted: &Fitted, fit: &Fit) -> String {
     };
     let count = model.features.map_or("infinitely many".to_owned(), |count| count.to_string());
     let size = if model.monomials == "raw" { String::new() } else { format!(" {}", model.monomials) };
-    let validated = fitted.validation.as_ref().filter(|validation| validation.chosen.is_some());
-    let chosen = match validated.map(|validation| validation.rule) {
-        Some("best") => " by cross-validation",
-        Some("one_standard_error") => " by cross-validation, the simplest within one standard error",
-        _ => "",
-    };
     format!(
-        "model:  {} loss, p = {}, gamma = {}{chosen}; K = {}, {count}{size} monomials of {degrees}{}",
+        "model:  {} loss, p = {p}, {gamma}; K = {}, {count}{size} monomials of {degrees}{}",
         model.loss,
-        fit.model.p,
-        significant(model.gamma),
-        fitted.model.kernel,
+        model.kernel,
         if model.intercept { " and a constant" } else { "" },
     )
 }
 
-fn route(route: &Route) -> String {
+pub(crate) fn route(route: &Route) -> String {
     let of = |candidate: &RouteCost| match (candidate.seconds, candidate.bytes) {
         (Some(seconds), Some(bytes)) => format!("{} and {}", time(seconds), size(bytes)),
         _ => "not possible".to_owned(),
@@ -100,7 +104,7 @@ fn validation(validation: &Validation) -> String {
 }
 
 /// A mean and its standard error, where more than one fold has a part in it.
-fn with_error(Estimate { mean, standard_error }: Estimate, text: impl Fn(f64) -> String) -> String {
+pub(crate) fn with_error(Estimate { mean, standard_error }: Estimate, text: impl Fn(f64) -> String) -> String {
     if standard_error.is_nan() { text(mean) } else { format!("{} +- {}", text(mean), text(standard_error)) }
 }
 
@@ -149,12 +153,12 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
     parts.extend(
         function.top.as_ref().map(|top| top_table(top, &of, scaling(fitted.data.standardized, fitted.data.centred))),
     );
-    parts.extend(function.relevance.as_ref().map(|found| format!("Relevance{of}: {}", found.table)));
+    // What only the page was asked for stays there.
+    let relevance = function.relevance.as_ref().filter(|_| fit.tables.relevance);
+    parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.table)));
     parts.extend(function.selection.as_ref().map(|found| selection_table(found, &of, fitted)));
-    parts.extend(function.stability.as_ref().map(|found| format!("Stability{of}: {}", found.table)));
-    if parts.is_empty() && fit.tables.top == 0 {
-        return Vec::new();
-    }
+    let stability = function.stability.as_ref().filter(|_| fit.tables.stability.is_some());
+    parts.extend(stability.map(|found| format!("Stability{of}: {}", found.table)));
     parts.into_iter().map(|part| format!("\n{}", part.trim_end())).collect()
 }
 

@@ -11,7 +11,7 @@ use super::held_out::HeldOut;
 
 /// A mean over the folds with its standard error.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct Estimate {
+pub(crate) struct Estimate {
     pub mean: f64,
     pub standard_error: f64,
 }
@@ -31,7 +31,7 @@ impl Estimate {
 
 /// What held-out samples say of one gamma.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     pub gamma: f64,
     /// The loss, summed over the functions.
     pub loss: Estimate,
@@ -45,7 +45,7 @@ pub(super) struct Candidate {
 
 /// The candidates, and which was taken.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Validation {
+pub(crate) struct Validation {
     pub folds: usize,
     /// `r2` or `accuracy`.
     pub metric: &'static str,
@@ -63,7 +63,7 @@ pub(super) struct Validation {
 }
 
 impl Validation {
-    pub(super) fn run(
+    pub(crate) fn run(
         problems: &[DualProblem<'_>],
         classes: Option<&Classes>,
         grid: &GammaGrid,
@@ -105,12 +105,12 @@ impl Validation {
     }
 
     /// What is known of the gamma that was taken.
-    pub(super) fn taken(&self) -> Option<&Candidate> {
+    pub(crate) fn taken(&self) -> Option<&Candidate> {
         self.chosen.map(|chosen| &self.candidates[chosen])
     }
 
     /// Fits that did not converge.
-    pub(super) fn unconverged(&self) -> usize {
+    pub(crate) fn unconverged(&self) -> usize {
         self.candidates.iter().map(|candidate| self.fits - candidate.converged).sum()
     }
 }

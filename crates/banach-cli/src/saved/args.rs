@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::fit::args::{FormatName, bytes, delimiter};
+use crate::fit::args::{FormatName, delimiter};
 
 const PREDICT: &str = "\
 Examples:
@@ -17,7 +17,6 @@ Columns are found by their names; the others, and the target if it is there, are
 before the fit is done to the new ones: labels become columns of 0 and 1, and all columns are scaled. Exit codes: 0 done, 2 wrong input.";
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(after_help = PREDICT)]
 pub(crate) struct Predict {
     /// A file that `banach fit -o` or Python's `model.save` has written.
@@ -30,9 +29,6 @@ pub(crate) struct Predict {
     /// Add the probability of every class, for models with the logistic loss.
     #[arg(long)]
     pub proba: bool,
-    /// One JSON object in place of CSV (docs/command-line.md lists its keys).
-    #[arg(long)]
-    pub json: bool,
     /// The character between fields; a comma, or a tab for files named .tsv or .tab.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
@@ -42,12 +38,6 @@ pub(crate) struct Predict {
     /// The first line of a text is a sample, too; the columns are named x1, x2, ...
     #[arg(long)]
     pub no_header: bool,
-    /// The memory to use, such as 2GB or 500MB; 80 % of what is available if not given.
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    pub memory_limit: Option<u64>,
-    /// No messages on standard error.
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 const FEATURES: &str = "\
@@ -67,12 +57,6 @@ pub(crate) struct Features {
     /// How much each variable and each degree matters.
     #[arg(long)]
     pub relevance: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
-    /// The memory to use, such as 2GB or 500MB; 80 % of what is available if not given.
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    pub memory_limit: Option<u64>,
 }
 
 const INFO: &str = "\
@@ -85,7 +69,4 @@ Examples:
 pub(crate) struct Info {
     /// A file that `banach fit -o` or Python's `model.save` has written.
     pub model: PathBuf,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
 }

@@ -4,11 +4,12 @@ use banach::{Memory, model::Budget};
 use banach_io::{Label, SavedModel};
 use serde::Serialize;
 
-use super::args::Features;
+use super::{args::Features, open};
 use crate::{
+    args::Common,
     fit::{
         result::{Shares, Top},
-        text::{scaling, top_table},
+        text::{scaling, significant, top_table},
     },
     print,
 };
@@ -32,9 +33,9 @@ struct Function {
     relevance: Option<Shares>,
 }
 
-pub(crate) fn features(what: &Features) -> anyhow::Result<()> {
-    let memory = what.memory_limit.map_or_else(Memory::available, Memory::limit);
-    let model = SavedModel::read(&what.model)?;
+pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
+    let memory = common.memory();
+    let model = open(&what.model, memory)?;
     let mut notes = Vec::new();
     let functions: Vec<Function> = (0..model.solutions.len())
         .map(|function| describe(what, &model, function, memory, &mut notes))
@@ -42,7 +43,7 @@ pub(crate) fn features(what: &Features) -> anyhow::Result<()> {
     let described =
         Described { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
     let scaling = model.standardization.as_ref().and_then(|done| scaling(true, done.centred));
-    print::out(&if what.json { print::json(&described)? } else { described.text(scaling) })
+    print::result(common, &described, || described.text(scaling), &described.how(&model))
 }
 
 /// A table that cannot be made becomes a note.
@@ -71,6 +72,27 @@ fn describe(
 }
 
 impl Described {
+    /// How the lists were found.
+    fn how(&self, model: &SavedModel<'_>) -> String {
+        let found = self.functions.iter().zip(&model.radii);
+        let line = |(function, radius): (&Function, &Option<f64>)| {
+            let of = function.class.as_ref().map_or_else(String::new, |class| format!("{class}: "));
+            let search = function.top.as_ref().map_or_else(String::new, |top| {
+                let end = if top.complete { "no larger one was left out" } else { "the search ended early" };
+                let unlisted = significant(top.unlisted);
+                format!("{} monomials were looked at, {end}; no other has a weight above {unlisted}. ", top.nodes)
+            });
+            let radius = match radius {
+                Some(radius) => format!(
+                    "The duality gap puts the optimal dual vector within {radius:.1e} of the one in the file, which bounds every weight"
+                ),
+                None => "The loss gives no bound on the distance to the optimum, so there are no intervals".to_owned(),
+            };
+            format!("  {of}{search}{radius}.")
+        };
+        format!("How (docs/interactions.md has the proofs):\n{}", found.map(line).collect::<Vec<_>>().join("\n"))
+    }
+
     fn text(&self, scaling: Option<&str>) -> String {
         let mut parts = Vec::new();
         for function in &self.functions {

@@ -1,11 +1,12 @@
 //! `banach info`: what a model file says of itself.
 
-use banach::{Exponent, Route};
+use banach::{Exponent, Memory, Planner, Route, Shape};
 use banach_io::{Encoding, FORMAT, Label, ModelSpec, Provenance, SavedModel, VERSION};
 use serde::Serialize;
 
-use super::args::Info;
+use super::{args::Info, open};
 use crate::{
+    args::Common,
     fit::{
         result::Proof,
         text::{count, scaled, significant, size},
@@ -65,8 +66,8 @@ struct Function {
     radius: Option<f64>,
 }
 
-pub(crate) fn info(what: &Info) -> anyhow::Result<()> {
-    let model = SavedModel::read(&what.model)?;
+pub(crate) fn info(what: &Info, common: &Common) -> anyhow::Result<()> {
+    let model = open(&what.model, common.memory())?;
     let bytes = std::fs::metadata(&what.model)?.len();
     let told = Told {
         version: env!("CARGO_PKG_VERSION"),
@@ -80,7 +81,20 @@ pub(crate) fn info(what: &Info) -> anyhow::Result<()> {
         data: data(&model),
         functions: functions(&model),
     };
-    print::out(&if what.json { print::json(&told)? } else { told.text()? })
+    let text = told.text()?;
+    print::result(common, &told, || text.clone(), &how(&model, common.memory())?)
+}
+
+/// What a new fit of the same would cost, by every route.
+fn how(model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<String> {
+    let spec = &model.spec;
+    let problems = model.solutions.len();
+    let planner = Planner { memory, scale: spec.monomials, problems, route: spec.route, ..Planner::default() };
+    let plan = planner.plan(Shape::from(&model.x), spec.kernel.build()?, Exponent::new(spec.p)?);
+    Ok(match plan {
+        Ok(plan) => format!("To fit it again:\n{}", plan.explain().trim_end()),
+        Err(error) => format!("It cannot be fitted again here: {error}"),
+    })
 }
 
 fn data(model: &SavedModel<'_>) -> Data {

@@ -10,8 +10,12 @@ use banach::{FeatureMatrix, Memory};
 use banach_io::{Dataset, Fitted, Format, Label, Request, SavedModel, Standardization, Values};
 use serde::Serialize;
 
-use super::args::Predict;
-use crate::{files, fit::read::list, print};
+use super::{
+    args::Predict,
+    explain::{Explanation, explain},
+    open,
+};
+use crate::{args::Common, files, fit::read::list, print};
 
 /// The JSON object, key by key (docs/command-line.md explains them).
 #[derive(Debug, Serialize)]
@@ -28,6 +32,8 @@ struct Predicted {
     /// What is predicted of every row: the label, of classes.
     labels: Option<Vec<Label>>,
     probabilities: Option<Vec<Probability>>,
+    /// What the values of every function are made of.
+    explanations: Option<Vec<Explanation>>,
 }
 
 /// The values of one function.
@@ -44,14 +50,14 @@ struct Probability {
     values: Vec<f64>,
 }
 
-pub(crate) fn predict(what: &Predict) -> anyhow::Result<()> {
-    let memory = what.memory_limit.map_or_else(Memory::available, Memory::limit);
-    let model = SavedModel::read(&what.model)?;
+pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
+    let memory = common.memory();
+    let model = open(&what.model, memory)?;
     let data = read(what, &model, memory)?;
     let ignored = ignored(&model, &data);
-    if !ignored.is_empty() && !what.quiet {
+    if !ignored.is_empty() {
         let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
-        eprintln!("note: columns that the model does not use: {}", list(&names));
+        common.say(format_args!("note: columns that the model does not use: {}", list(&names)));
     }
     let (file, x) = (data.file.clone(), matrix(&model, data, memory)?);
     let fitted = model.restore(memory)?;
@@ -63,20 +69,15 @@ pub(crate) fn predict(what: &Predict) -> anyhow::Result<()> {
         target: model.target.clone(),
         task: if model.observed.labels().is_some() { "classification" } else { "regression" },
         ignored,
+        explanations: common.explain.then(|| explain(&model, &fitted, &x)).transpose()?,
         outputs: outputs(&model, &fitted, &x)?,
         labels: labels(&model, &fitted, &x)?,
         probabilities: what.proba.then(|| probabilities(&model, &fitted, &x)).transpose()?,
     };
-    let text = if what.json { print::json(&predicted)? } else { predicted.csv() };
+    let text = if common.json { print::json(&predicted)? } else { predicted.csv() };
     match &what.output {
         None => print::out(&text),
-        Some(path) => {
-            files::replace(path, text.as_bytes())?;
-            if !what.quiet {
-                eprintln!("wrote {}", path.display());
-            }
-            Ok(())
-        }
+        Some(path) => files::write_file(path, text, common),
     }
 }
 
@@ -191,6 +192,8 @@ impl Predicted {
         };
         let probabilities = self.probabilities.as_deref().unwrap_or_default();
         header.extend(probabilities.iter().map(|of| quoted(&format!("probability_{}", of.class))));
+        let explanations = self.explanations.as_deref().unwrap_or_default();
+        header.extend(explanations.iter().map(|of| quoted(&of.header(self.outputs.len()))));
         let mut text = header.join(",") + "\n";
         for row in 0..self.rows {
             let mut fields: Vec<String> = match &self.labels {
@@ -198,6 +201,7 @@ impl Predicted {
                 None => self.outputs.iter().map(|output| number(output.values[row])).collect(),
             };
             fields.extend(probabilities.iter().map(|of| number(of.values[row])));
+            fields.extend(explanations.iter().map(|of| quoted(&of.because(row))));
             let _ = writeln!(text, "{}", fields.join(","));
         }
         text

@@ -15,7 +15,7 @@ const TICKS: f64 = 6.0;
 
 /// One axis: what it shows, from where to where.
 #[derive(Debug, Clone)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     label: &'static str,
     low: f64,
     high: f64,
@@ -24,19 +24,19 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis with room for these values.
-    pub(super) fn linear(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn linear(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = ends(values.filter(|value| value.is_finite()));
         let margin = if high > low { 0.04 * (high - low) } else { 0.5 * low.abs().max(1.0) };
         Self { label, low: low - margin, high: high + margin, logarithmic: false }
     }
 
     /// From 0 to 1.
-    pub(super) fn unit(label: &'static str) -> Self {
+    pub(crate) fn unit(label: &'static str) -> Self {
         Self { label, low: 0.0, high: 1.0, logarithmic: false }
     }
 
     /// A logarithmic axis with room for these values, of which only positive ones have a place.
-    pub(super) fn logarithmic(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn logarithmic(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = ends(values.filter(|value| value.is_finite() && *value > 0.0).map(f64::log10));
         Self { label, low: low - 0.15, high: high + 0.15, logarithmic: true }
     }
@@ -85,7 +85,7 @@ fn number(value: f64, step: f64) -> String {
 
 /// Points that belong together.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// In the legend, if there is more than one.
     pub label: String,
     pub points: Vec<(f64, f64)>,
@@ -95,7 +95,7 @@ pub(super) struct Line {
 
 /// A chart.
 #[derive(Debug, Clone)]
-pub(super) struct Chart {
+pub(crate) struct Chart {
     /// Read to those who do not see it.
     pub title: String,
     pub x: Axis,
@@ -107,13 +107,15 @@ pub(super) struct Chart {
     pub diagonal: bool,
     /// A value of x to be marked, and what it is.
     pub mark: Option<(f64, String)>,
+    /// Whether the labels of several lines are on it; otherwise they are the page's to show.
+    pub legend: bool,
 }
 
 impl Chart {
     /// A chart without anything on it.
-    pub(super) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+    pub(crate) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         let (lines, dots) = (Vec::new(), Vec::new());
-        Self { title: title.into(), x, y, lines, dots, diagonal: false, mark: None }
+        Self { title: title.into(), x, y, lines, dots, diagonal: false, mark: None, legend: true }
     }
 
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
@@ -122,7 +124,7 @@ impl Chart {
     }
 
     /// The chart as an element of a page.
-    pub(super) fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let title = HtmlEscape(&self.title);
         let mut svg = format!(
             "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>"
@@ -222,7 +224,7 @@ impl Chart {
     }
 
     fn legend(&self, svg: &mut String) {
-        if self.lines.len() < 2 {
+        if self.lines.len() < 2 || !self.legend {
             return;
         }
         // Below a diagonal on the right, below curves that fall on the left.

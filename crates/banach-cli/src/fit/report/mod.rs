@@ -1,6 +1,6 @@
 //! A page on one fit: everything that the JSON object says, with pictures. It needs no other file, and no script.
 
-mod chart;
+pub(crate) mod chart;
 
 use std::path::Path;
 
@@ -14,18 +14,16 @@ use super::{
     text::significant,
     validate::Validation,
 };
-use crate::files::write_file;
+use crate::{args::Common, files::write_file};
 
 /// Writes the page.
-pub(super) fn write(path: &Path, fitted: &Fitted) -> anyhow::Result<()> {
-    write_file(path, page(fitted)?)
+pub(crate) fn write(path: &Path, fitted: &Fitted, common: &Common) -> anyhow::Result<()> {
+    write_file(path, page(fitted)?, common)
 }
 
 /// The page.
 fn page(fitted: &Fitted) -> anyhow::Result<String> {
-    let mut environment = Environment::new();
-    environment.add_filter("short", |number: f64| significant(number));
-    environment.add_filter("percent", |share: f64| format!("{:.2} %", 100.0 * share));
+    let mut environment = environment()?;
     // The ending of the name turns escaping on.
     environment.add_template("page.html", include_str!("page.html")).context("the report's template")?;
     let template = environment.get_template("page.html").context("the report's template")?;
@@ -42,8 +40,17 @@ fn page(fitted: &Fitted) -> anyhow::Result<String> {
     template.render(context! { fitted => Serde(fitted), charts, functions, worst }).context("rendering the report")
 }
 
+/// What every page needs.
+pub(crate) fn environment() -> anyhow::Result<Environment<'static>> {
+    let mut environment = Environment::new();
+    environment.add_filter("short", |number: f64| significant(number));
+    environment.add_filter("percent", |share: f64| format!("{:.2} %", 100.0 * share));
+    environment.add_template("style.css", include_str!("style.css")).context("the style of pages")?;
+    Ok(environment)
+}
+
 /// A chart is markup already.
-fn safe(chart: &Chart) -> Value {
+pub(crate) fn safe(chart: &Chart) -> Value {
     Value::from_safe_string(chart.svg())
 }
 
@@ -64,7 +71,7 @@ fn sizes(function: &Function) -> Value {
 }
 
 /// The held-out loss against gamma.
-fn gammas(validation: &Validation) -> Chart {
+pub(crate) fn gammas(validation: &Validation) -> Chart {
     let known = || validation.candidates.iter().filter(|candidate| candidate.loss.mean.is_finite());
     let error = |error: f64| if error.is_finite() { error } else { 0.0 };
     let losses = known().map(|candidate| (candidate.gamma, candidate.loss.mean));

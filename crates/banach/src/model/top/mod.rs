@@ -161,12 +161,13 @@ impl DualModel<'_> {
         let mut entry = |monomial: &Monomial| {
             let exponents: Vec<usize> = monomial.factors().iter().map(|&(_, exponent)| exponent).collect();
             let (places, degree) = (tree.places(monomial), monomial.degree());
-            let Value { u, width, .. } = if degree <= tree.highest() && self.kernel.unscaled_coefficient(&exponents) > 0.0 {
-                tree.product(&places, &mut z);
-                tree.value(&z, degree)
-            } else {
-                Value { u: 0.0, width: 0.0, divisor: 1.0 }
-            };
+            let Value { u, width, .. } =
+                if degree <= tree.highest() && self.kernel.unscaled_coefficient(&exponents) > 0.0 {
+                    tree.product(&places, &mut z);
+                    tree.value(&z, degree)
+                } else {
+                    Value { u: 0.0, width: 0.0, divisor: 1.0 }
+                };
             self.entry(&tree, Candidate { monomial: monomial.clone(), u, width })
         };
         Ok(monomials.iter().map(&mut entry).collect())

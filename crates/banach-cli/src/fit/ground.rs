@@ -1,0 +1,196 @@
+//! What models are fitted to: the table as it was read, what is to be predicted, and the way to a solution.
+
+use std::{path::Path, sync::Arc};
+
+use banach::{
+    DualModel, DualProblem, FeatureMatrix, Folds, Memory, Newton, Plan, Planner, QForm, Shape, Solution, Status,
+    Stopping,
+    kernel::{KernelSpec, TensorKernel, cardinality},
+};
+use banach_io::{Dataset, Standardization};
+
+use super::{
+    args::{Columns, Model, Running},
+    read, resolve,
+    resolve::Goal,
+    result::{self, Categorical, Class, Data, Imputed, Route, RouteCost, Variable},
+};
+
+pub(crate) struct Ground {
+    pub data: Dataset,
+    pub goal: Goal,
+    pub standardization: Option<Standardization>,
+    pub kernel_spec: KernelSpec,
+    pub kernel: Arc<dyn TensorKernel>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// What the table leaves.
+    memory: Memory,
+}
+
+impl Ground {
+    /// Reads the table and standardises it. A wrong parameter of the kernel does not cost the reading.
+    pub(crate) fn read(path: &Path, columns: &Columns, model: &Model, memory: Memory) -> anyhow::Result<Self> {
+        let kernel_spec = resolve::kernel(model)?;
+        let kernel = kernel_spec.build()?;
+        let mut data = read::read(path, columns, memory)?;
+        // The table stays; constant columns keep their place in memory.
+        let memory = Memory::limit(memory.bytes().saturating_sub(data.table.bytes() as u64));
+        let goal = Goal::new(&data, model)?;
+        let mut notes = read::notes(&data);
+        let standardization = (!columns.no_standardize).then(|| data.table.standardize());
+        notes.extend(standardization.iter().flat_map(read::standardized));
+        anyhow::ensure!(!data.table.names().is_empty(), "every column beside the target is constant; name others");
+        Ok(Self { data, goal, standardization, kernel_spec, kernel, notes, memory })
+    }
+
+    pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'_>, banach::Error> {
+        read::matrix(&self.data.table)
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.data.table.rows()
+    }
+
+    /// The route to so many fits of every function.
+    pub(crate) fn plan(
+        &self,
+        x: &FeatureMatrix<'_>,
+        model: &Model,
+        running: &Running,
+        fits: usize,
+    ) -> Result<Plan, banach::Error> {
+        let planner = Planner {
+            memory: self.memory,
+            scale: model.monomials,
+            problems: self.goal.functions.len() * fits,
+            route: running.route,
+            ..Planner::default()
+        };
+        planner.plan(Shape::from(x), self.kernel.clone(), model.p)
+    }
+
+    /// The solver, to which is left what the form does not take.
+    pub(crate) fn solver(&self, plan: &Plan, running: &Running) -> Newton {
+        let stopping = Stopping { tolerance: running.tolerance, max_iterations: running.max_iterations };
+        Newton { stopping, memory: Memory::limit(self.memory.bytes().saturating_sub(plan.cost().bytes)) }
+    }
+
+    /// The problem of every function.
+    pub(crate) fn problems<'a>(
+        &'a self,
+        form: &'a dyn QForm,
+        model: &Model,
+        gamma: f64,
+    ) -> Result<Vec<DualProblem<'a>>, banach::Error> {
+        let problem = |function: &'a resolve::Function| {
+            let problem = DualProblem::new(form, &*self.goal.loss, &function.y, gamma)?;
+            if model.no_intercept { Ok(problem) } else { problem.with_intercept() }
+        };
+        self.goal.functions.iter().map(problem).collect()
+    }
+
+    /// Random folds, with every class spread evenly.
+    pub(crate) fn folds(&self, count: usize, seed: u64) -> Result<Folds, banach::Error> {
+        match self.goal.strata() {
+            Some(labels) => Folds::stratified(&labels, count, seed),
+            None => Folds::shuffled(self.rows(), count, seed),
+        }
+    }
+
+    /// What a function is made of.
+    pub(crate) fn described<'a>(
+        &self,
+        x: &'a FeatureMatrix<'_>,
+        model: &Model,
+        problem: &DualProblem<'_>,
+        solution: &Solution,
+    ) -> Result<DualModel<'a>, banach::Error> {
+        let described = DualModel::new(x.view(), self.kernel.clone(), model.p, &solution.alpha)?
+            .with_scale(model.monomials)
+            .with_omega(&solution.omega)?;
+        match problem.radius(&solution.certificate).filter(|radius| radius.is_finite()) {
+            Some(radius) => described.with_radius(radius),
+            None => Ok(described),
+        }
+    }
+
+    /// What was read.
+    pub(crate) fn data(&self) -> Data {
+        let Self { data, standardization, .. } = self;
+        let standardization = standardization.as_ref();
+        let variable = |(at, name): (usize, &String)| Variable {
+            name: name.clone(),
+            mean: standardization.map_or(0.0, |done| done.means[at]),
+            deviation: standardization.map_or(1.0, |done| done.deviations[at]),
+        };
+        let classes = self.goal.classes.as_ref().map(|classes| {
+            let labels = classes.labels.iter().cloned().zip(classes.counts());
+            labels.map(|(label, rows)| Class { label, rows }).collect()
+        });
+        Data {
+            file: data.file.clone(),
+            rows: data.table.rows(),
+            columns: data.columns,
+            target: data.target.name().to_owned(),
+            task: if classes.is_some() { "classification" } else { "regression" },
+            classes,
+            variables: data.table.names().iter().enumerate().map(variable).collect(),
+            standardized: standardization.is_some(),
+            centred: standardization.is_some_and(|done| done.centred),
+            sparse: data.table.is_sparse(),
+            imputed: data
+                .fills
+                .iter()
+                .map(|fill| Imputed { column: fill.column.clone(), value: fill.value, rows: fill.count })
+                .collect(),
+            dropped: data.dropped,
+            categorical: { data.encodings.iter() }
+                .map(|column| Categorical { column: column.column.clone(), labels: column.labels.clone() })
+                .collect(),
+            constant: standardization.map_or_else(Vec::new, |done| done.constant.clone()),
+        }
+    }
+
+    /// The model as it was asked for, with the gamma that was chosen if it is one.
+    pub(crate) fn model(&self, model: &Model, gamma: Option<f64>) -> result::Model {
+        let (kernel, variables) = (&*self.kernel, self.data.table.names().len());
+        result::Model {
+            kernel: kernel.name(),
+            min_degree: kernel.degrees().0,
+            max_degree: kernel.degrees().1,
+            features: cardinality(kernel, variables).and_then(|count| count.to_string().parse().ok()),
+            monomials: model.monomials.name(),
+            p: model.p.p(),
+            q: model.p.q(),
+            loss: self.goal.loss.name(),
+            gamma,
+            intercept: !model.no_intercept,
+        }
+    }
+}
+
+/// What was planned; with the whole table where it was asked for.
+pub(crate) fn route(plan: &Plan, explain: bool) -> Route {
+    let candidate = |candidate: &banach::RoutePlan| {
+        let cost = candidate.outcome.as_ref().ok();
+        RouteCost {
+            route: candidate.route.name(),
+            seconds: cost.map(|cost| cost.total),
+            bytes: cost.map(|cost| cost.bytes),
+            refused: candidate.outcome.as_ref().err().map(ToString::to_string),
+        }
+    };
+    Route {
+        chosen: plan.chosen().name(),
+        candidates: plan.routes().iter().map(candidate).collect(),
+        table: explain.then(|| plan.explain()),
+    }
+}
+
+/// The end that is farthest from convergence.
+pub(crate) fn worst<'a>(solutions: impl IntoIterator<Item = &'a Solution> + Clone) -> Status {
+    let met = |status: &Status| solutions.clone().into_iter().any(|solution| solution.status == *status);
+    let order = [Status::Interrupted, Status::IterationLimit, Status::Stalled];
+    order.into_iter().find(met).unwrap_or(Status::Converged)
+}

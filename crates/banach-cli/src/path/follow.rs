@@ -1,0 +1,79 @@
+//! Which monomials a path is told by, and their weights along it.
+
+use std::collections::HashMap;
+
+use banach::{
+    DualModel, DualProblem, FeatureMatrix,
+    kernel::Monomial,
+    model::{Budget, TopMonomial},
+};
+
+use super::{Fit, Function, Growth, args::Path};
+use crate::fit::{ground::Ground, result::factors};
+
+/// Every function along its path.
+pub(super) fn functions(
+    what: &Path,
+    ground: &Ground,
+    x: &FeatureMatrix<'_>,
+    (problems, paths): (&[DualProblem<'_>], &[banach::Path]),
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<Function>> {
+    let of_each = ground.goal.functions.iter().zip(problems).zip(paths);
+    let function = |((function, problem), path): ((&_, &DualProblem<'_>), &banach::Path)| {
+        let models = path.gammas.iter().zip(&path.solutions).map(|(gamma, solution)| {
+            let problem = problem.with_gamma(*gamma)?;
+            ground.described(x, &what.model, &problem, solution)
+        });
+        let models: Vec<DualModel<'_>> = models.collect::<Result<_, _>>()?;
+        let monomials = match growths(&models, what.grid.top, ground.data.table.names()) {
+            Ok(monomials) => monomials,
+            Err(error) => {
+                notes.push(format!("no monomials: {error}"));
+                Vec::new()
+            }
+        };
+        let class: &crate::fit::resolve::Function = function;
+        Ok(Function { class: class.class.clone(), fits: fits(path), monomials })
+    };
+    of_each.map(function).collect()
+}
+
+fn fits(path: &banach::Path) -> Vec<Fit> {
+    let fit = |(gamma, solution): (&f64, &banach::Solution)| Fit {
+        gamma: *gamma,
+        status: solution.status.name(),
+        certificate: solution.certificate.into(),
+        iterations: solution.iterations,
+        passes: solution.passes,
+        intercept: solution.intercept,
+        norm: solution.alpha.iter().zip(&solution.omega).map(|(alpha, omega)| alpha * omega).sum(),
+    };
+    path.gammas.iter().zip(&path.solutions).map(fit).collect()
+}
+
+/// The monomials with the largest share of the norm at any gamma.
+fn growths(models: &[DualModel<'_>], count: usize, names: &[String]) -> Result<Vec<Growth>, banach::Error> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let mut largest: HashMap<Monomial, f64> = HashMap::new();
+    for model in models {
+        for TopMonomial { monomial, share, .. } in model.top_monomials(count, Budget::default())?.entries {
+            let known = largest.entry(monomial).or_default();
+            *known = known.max(share.unwrap_or(0.0));
+        }
+    }
+    let mut ranked: Vec<(Monomial, f64)> = largest.into_iter().collect();
+    ranked.sort_by(|(a, first), (b, second)| second.total_cmp(first).then_with(|| a.factors().cmp(b.factors())));
+    let followed: Vec<Monomial> = ranked.into_iter().take(count).map(|(monomial, _)| monomial).collect();
+    let along: Vec<Vec<TopMonomial>> =
+        models.iter().map(|model| model.entries_of(&followed)).collect::<Result<_, _>>()?;
+    let growth = |(at, monomial): (usize, &Monomial)| Growth {
+        monomial: monomial.with_names(names),
+        factors: factors(monomial, names),
+        weights: along.iter().map(|entries| entries[at].weight).collect(),
+        coefficients: along.iter().map(|entries| entries[at].coefficient).collect(),
+    };
+    Ok(followed.iter().enumerate().map(growth).collect())
+}

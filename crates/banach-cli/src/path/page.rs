@@ -1,0 +1,43 @@
+//! A page on a path: a picture of the coefficients, one of the held-out loss, and the numbers. It needs no other file.
+
+use std::path::Path;
+
+use anyhow::Context;
+use minijinja::{Value, context, value::Serde};
+
+use super::{Followed, Function};
+use crate::{
+    args::Common,
+    files::write_file,
+    fit::report::{
+        chart::{Axis, Chart, Line},
+        environment, gammas, safe,
+    },
+};
+
+pub(super) fn write(path: &Path, followed: &Followed, common: &Common) -> anyhow::Result<()> {
+    let mut environment = environment()?;
+    environment.add_template("path.html", include_str!("page.html")).context("the template of the path")?;
+    let template = environment.get_template("path.html").context("the template of the path")?;
+    let charts: Vec<Value> =
+        followed.functions.iter().map(|function| safe(&coefficients(function, &followed.gammas))).collect();
+    let loss = followed.validation.as_ref().map(|validation| safe(&gammas(validation)));
+    let page = template.render(context! { path => Serde(followed), charts, loss }).context("rendering the path")?;
+    write_file(path, page, common)
+}
+
+fn coefficients(function: &Function, gammas: &[f64]) -> Chart {
+    let x = Axis::logarithmic("gamma", gammas.iter().copied());
+    let all = function.monomials.iter().flat_map(|growth| &growth.coefficients);
+    let y = Axis::linear("coefficient", all.copied().chain([0.0]));
+    let mut chart = Chart::new("Coefficients of the largest monomials along gamma", x, y);
+    let line = |growth: &super::Growth| Line {
+        label: growth.monomial.clone(),
+        points: gammas.iter().copied().zip(growth.coefficients.iter().copied()).collect(),
+        errors: Vec::new(),
+    };
+    // The lines may be anywhere.
+    chart.legend = false;
+    chart.lines = function.monomials.iter().map(line).collect();
+    chart
+}

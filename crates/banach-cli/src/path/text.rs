@@ -1,0 +1,63 @@
+//! A path for people to read.
+
+use super::{Fit, Followed, Function, Growth, args::Path};
+use crate::{
+    fit::text::{data, model, route, scaling, significant, with_error},
+    report::{Cell, Table},
+};
+
+pub(super) fn text(followed: &Followed, what: &Path) -> String {
+    let gammas = &followed.gammas;
+    let grid = format!("gamma = {} to {}", significant(gammas[0]), significant(gammas[gammas.len() - 1]));
+    let mut lines = vec![data(&followed.data), model(&followed.model, what.model.p, &grid), route(&followed.route)];
+    lines.extend(followed.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(followed.route.table.iter().map(|table| format!("\n{table}")));
+    for function in &followed.functions {
+        lines.push(format!("\n{}", table(function, followed).trim_end()));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn table(function: &Function, followed: &Followed) -> String {
+    let validation = followed.validation.as_ref();
+    let mut header = vec![String::new(), "gamma".to_owned()];
+    header.extend(validation.map(|found| if found.metric == "r2" { "R^2" } else { "accuracy" }.to_owned()));
+    header.extend(["||w||_p^p", "gap"].map(str::to_owned));
+    header.extend(function.monomials.iter().map(|growth| growth.monomial.clone()));
+    let row = |(at, fit): (usize, &Fit)| {
+        let best = validation.is_some_and(|found| found.chosen == Some(at));
+        let mut row = vec![if best { ">" } else { "" }.to_owned(), significant(fit.gamma)];
+        row.extend(validation.map(|found| {
+            let score = found.candidates[at].score;
+            score.map_or(String::new(), |score| with_error(score, |value| format!("{value:.4}")))
+        }));
+        let end = if fit.status == "converged" { "" } else { " NOT CONVERGED" };
+        row.extend([significant(fit.norm), format!("{:.1e}{end}", fit.certificate.relative_gap)]);
+        row.extend(function.monomials.iter().map(|growth: &Growth| significant(growth.coefficients[at])));
+        row.into_iter().map(Cell::from).collect()
+    };
+    let mut notes = Vec::new();
+    if let Some(stands) = scaling(followed.data.standardized, followed.data.centred) {
+        notes.push(format!("Coefficients are those of standardised variables, {stands}."));
+    }
+    let several = followed.functions.len() > 1;
+    Table {
+        title: match &function.class {
+            Some(class) if several => format!("Path of class {class:?}"),
+            _ => "Path".to_owned(),
+        },
+        setting: match validation {
+            Some(found) => {
+                format!(
+                    "Coefficients along gamma; score on held-out samples, {} folds. > the best loss there.",
+                    found.folds
+                )
+            }
+            None => "Coefficients along gamma.".to_owned(),
+        },
+        header,
+        rows: function.fits.iter().enumerate().map(row).collect(),
+        notes,
+    }
+    .text()
+}

@@ -1,0 +1,108 @@
+//! `banach predict --explain`: what a prediction is made of.
+
+use anyhow::ensure;
+use banach::{
+    FeatureMatrix,
+    model::{Budget, ExplicitModel},
+};
+use banach_io::{Fitted, Label, SavedModel};
+use serde::Serialize;
+
+use crate::fit::text::significant;
+
+/// Monomials of a function that are looked at.
+const KNOWN: usize = 50;
+/// Of these, so many are named for a sample.
+const NAMED: usize = 3;
+
+/// The values of one function, sample by sample, as sums: the constant, a few monomials and all the others.
+#[derive(Debug, Serialize)]
+pub(super) struct Explanation {
+    /// The class that the function is positive for.
+    class: Option<Label>,
+    /// The value where every variable is 0, which is its mean if the variables were centred.
+    constant: f64,
+    rows: Vec<Reasons>,
+}
+
+#[derive(Debug, Serialize)]
+struct Reasons {
+    /// The largest in modulus first.
+    contributions: Vec<Contribution>,
+    others: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Contribution {
+    monomial: String,
+    value: f64,
+}
+
+/// Every function.
+pub(super) fn explain(
+    model: &SavedModel<'_>,
+    fitted: &Fitted,
+    x: &FeatureMatrix<'_>,
+) -> anyhow::Result<Vec<Explanation>> {
+    let kernel = model.spec.kernel.build()?;
+    ensure!(
+        !kernel.normalized(),
+        "--explain: with a normalised kernel a prediction is no sum of monomials; `banach features` has what the model is made of"
+    );
+    let nothing = FeatureMatrix::from_columns(1, x.features(), vec![0.0; x.features()])?;
+    let (constants, values) = (fitted.decisions(&nothing)?, fitted.decisions(x)?);
+    let functions = constants.into_iter().zip(values.chunks(x.samples())).enumerate();
+    functions.map(|(at, (constant, values))| function(model, at, constant, values, x)).collect()
+}
+
+fn function(
+    model: &SavedModel<'_>,
+    function: usize,
+    constant: f64,
+    values: &[f64],
+    x: &FeatureMatrix<'_>,
+) -> anyhow::Result<Explanation> {
+    let names = model.variable_names();
+    let top = model.function(function)?.top_monomials(KNOWN, Budget::default())?;
+    // A monomial without variables is part of the constant.
+    let known: Vec<_> = top.entries.into_iter().filter(|entry| entry.monomial.degree() > 0).collect();
+    let mut contributions = Vec::with_capacity(known.len());
+    for entry in &known {
+        contributions.push(ExplicitModel::new(0.0, vec![(entry.monomial.clone(), entry.coefficient)])?.predict(x)?);
+    }
+    let reasons = |(row, value): (usize, &f64)| {
+        let contribution = |at: usize| contributions[at][row];
+        let mut order: Vec<usize> = (0..known.len()).filter(|at| contribution(*at) != 0.0).collect();
+        order.sort_by(|&a, &b| contribution(b).abs().total_cmp(&contribution(a).abs()));
+        let named = order.iter().take(NAMED);
+        let others = value - constant - named.clone().map(|at| contribution(*at)).sum::<f64>();
+        let one =
+            |&at: &usize| Contribution { monomial: known[at].monomial.with_names(&names), value: contribution(at) };
+        Reasons { contributions: named.map(one).collect(), others }
+    };
+    let rows = values.iter().enumerate().map(reasons).collect();
+    Ok(Explanation { class: model.class(function).cloned(), constant, rows })
+}
+
+impl Explanation {
+    /// Its column in a table, beside those of other functions.
+    pub(super) fn header(&self, functions: usize) -> String {
+        match &self.class {
+            Some(class) if functions > 1 => format!("because_{class}"),
+            _ => "because".to_owned(),
+        }
+    }
+
+    /// The sum for one sample, for people.
+    pub(super) fn because(&self, row: usize) -> String {
+        let Reasons { contributions, others } = &self.rows[row];
+        let mut terms = vec![format!("{} constant", significant(self.constant))];
+        terms.extend(contributions.iter().map(|one| format!("{} {}", signed(one.value), one.monomial)));
+        terms.push(format!("{} others", signed(*others)));
+        terms.join("; ")
+    }
+}
+
+fn signed(value: f64) -> String {
+    format!("{}{}", if value < 0.0 { "-" } else { "+" }, significant(value.abs()))
+}
