@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 /// A folder for results.
 pub(crate) struct Folder(PathBuf);
@@ -27,6 +27,13 @@ impl Folder {
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
     replace(path, contents.as_ref())?;
     eprintln!("wrote {}", path.display());
+    Ok(())
+}
+
+/// Refuses to write over a file that is being read.
+pub(crate) fn ensure_other(output: &Path, read: &[&Path]) -> anyhow::Result<()> {
+    let same = |path: &&Path| matches!((output.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    ensure!(!read.iter().any(same), "-o {}: that is the file to be read; name another", output.display());
     Ok(())
 }
 

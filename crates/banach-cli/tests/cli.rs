@@ -333,3 +333,32 @@ fn documented_files_are_read() {
     }
     assert!(commands >= 5, "found only {commands} commands");
 }
+
+#[test]
+fn a_cause_is_said_once() {
+    let run = banach(&["fit", "no-such-file.csv", "--target", "y"]);
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(text(&run.stderr).matches("No such file").count(), 1, "{}", text(&run.stderr));
+}
+
+#[test]
+fn files_that_are_read_are_not_written_over() {
+    let here = folder("own-files");
+    std::fs::create_dir_all(&here).expect("a folder");
+    let name = |file: &str| here.join(file).to_str().expect("a plain path").to_owned();
+    let (data, model, other) = (name("data.csv"), name("data.banach"), name("./data.csv"));
+    std::fs::write(&data, "a;y\n1;2\n2;3\n4;4\n").expect("written");
+    let fit = |output: &str| banach(&["fit", &data, "--delimiter", ";", "--target", "y", "--gamma", "1", "-o", output]);
+    assert!(fit(&model).status.success());
+    for run in [
+        fit(&other),
+        banach(&["predict", &model, &data, "--delimiter", ";", "-o", &data]),
+        banach(&["predict", &model, &data, "--delimiter", ";", "-o", &model]),
+    ] {
+        assert_eq!(run.status.code(), Some(2));
+        assert!(text(&run.stderr).contains("name another"), "{}", text(&run.stderr));
+    }
+    assert!(read(&here, "data.csv").starts_with("a;y"));
+    let run = banach(&["fit", &data, "--target", "y"]);
+    assert!(text(&run.stderr).contains("--delimiter"), "{}", text(&run.stderr));
+}

@@ -38,7 +38,7 @@ pub(crate) fn fit(fit: &Fit, command: &str) -> anyhow::Result<u8> {
     let memory = fit.running.memory_limit.map_or_else(Memory::available, Memory::limit);
     let kernel_spec = resolve::kernel(&fit.model)?;
     let kernel = kernel_spec.build()?;
-    fit.output.as_deref().map(save::check).transpose()?;
+    fit.output.as_deref().map(|path| save::check(path, &fit.data)).transpose()?;
     let mut data = read::read(fit, memory)?;
     // The table stays; constant columns keep their place in memory.
     let memory = Memory::limit(memory.bytes().saturating_sub(data.table.bytes() as u64));

@@ -9,7 +9,8 @@ use banach_io::{Label, ModelSpec, Observed, Provenance, SavedModel};
 use super::describe::Described;
 
 /// A wrong name does not cost the fit.
-pub(super) fn check(path: &Path) -> anyhow::Result<()> {
+pub(super) fn check(path: &Path, data: &Path) -> anyhow::Result<()> {
+    crate::files::ensure_other(path, &[data])?;
     ensure!(!path.is_dir(), "-o {}: it is a folder; name a file in it", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     ensure!(folder.is_dir(), "-o {}: there is no folder {}", path.display(), folder.display());

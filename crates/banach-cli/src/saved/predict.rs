@@ -46,6 +46,7 @@ struct Probability {
 
 pub(crate) fn predict(what: &Predict) -> anyhow::Result<()> {
     let memory = what.memory_limit.map_or_else(Memory::available, Memory::limit);
+    what.output.as_deref().map(|path| files::ensure_other(path, &[&what.model, &what.data])).transpose()?;
     let model = SavedModel::read(&what.model)?;
     let data = read(what, &model, memory)?;
     let ignored = ignored(&model, &data);
