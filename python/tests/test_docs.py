@@ -11,6 +11,18 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "docs/index.md", "docs/choosing.md", "docs/python.md"]
 
 
+def prose(page: Path) -> str:
+    """A page without its code."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^    .*$", "", re.sub(r"`[^`]*`", "", text), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", sorted(path.relative_to(ROOT) for path in ROOT.glob("docs/**/*.md")), ids=str)
+def test_no_inner_product_is_taken_for_a_tag(page):
+    # A browser shows nothing of <w, x> where it is not code.
+    assert re.findall(r"<[A-Za-z/][^>]*>", prose(ROOT / page)) == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_snippet_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use crate::args::Common;
 
@@ -37,6 +37,18 @@ impl<'a> Folder<'a> {
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>, common: &Common) -> anyhow::Result<()> {
     replace(path, contents.as_ref())?;
     common.say(format_args!("wrote {}", path.display()));
+    Ok(())
+}
+
+/// Refuses the name of a file that cannot be written, or that is read, before it costs the work. `option` is where it was given.
+pub(crate) fn check_output(option: &str, output: Option<&Path>, read: &[&Path]) -> anyhow::Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    let name = output.display();
+    let same = |path: &&Path| matches!((output.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    ensure!(!read.iter().any(same), "{option} {name}: that is the file to be read; name another");
+    ensure!(!output.is_dir(), "{option} {name}: it is a folder; name a file in it");
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    ensure!(folder.is_dir(), "{option} {name}: there is no folder {}", folder.display());
     Ok(())
 }
 

@@ -43,6 +43,12 @@ fn typed(arguments: &[OsString]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// What went wrong and why; a cause that a message already ends with is not said twice.
+fn message(error: &anyhow::Error) -> String {
+    let add = |said: String, cause: String| if said.ends_with(&cause) { said } else { format!("{said}: {cause}") };
+    error.chain().skip(1).map(ToString::to_string).fold(error.to_string(), add)
+}
+
 /// Says what went wrong and picks the exit code.
 fn report(error: &anyhow::Error) -> u8 {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
@@ -55,7 +61,7 @@ fn report(error: &anyhow::Error) -> u8 {
         // The reader has seen enough.
         return 0;
     }
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", message(error));
     match error.downcast_ref::<banach_experiments::Error>() {
         Some(banach_experiments::Error::NoReference { .. } | banach_experiments::Error::Stopped) => 1,
         _ => 2,

@@ -339,5 +339,11 @@ fn suggestion(near: &[String], names: &[String]) -> String {
         return format!("did you mean {}?", quoted(near).replace(", ", " or "));
     }
     let more = if names.len() > SHOWN { format!(", ... ({} columns)", names.len()) } else { String::new() };
-    format!("its columns are {}{more}", quoted(&names[..names.len().min(SHOWN)]))
+    let delimiter = match names {
+        [one] if one.contains([';', '\t', '|', ',']) => {
+            "; if that is several, name what separates them with --delimiter"
+        }
+        _ => "",
+    };
+    format!("its columns are {}{more}{delimiter}", quoted(&names[..names.len().min(SHOWN)]))
 }

@@ -117,3 +117,8 @@ pub struct SolverSnippets;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rust.md")]
 pub struct RustSnippets;
+
+/// The snippets of the guide to extending the library, executed as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/extending.md")]
+pub struct ExtendingSnippets;

@@ -22,7 +22,7 @@ use self::{
     result::Fitted,
     validate::Validation,
 };
-use crate::{args::Common, print};
+use crate::{args::Common, files, print};
 
 /// The values of gamma that are tried.
 pub(crate) const GAMMAS: usize = 20;
@@ -31,7 +31,8 @@ pub(crate) const GAMMAS: usize = 20;
 const FOLDS: usize = 5;
 
 pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u8> {
-    fit.output.as_deref().map(save::check).transpose()?;
+    files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
+    files::check_output("--report", fit.tables.report.as_deref(), &[&fit.data])?;
     let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.memory())?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;
@@ -52,7 +53,7 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         run.save(path, gamma, plan.chosen(), &problems, &solutions)?;
     }
     let functions = run.functions(&problems, &solutions, &histories, &mut notes)?;
-    let worst = worst(&solutions);
+    let worst = worst(solutions.iter());
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),

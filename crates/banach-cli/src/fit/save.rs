@@ -2,19 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::ensure;
 use banach::{DualProblem, Route, Solution, SolverChoice};
 use banach_io::{Label, ModelSpec, Observed, Provenance, SavedModel};
 
 use super::Run;
-
-/// A wrong name does not cost the fit.
-pub(super) fn check(path: &Path) -> anyhow::Result<()> {
-    ensure!(!path.is_dir(), "-o {}: it is a folder; name a file in it", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    ensure!(folder.is_dir(), "-o {}: there is no folder {}", path.display(), folder.display());
-    Ok(())
-}
 
 impl Run<'_> {
     pub(super) fn save(

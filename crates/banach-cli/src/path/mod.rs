@@ -11,6 +11,7 @@ use serde::Serialize;
 use self::args::Path;
 use crate::{
     args::Common,
+    files,
     fit::{
         ground::{self, Ground, worst},
         interrupt::{self, Phase},
@@ -68,6 +69,7 @@ pub(crate) struct Growth {
 }
 
 pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Result<u8> {
+    files::check_output("--report", what.grid.report.as_deref(), &[&what.data])?;
     let mut ground = Ground::read(&what.data, &what.columns, &what.model, common.memory())?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;

@@ -52,6 +52,7 @@ struct Probability {
 
 pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
     let memory = common.memory();
+    files::check_output("-o", what.output.as_deref(), &[&what.model, &what.data])?;
     let model = open(&what.model, memory)?;
     let data = read(what, &model, memory)?;
     let ignored = ignored(&model, &data);
