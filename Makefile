@@ -10,8 +10,8 @@ PYTHON ?= python3
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
 
-demo: ## build in release mode; a model of a file; Tables 1 and 2 of the paper at full size, Figure 1 at small size, into out/
-	$(CARGO) run --release --locked -- fit examples/trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --select 4
+demo: ## build in release mode; real data to a table and a page; Tables 1 and 2 of the paper, Figure 1 at small size; into out/
+	$(CARGO) run --release --locked -- demo --out out/demo
 	$(CARGO) run --release --locked -- reproduce table1 --no-baselines --repeats 2 --out out
 	$(CARGO) run --release --locked -- reproduce figure1 --quick --out out
 	$(CARGO) run --release --locked -- reproduce table2 --repeats 2 --out out
