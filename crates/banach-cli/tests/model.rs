@@ -250,6 +250,24 @@ fn explained_predictions_add_up() {
     assert!(table.starts_with("prediction,\"because_g\"\"0\",\"because_g\"\"1\",\"because_g\"\"2\"\n"), "{table}");
 }
 
+/// A missing value is refused, or is the mean of the samples that the model was fitted to.
+#[test]
+fn missing_values_are_filled_in_with_the_means_of_the_training_data() {
+    let (model, fitted) = trial("fill");
+    let variable = fitted["data"]["variables"].as_array().expect("a list").iter().find(|of| of["name"] == "dose");
+    let mean = variable.expect("a variable")["mean"].as_f64().expect("a number");
+    let gap = file("fill-gap.csv", "age,pulse,dose\n50,1000000.5,NA\n30,1000000.1,2\n");
+    let full = file("fill-full.csv", format!("age,pulse,dose\n50,1000000.5,{mean:?}\n30,1000000.1,2\n"));
+    assert!(refused(2, &["predict", &model, &gap]).contains("--impute mean"));
+    let run = banach(&["predict", &model, &gap, "--impute", "mean"]);
+    assert_eq!(text(&run.stdout), printed(&["predict", &model, &full]));
+    assert!(text(&run.stderr).contains("\"dose\": 1 missing, filled in with"), "{}", text(&run.stderr));
+    let plain = path("fill-plain.banach");
+    let data = file("fill-plain.csv", csv(&rows(2), &[1, 2, 5]));
+    printed(&["fit", &data, "--target", "effect", "--gamma", "1", "--no-standardize", "-q", "-o", &plain]);
+    assert!(refused(2, &["predict", &plain, &gap, "--impute", "mean"]).contains("knows no means"));
+}
+
 #[test]
 fn a_model_larger_than_the_memory_is_refused() {
     let (model, _) = trial("memory");

@@ -339,11 +339,17 @@ impl<'a> Assembly<'a> {
 
     fn refuse_missing(&self) -> Result<(), Error> {
         let Some((row, place, value)) = &self.missing else { return Ok(()) };
-        if self.request.impute.is_some() {
+        let model = self.request.model.as_ref();
+        if self.request.impute.is_some() && model.is_none_or(|model| model.means.is_some()) {
             return Ok(());
         }
-        if self.request.model.is_some() {
-            let instead = "a model needs every value; fill it in, or leave the row out";
+        if let Some(model) = model {
+            let instead = match model.means {
+                Some(_) => {
+                    "--impute mean fills in the mean of the data that the model was fitted to; or leave the row out"
+                }
+                None => "a model needs every value, and this one knows no means; fill it in, or leave the row out",
+            };
             return Err(self.unfit(*row, *place, format!("the value is missing ({value:?})"), instead));
         }
         let mut counts: Vec<usize> = self
@@ -490,13 +496,16 @@ impl<'a> Assembly<'a> {
     fn fill(&mut self, names: &[String]) -> Result<Vec<Fill>, Error> {
         let mut fills = Vec::new();
         let Some(impute) = self.request.impute.filter(|_| self.missing.is_some()) else { return Ok(fills) };
-        for (name, column) in names.iter().zip(self.values.chunks_mut(self.rows)) {
+        for (place, (name, column)) in names.iter().zip(self.values.chunks_mut(self.rows)).enumerate() {
             let count = column.iter().filter(|x| x.is_nan()).count();
             if count == 0 {
                 continue;
             }
-            let mut present: Vec<f64> = column.iter().copied().filter(|x| !x.is_nan()).collect();
-            let Some(value) = impute.value(&mut present) else {
+            let value = match &self.request.model {
+                Some(model) => model.mean(place, name),
+                None => impute.value(&mut column.iter().copied().filter(|x| !x.is_nan()).collect::<Vec<f64>>()),
+            };
+            let Some(value) = value else {
                 return Err(Error::AllMissing { file: self.file.to_owned(), column: name.clone() });
             };
             column.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = value);

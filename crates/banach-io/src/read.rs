@@ -26,7 +26,7 @@ use crate::{Error, Table, Target};
 pub const STANDARD_INPUT: &str = "-";
 
 /// What to read of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The column to predict: its name, or its number from 1 where no column has that name. Formats with a target of
     /// their own need none.
@@ -53,7 +53,7 @@ pub struct Request {
 }
 
 /// What a model knows of the columns that it was fitted to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelColumns {
     /// The names of its variables, each of which must be there; all columns of a file if empty.
     pub names: Vec<String>,
@@ -61,12 +61,23 @@ pub struct ModelColumns {
     pub encodings: Vec<Encoding>,
     /// Whether the first column of svmlight has the index 0.
     pub zero_based: bool,
+    /// The means of its variables, with which [`Impute::Mean`] fills in; none if they are not known.
+    pub means: Option<Vec<f64>>,
+}
+
+impl ModelColumns {
+    /// The mean of a column of new samples: by its name, or by its place where the model has no names.
+    pub(crate) fn mean(&self, place: usize, name: &str) -> Option<f64> {
+        let own = |own: &String| own == name || own.trim() == name;
+        let variable = if self.names.is_empty() { Some(place) } else { self.names.iter().position(own) };
+        self.means.as_ref()?.get(variable?).copied()
+    }
 }
 
 /// What to do about missing values. Rows without a target are left out in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Impute {
-    /// Fill in the mean of the column.
+    /// Fill in the mean of the column; for new samples of a model that of the samples it was fitted to.
     Mean,
     /// Fill in its median.
     Median,

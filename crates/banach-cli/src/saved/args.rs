@@ -29,6 +29,9 @@ pub(crate) struct Predict {
     /// Add the probability of every class, for models with the logistic loss.
     #[arg(long)]
     pub proba: bool,
+    /// Fill in missing values, which are refused otherwise: the mean of the column in the data that the model was fitted to.
+    #[arg(long, value_name = "HOW", value_parser = ["mean"])]
+    pub impute: Option<String>,
     /// The character between fields; a comma, or a tab for files named .tsv or .tab.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Dataset, Fitted, Format, Label, Request, SavedModel, Standardization, Values};
+use banach_io::{Dataset, Fitted, Format, Impute, Label, Request, SavedModel, Standardization, Values};
 use serde::Serialize;
 
 use super::{
@@ -60,6 +60,10 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
         common.say(format_args!("note: columns that the model does not use: {}", list(&names)));
     }
+    for fill in &data.fills {
+        common
+            .say(format_args!("note: column {:?}: {} missing, filled in with {}", fill.column, fill.count, fill.value));
+    }
     let (file, x) = (data.file.clone(), matrix(&model, data, memory)?);
     let fitted = model.restore(memory)?;
     let predicted = Predicted {
@@ -87,6 +91,7 @@ fn read(what: &Predict, model: &SavedModel<'_>, memory: Memory) -> anyhow::Resul
         format: what.format.map(Format::from),
         delimiter: what.delimiter,
         header: !what.no_header,
+        impute: what.impute.as_ref().map(|_| Impute::Mean),
         memory: memory.bytes(),
         ..Request::of_model(model.columns())
     };

@@ -148,8 +148,13 @@ impl<'a> SavedModel<'a> {
 
     /// How to find the variables in a file of new samples.
     pub fn columns(&self) -> ModelColumns {
-        let names = self.names.clone().unwrap_or_default();
-        ModelColumns { names, encodings: self.encodings.clone(), zero_based: self.zero_based }
+        let done = self.standardization.as_ref().filter(|done| done.centred);
+        ModelColumns {
+            names: self.names.clone().unwrap_or_default(),
+            encodings: self.encodings.clone(),
+            zero_based: self.zero_based,
+            means: done.map(|done| done.means.clone()),
+        }
     }
 
     /// The class that a function is positive for.
