@@ -4,24 +4,28 @@
 
 CARGO ?= cargo
 PYTHON ?= python3
+# How `make demo` and `make install` build; `dev` is what the tests build, with debug assertions.
+PROFILE ?= release
+BANACH := $(CARGO) run --profile $(PROFILE) --locked --
 
 .PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python bench bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
 
-demo: ## build in release mode; real data to a table and a page; Tables 1 and 2 of the paper, Figure 1 at small size; into out/
-	$(CARGO) run --release --locked -- demo --out out/demo
-	$(CARGO) run --release --locked -- reproduce table1 --no-baselines --repeats 2 --out out
-	$(CARGO) run --release --locked -- reproduce figure1 --quick --out out
-	$(CARGO) run --release --locked -- reproduce table2 --repeats 2 --out out
+demo: ## build; real data to a table and a page; Tables 1 and 2 of the paper, Figure 1 at small size; into out/
+	$(BANACH) demo --out out/demo
+	$(BANACH) reproduce table1 --no-baselines --repeats 2 --out out
+	$(BANACH) reproduce figure1 --quick --out out
+	$(BANACH) reproduce table2 --repeats 2 --out out
 
 test: test-rust test-python ## every test
 
 test-rust: ## the tests of the library and of the command
 	$(CARGO) test --workspace --exclude banach-py --locked
 
-test-python: install ## the tests of the Python package, as it is installed
+test-python: ## the tests of the Python package, as it is installed
+	$(MAKE) install PROFILE=dev
 	$(VENV)/bin/python -m pytest --quiet --numprocesses 2
 
 # An environment with the Python package and all that its tests and examples need.
@@ -35,7 +39,7 @@ $(VENV)/installed: python/requirements.txt python/requirements-data.txt
 
 install: $(VENV)/installed ## the Python package and the command, into target/venv
 	rm -f python/banach/_core.*.so
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	MATURIN_PEP517_ARGS="--profile $(PROFILE)" $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
 
 develop: $(VENV)/installed ## the same from the source tree, for work on the package: no installing after a change of Python files
 	. $(VENV)/bin/activate && maturin develop --quiet --locked

@@ -227,6 +227,8 @@ impl<'a> Assembly<'a> {
             self.note_missing(place, row, text);
             return Ok(MISSING);
         }
+        // Programs write truth values in several ways; formats that have them give these.
+        let text = ["true", "false"].into_iter().find(|truth| truth.eq_ignore_ascii_case(text)).unwrap_or(text);
         let dictionary = self.dictionaries.entry(place).or_default();
         if let Some(&known) = dictionary.places.get(text) {
             return Ok(code(known));

@@ -333,6 +333,12 @@ fn a_model_finds_its_columns_by_name() {
 }
 
 #[test]
+fn truth_values_are_the_same_however_they_are_spelt() {
+    let data = Request::new("y").read_from(&b"a,y\nTrue,1\nfalse,2\nTRUE,3\nFalse,4\n"[..], "data.csv").expect("read");
+    assert_eq!((data.table.names(), data.table.column(0)), (&["a=true".to_owned()][..], vec![1.0, 0.0, 1.0, 0.0]));
+}
+
+#[test]
 fn a_model_makes_its_variables_of_labels_again() {
     let training = Request { categorical: vec!["zip".into()], ..Request::new("y") };
     let training = training
