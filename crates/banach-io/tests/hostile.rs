@@ -20,7 +20,7 @@ use parquet::{
 };
 
 fn read(bytes: &[u8], file: &str, memory: u64) -> Result<Dataset, Error> {
-    let target = (!file.ends_with(".svm")).then(|| "1".to_owned());
+    let target = (file != "data.svm").then(|| "1".to_owned());
     Request { target, memory, ..Request::default() }.read_from(bytes, file)
 }
 
