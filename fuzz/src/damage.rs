@@ -16,6 +16,10 @@ const EXTREMES: [u64; 12] = [
     u64::MAX,
 ];
 
+/// Large numbers of seven bits in every byte, as Thrift and Parquet write them.
+const VARINTS: [&[u8]; 3] =
+    [&[0xff, 0xff, 0x03], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &[0xff, 0xff, 0xff, 0xff, 0xff, 0x1f]];
+
 /// Numbers as they are written.
 const WRITTEN: [&str; 10] =
     ["0", "-1", "1e308", "-1e-320", "nan", "inf", "4294967295", "9223372036854775807", "18446744073709551616", "1e999"];
@@ -62,7 +66,7 @@ impl Damage {
 
     fn once(&mut self, bytes: &mut Vec<u8>, files: &[Vec<u8>]) {
         let at = self.place(bytes.len());
-        match self.below(9) {
+        match self.below(10) {
             0 => bytes[at] ^= 1 << self.below(8),
             1 => bytes[at] = self.number() as u8,
             2 => bytes.truncate(at),
@@ -72,8 +76,12 @@ impl Damage {
                 let extreme = EXTREMES[self.below(EXTREMES.len())].wrapping_sub(self.number() % 2);
                 bytes[at..at + size].copy_from_slice(&extreme.to_le_bytes()[..size]);
             }
-            // Another number where one is written.
+            // A large number in the place of a small one.
             5 => {
+                bytes.splice(at..=at, VARINTS[self.below(VARINTS.len())].iter().copied());
+            }
+            // Another number where one is written.
+            6 => {
                 let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|digit| at + digit) else {
                     return;
                 };
@@ -82,14 +90,14 @@ impl Damage {
                 bytes.splice(start..end, WRITTEN[self.below(WRITTEN.len())].bytes());
             }
             // A part of another file, in its place or in between.
-            6 => {
+            7 => {
                 let other = &files[self.below(files.len())];
                 let start = self.below(other.len());
                 let end = start + self.below((other.len() - start).min(256));
                 let gone = if self.number().is_multiple_of(2) { (at + end - start).min(bytes.len()) } else { at };
                 bytes.splice(at..gone, other[start..end].iter().copied());
             }
-            7 => {
+            8 => {
                 let end = at + self.below((bytes.len() - at).min(64));
                 bytes.drain(at..end);
             }
