@@ -21,8 +21,11 @@ const WINDOW: u64 = 1 << 9;
 /// What ends a file, after the length of its table of contents.
 const MAGIC: &[u8; 4] = b"PAR1";
 
-/// The most that gzip can save; that of LZ4 is less.
+/// The most that gzip can save.
 const MAX_RATIO: u64 = 1100;
+
+/// The same of LZ4.
+const MAX_RATIO_LZ4: u64 = 256;
 
 /// Why a file is not read on.
 pub(super) enum Refusal {
@@ -109,8 +112,15 @@ pub(super) fn check_pages(
         if header.labels < 0 || header.labels as u64 > unpacked {
             return damaged(&format!("{} labels cannot be in {unpacked} bytes", header.labels));
         }
-        if packed.saturating_mul(MAX_RATIO) > memory {
-            check_packed(chunks, column.compression(), (at, packed, unpacked), header.levels)?;
+        match column.compression() {
+            // These are unpacked to their end, whatever the header says.
+            Compression::GZIP(_) if packed.saturating_mul(MAX_RATIO) > memory => {
+                check_gzip(chunks, (at, packed, unpacked), header.levels)?;
+            }
+            Compression::LZ4 if packed.saturating_mul(MAX_RATIO_LZ4) > memory => {
+                return Err(Refusal::TooLarge(packed.saturating_mul(MAX_RATIO_LZ4)));
+            }
+            _ => {}
         }
         at += packed;
         values = values.saturating_add(header.values.max(0));
@@ -143,27 +153,21 @@ fn header(chunks: &impl ChunkReader, at: u64, end: u64) -> std::result::Result<H
     }
 }
 
-/// Some ways of packing are unpacked to their end, whatever the header says.
-fn check_packed(
+/// Refuses a page that is more than it says, without keeping it.
+fn check_gzip(
     chunks: &impl ChunkReader,
-    packing: Compression,
     (at, packed, unpacked): (u64, u64, u64),
     levels: i64,
 ) -> std::result::Result<(), Refusal> {
-    match packing {
-        Compression::GZIP(_) => {
-            let page = chunks.get_bytes(at, packed as usize)?;
-            let levels = usize::try_from(levels).unwrap_or(0).min(page.len());
-            let mut unpacking = MultiGzDecoder::new(&page[levels..]).take(unpacked + 1);
-            // What cannot be unpacked is found out later.
-            if io::copy(&mut unpacking, &mut io::sink()).is_ok_and(|size| size > unpacked) {
-                return damaged("a page is larger than it says");
-            }
-            Ok(())
-        }
-        Compression::LZ4 => Err(Refusal::TooLarge(packed.saturating_mul(MAX_RATIO))),
-        _ => Ok(()),
+    let page = chunks.get_bytes(at, packed as usize)?;
+    // Levels before the values are not packed.
+    let levels = usize::try_from(levels).unwrap_or(0).min(page.len());
+    let mut unpacking = MultiGzDecoder::new(&page[levels..]).take(unpacked + 1);
+    // What cannot be unpacked is found out later.
+    if io::copy(&mut unpacking, &mut io::sink()).is_ok_and(|size| size > unpacked) {
+        return damaged("a page is larger than it says");
     }
+    Ok(())
 }
 
 /// Pages whose texts do not claim to be more than their values.
