@@ -8,7 +8,7 @@ PYTHON ?= python3
 PROFILE ?= release
 BANACH := $(CARGO) run --profile $(PROFILE) --locked --
 
-.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python bench bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python fuzz bench bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -61,6 +61,20 @@ clippy:
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+# The seconds for every target, and the targets.
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= csv svmlight npy npz parquet arrow model
+FUZZ_HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+# What cargo-fuzz asks of the compiler, but for sanitizers, which need nightly.
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-,level=4 inline-8bit-counters pc-table trace-compares)
+
+fuzz: ## every reader with made-up files, FUZZ_SECONDS=600 each, or only FUZZ_TARGETS="csv npy"; needs a C++ compiler
+	$(CARGO) run --locked --package banach-fuzz --example seeds -- fuzz/corpus
+	RUSTFLAGS="$(FUZZ_FLAGS)" $(CARGO) build --locked --package banach-fuzz --features libfuzzer --bins --profile fuzz --target $(FUZZ_HOST)
+	mkdir -p fuzz/artifacts
+	for target in $(FUZZ_TARGETS); do target/$(FUZZ_HOST)/fuzz/$$target fuzz/corpus/$$target -artifact_prefix=fuzz/artifacts/$$target- \
+		-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 || exit 1; done
 
 bench: ## the measured figures, as ratios in one run
 	$(CARGO) run --release --locked -- bench

@@ -122,7 +122,7 @@ impl<'a> Assembly<'a> {
 
     /// Refuses so many rows if the limit on memory does.
     pub(crate) fn check(&self, rows: usize) -> Result<(), Error> {
-        let bytes = 8 * (rows as u64).saturating_mul(self.features.len() as u64);
+        let bytes = (rows as u64).saturating_mul(self.features.len() as u64).saturating_mul(8);
         if bytes <= self.request.memory {
             return Ok(());
         }

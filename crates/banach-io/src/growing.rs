@@ -9,7 +9,7 @@ const COLUMNS: usize = 256;
 const BLOCK: usize = 64;
 
 /// Room for so many rows at the beginning, where their number is not known.
-const START: usize = 64;
+pub(crate) const START: usize = 64;
 
 /// A matrix that grows by rows and is stored by columns.
 ///

@@ -4,6 +4,8 @@
 mod arrow;
 mod csv;
 mod format;
+#[cfg(feature = "columnar")]
+mod guard;
 mod input;
 mod npy;
 #[cfg(feature = "columnar")]

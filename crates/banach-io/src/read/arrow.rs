@@ -5,7 +5,6 @@
 
 use std::{
     io::{Read, Seek, SeekFrom},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
@@ -25,6 +24,7 @@ use flatbuffers::VerifierOptions;
 
 use super::{
     Request,
+    guard::guarded,
     input::{Input, Source},
 };
 use crate::{
@@ -43,9 +43,8 @@ const MAX_RATIO: u64 = 40_000;
 
 pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
     let mut source = input.source(file, request.memory)?;
-    // The crate checks what it reads; should a check be missing there, it is no reason to fall over here.
-    let read = AssertUnwindSafe(|| Reader::open(&mut source, file, request)?.read(request));
-    catch_unwind(read).unwrap_or_else(|_| Err(damaged(file, "its batches", &"they contradict each other")))
+    guarded(|| Reader::open(&mut source, file, request)?.read(request))
+        .unwrap_or_else(|| Err(damaged(file, "its batches", &"they contradict each other")))
 }
 
 fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
@@ -85,8 +84,24 @@ impl<'a> Reader<'a> {
         let schema = Arc::new(fb_to_schema(footer.schema().ok_or_else(|| wrong("it has no schema"))?));
         let decoder = FileDecoder::new(schema.clone(), footer.version());
         let blocks = |blocks: Option<flatbuffers::Vector<'_, Block>>| blocks.iter().flatten().copied().collect();
-        let (dictionaries, batches) = (blocks(footer.dictionaries()), blocks(footer.recordBatches()));
-        Ok(Self { source, file, length, memory: request.memory, schema, decoder, dictionaries, batches })
+        let (dictionaries, batches): (Vec<Block>, Vec<Block>) =
+            (blocks(footer.dictionaries()), blocks(footer.recordBatches()));
+        let reader = Self { source, file, length, memory: request.memory, schema, decoder, dictionaries, batches };
+        reader.disjoint()?;
+        Ok(reader)
+    }
+
+    /// Refuses blocks that lie one upon another: a small file could have them read without an end.
+    fn disjoint(&self) -> Result<(), Error> {
+        let mut total = 0_u64;
+        for block in self.dictionaries.iter().chain(&self.batches) {
+            let (_, description, body) = self.extent(block)?;
+            total = total.saturating_add(description + body);
+        }
+        if total > self.length {
+            return Err(damaged(self.file, "its table of contents", &"its batches are larger than the file"));
+        }
+        Ok(())
     }
 
     fn read(mut self, request: &Request) -> Result<Dataset, Error> {

@@ -21,11 +21,17 @@ use crate::{
     assembly::{Assembly, MISSING, Role},
     columns::Names,
     field::{Field, shown},
-    growing::Growing,
+    growing::{self, Growing},
 };
 
-/// The bytes that one core parses at a time.
+/// The most bytes that one core parses at a time.
 const PIECE: usize = 2 << 20;
+
+/// What a byte of text takes at most while it is parsed, about: a field without a value is one.
+const PER_BYTE: u64 = 64;
+
+/// So many columns are allowed whatever the limit on memory.
+const FEW: usize = 1 << 12;
 
 /// The most bytes of the first line before it is read in full.
 const START: usize = 1 << 16;
@@ -36,6 +42,8 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request, format: Form
     let mut text = Text { stream: input.stream(), buffer: Vec::new(), ended: false, limit: request.memory, file };
     text.skip_mark()?;
     let (first, size) = text.first_record(delimiter)?;
+    // Every column has a name.
+    text.check((PER_BYTE as usize).saturating_mul(first.len().saturating_sub(FEW)), At::Line(1))?;
     let (names, line) = if request.header {
         let names = names(file, &first)?;
         let line = 1 + lines(&text.buffer[..size]);
@@ -49,6 +57,8 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request, format: Form
     let least = assembly.roles().len() as u64;
     let room = bound.map(|Bound { lines, bytes }| (lines + 1).min(bytes / least + 1) as usize);
     let room = room.filter(|room| assembly.check(*room).is_ok());
+    // Where nothing is known, no more than is allowed.
+    let room = room.or_else(|| assembly.check(growing::START).is_err().then_some(1));
     let rows = Growing::new(assembly.features(), room);
     let mut body = Body { assembly, rows, line, delimiter };
     body.read(text)?;
@@ -158,7 +168,8 @@ struct Body<'a> {
 impl Body<'_> {
     fn read(&mut self, mut text: Text<'_>) -> Result<(), Error> {
         let pieces = rayon::current_num_threads();
-        let mut length = PIECE * pieces;
+        let piece = PIECE.min(usize::try_from(text.limit / PER_BYTE).unwrap_or(PIECE)).max(1 << 12);
+        let mut length = piece * pieces;
         loop {
             text.fill(length)?;
             if text.buffer.is_empty() {

@@ -8,7 +8,7 @@ use std::io::Read;
 use zip::ZipArchive;
 
 use super::{Request, input::Input};
-use crate::{Dataset, Error, assembly::Assembly, columns::Names};
+use crate::{At, Dataset, Error, assembly::Assembly, columns::Names};
 
 /// The longest header.
 const MAX_HEADER: usize = 1 << 20;
@@ -18,6 +18,12 @@ const BLOCK: usize = 1 << 20;
 
 /// The most that packing can save.
 const MAX_RATIO: u64 = 1100;
+
+/// What the name of a column takes in memory, about.
+const NAME: u64 = 64;
+
+/// So many names are allowed whatever the limit on memory.
+const FEW: u64 = 1 << 12;
 
 /// The arrays of an archive that hold the names of the columns.
 const NAMES: [&str; 3] = ["feature_names", "names", "columns"];
@@ -30,6 +36,7 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Da
     let length = source.length(file)?;
     let array = Array::read(&mut source, file, "")?;
     array.check(file, length)?;
+    check_names(array.columns as u64, file, request)?;
     let names = array.names(None);
     let mut assembly = Assembly::new(file, request, names)?;
     assembly.allocate(array.rows)?;
@@ -41,15 +48,22 @@ pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> R
     let damaged =
         |place: &str, problem: String| Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem };
     let source = input.source(file, request.memory)?;
+    let length = source.length(file)?;
     let mut archive = ZipArchive::new(source).map_err(|error| damaged("its directory", error.to_string()))?;
     let mut arrays: Vec<(usize, Array)> = Vec::new();
     let mut given: Option<Vec<String>> = None;
+    let (mut columns, mut total) = (0_u64, 0_u64);
     for at in 0..archive.len() {
         let mut member =
             archive.by_index(at).map_err(|error| damaged(&format!("array {}", at + 1), error.to_string()))?;
         let name = member.name().map_err(|error| damaged("its directory", error.to_string()))?.into_owned();
         let name = name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned();
         let (packed, size) = (member.compressed_size(), member.size());
+        // A small archive could have the same bytes unpacked without an end.
+        total = total.saturating_add(packed);
+        if total > length {
+            return Err(damaged("its directory", "its arrays are larger than the file".to_owned()));
+        }
         let array = Array::read(&mut member, file, &name)?;
         if size > packed.saturating_mul(MAX_RATIO).saturating_add(1 << 12) {
             return Err(damaged(
@@ -60,8 +74,13 @@ pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> R
         array.check(file, size)?;
         if NAMES.contains(&&name[..]) && matches!(array.items[..], [Item { kind: Kind::Text(_) | Kind::Bytes(_), .. }])
         {
+            let texts = (array.rows as u64).saturating_mul(array.columns as u64);
+            let bytes = texts.saturating_mul(array.items[0].size() as u64);
+            check_names(texts.saturating_add(bytes / NAME), file, request)?;
             given = Some(array.texts(&mut member)?);
         } else if array.dimensions > 0 {
+            columns = columns.saturating_add(array.columns as u64);
+            check_names(columns, file, request)?;
             arrays.push((at, array));
         }
     }
@@ -94,6 +113,15 @@ pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> R
         array.fill(&mut member, &mut assembly, first)?;
     }
     assembly.finish()
+}
+
+/// Refuses more names than the limit on memory allows, as a small array may have very many columns.
+fn check_names(count: u64, file: &str, request: &Request) -> Result<(), Error> {
+    let bytes = count.saturating_sub(FEW).saturating_mul(NAME);
+    if bytes <= request.memory {
+        return Ok(());
+    }
+    Err(Error::TooLarge { file: file.to_owned(), at: At::Row(1), bytes })
 }
 
 /// What the header of an array says.

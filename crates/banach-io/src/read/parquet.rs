@@ -1,11 +1,12 @@
 //! Parquet: columns of pages, read one column after another straight into their places.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod pages;
+mod thrift;
 
 use bytes::Bytes;
 use parquet::{
     basic::{ConvertedType, LogicalType, Type},
-    column::reader::{ColumnReader, ColumnReaderImpl},
+    column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader},
     data_type::DataType,
     errors::ParquetError,
     file::{
@@ -15,33 +16,51 @@ use parquet::{
     schema::types::ColumnDescriptor,
 };
 
+use self::pages::{Checked, Refusal, check_contents, check_pages};
 use super::{
-    Request,
+    Request, failed,
+    guard::guarded,
     input::{Input, Source},
 };
 use crate::{
-    Dataset, Error,
+    At, Dataset, Error,
     assembly::{Assembly, Role},
 };
 
-/// Values that are read at a time.
+/// The most values that are read at a time.
 const BATCH: usize = 1 << 14;
 
 pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
     let source = input.source(file, request.memory)?;
-    // The crate checks what it reads; should a check be missing there, it is no reason to fall over here.
-    let read = AssertUnwindSafe(|| match source {
-        Source::File(opened) => read_chunks(opened, file, request),
-        Source::Bytes(bytes) => read_chunks(Bytes::from(bytes.into_inner()), file, request),
-    });
-    catch_unwind(read).unwrap_or_else(|_| Err(damaged(file, "its pages", &"they contradict each other")))
+    let read = || match source {
+        Source::File(opened) => {
+            let again = opened.try_clone().map_err(|error| failed(file, error))?;
+            read_chunks(opened, &again, file, request)
+        }
+        Source::Bytes(bytes) => {
+            let bytes = Bytes::from(bytes.into_inner());
+            read_chunks(bytes.clone(), &bytes, file, request)
+        }
+    };
+    guarded(read).unwrap_or_else(|| Err(damaged(file, "its pages", &"they contradict each other")))
 }
 
 fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
     Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem: problem.to_string() }
 }
 
-fn read_chunks<R: ChunkReader + 'static>(chunks: R, file: &str, request: &Request) -> Result<Dataset, Error> {
+/// Reads the file; `again` is the same.
+fn read_chunks<R: ChunkReader + 'static>(
+    chunks: R,
+    again: &R,
+    file: &str,
+    request: &Request,
+) -> Result<Dataset, Error> {
+    let refused = |refusal: Refusal, place: &str| match refusal {
+        Refusal::Damaged(problem) => damaged(file, place, &problem),
+        Refusal::TooLarge(bytes) => Error::TooLarge { file: file.to_owned(), at: At::Row(1), bytes },
+    };
+    check_contents(again).map_err(|refusal| refused(refusal, "its end"))?;
     let reader = SerializedFileReader::new(chunks).map_err(|error| damaged(file, "its end", &error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
@@ -64,14 +83,28 @@ fn read_chunks<R: ChunkReader + 'static>(chunks: R, file: &str, request: &Reques
         let opened = reader.get_row_group(at).map_err(|error| damaged(file, &format!("group {}", at + 1), &error))?;
         let rows = group.num_rows() as usize;
         for (place, column) in kept() {
-            let wrong = |error: ParquetError| damaged(file, &format!("column {:?}", column.path().string()), &error);
-            let pages = opened.get_column_reader(place).map_err(wrong)?;
-            let mut chunk = Chunk { assembly: &mut assembly, place, first, rows, column };
+            let name = format!("column {:?}", column.path().string());
+            let wrong = |error: ParquetError| damaged(file, &name, &error);
+            let largest = check_pages(again, group.column(place), request.memory);
+            let largest = largest.map_err(|refusal| refused(refusal, &name))?;
+            let pages = opened.get_column_page_reader(place).map_err(wrong)?;
+            let pages = Box::new(Checked { pages, optional: column.max_def_level() > 0 });
+            let pages = get_column_reader(column.clone(), pages);
+            let batch = batch(column, largest, request.memory);
+            let mut chunk = Chunk { assembly: &mut assembly, place, first, rows, column, batch };
             chunk.read(pages, file)?;
         }
         first += rows;
     }
     assembly.finish()
+}
+
+/// How many values to read at a time. Each text may be as long as its page, if it repeats the one before.
+fn batch(column: &ColumnDescriptor, largest: u64, memory: u64) -> usize {
+    if column.physical_type() != Type::BYTE_ARRAY {
+        return BATCH;
+    }
+    (memory / largest.max(1)).clamp(1, BATCH as u64) as usize
 }
 
 /// Refuses what is neither a number nor a text.
@@ -121,6 +154,8 @@ struct Chunk<'a, 'b> {
     /// The number of rows.
     rows: usize,
     column: &'a ColumnDescriptor,
+    /// Values that are read at a time.
+    batch: usize,
 }
 
 impl Chunk<'_, '_> {
@@ -176,7 +211,7 @@ impl Chunk<'_, '_> {
         while row < end {
             levels.clear();
             values.clear();
-            let most = BATCH.min(end - row);
+            let most = self.batch.min(end - row);
             let read = pages.read_records(most, optional.then_some(&mut levels), None, &mut values);
             let (records, found, _) = read.map_err(|error| damaged(file, &name, &error))?;
             let present = if optional { levels.iter().filter(|level| **level > 0).count() } else { records };

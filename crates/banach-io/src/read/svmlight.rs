@@ -22,6 +22,9 @@ const FEW: u64 = 1 << 20;
 /// The most columns for every entry beyond that.
 const COLUMNS_PER_ENTRY: u64 = 64;
 
+/// The bytes of a row: its target, as a number and as a label, and its size.
+const PER_ROW: u64 = 24;
+
 pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
     let mut stream = BufReader::with_capacity(1 << 16, input.stream());
     let mut rows = Rows::new(file, request);
@@ -129,7 +132,7 @@ impl<'a> Rows<'a> {
         }
         self.entries += u64::from(size);
         self.sizes.push(size);
-        let bytes = 16 * self.entries + 4 * self.sizes.len() as u64;
+        let bytes = 16 * self.entries + PER_ROW * self.sizes.len() as u64;
         if bytes > self.memory {
             return Err(Error::TooLarge { file: self.file.to_owned(), at, bytes });
         }

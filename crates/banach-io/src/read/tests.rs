@@ -371,3 +371,13 @@ fn a_model_makes_its_variables_of_labels_again() {
         assert!(message.contains(expected), "{message}");
     }
 }
+
+#[test]
+fn rows_beyond_counting_are_too_many() {
+    let request = Request { memory: 1 << 20, ..Request::new("y") };
+    for rows in [1 << 20, 1 << 60, 1 << 61, usize::MAX] {
+        let names = ["x", "y"].map(str::to_owned).to_vec();
+        let mut assembly = crate::assembly::Assembly::new("data", &request, names).expect("valid");
+        assert!(matches!(assembly.allocate(rows), Err(Error::TooLarge { .. })), "{rows}");
+    }
+}

@@ -1,0 +1,139 @@
+//! What is done to bytes that may be a file, and what must hold whatever they are (docs/adr/0016-fuzzing.md).
+//!
+//! There is one function for every reader. Each ends without a panic, takes no more memory than [`CEILING`], and what it reads
+//! is as the library promises. It says whether anything was read. libFuzzer calls them by the targets in `fuzz_targets`; `tests/smoke.rs` calls them with
+//! damaged [seeds].
+
+#![expect(clippy::missing_panics_doc, reason = "a panic is what the targets report")]
+
+mod checks;
+pub mod damage;
+pub mod seeds;
+
+use banach::{FeatureMatrix, Memory};
+use banach_io::{Format, Impute, ModelColumns, Request, SavedModel};
+
+/// What the readers are told to take at most for a table, in bytes.
+pub const LIMIT: u64 = 8 << 20;
+
+/// What they may take in all, in bytes: the file, the table, and what is in the making.
+pub const CEILING: u64 = 8 * LIMIT;
+
+/// A reader.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name.
+    pub name: &'static str,
+    /// What is done to bytes.
+    pub run: fn(&[u8]) -> bool,
+    /// Files that it can read.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All of them.
+pub const TARGETS: [Target; 7] = [
+    Target { name: "csv", run: csv, seeds: seeds::csv },
+    Target { name: "svmlight", run: svmlight, seeds: seeds::svmlight },
+    Target { name: "npy", run: npy, seeds: seeds::npy },
+    Target { name: "npz", run: npz, seeds: seeds::npz },
+    Target { name: "parquet", run: parquet, seeds: seeds::parquet },
+    Target { name: "arrow", run: arrow, seeds: seeds::arrow },
+    Target { name: "model", run: model, seeds: seeds::model },
+];
+
+/// Comma- and tab-separated text, plain or packed by gzip.
+pub fn csv(data: &[u8]) -> bool {
+    let headless = Request { header: false, ..fit(Format::Csv) };
+    let labels = Request { categorical: vec!["*".to_owned()], impute: Some(Impute::Drop), ..headless.clone() };
+    any(&[requests(Format::Csv), requests(Format::Tsv), [headless, labels]].concat(), data)
+}
+
+/// svmlight and LIBSVM.
+pub fn svmlight(data: &[u8]) -> bool {
+    let names = ["x1", "x2", "x5"].map(str::to_owned).to_vec();
+    let samples = |zero_based| {
+        of_model(Format::Svmlight, ModelColumns { names: names.clone(), zero_based, ..ModelColumns::default() })
+    };
+    any(&[Request { target: None, ..fit(Format::Svmlight) }, samples(false), samples(true)], data)
+}
+
+/// An array of NumPy.
+pub fn npy(data: &[u8]) -> bool {
+    any(&requests(Format::Npy), data)
+}
+
+/// An archive of arrays.
+pub fn npz(data: &[u8]) -> bool {
+    any(&requests(Format::Npz), data)
+}
+
+/// Parquet.
+pub fn parquet(data: &[u8]) -> bool {
+    any(&requests(Format::Parquet), data)
+}
+
+/// Arrow IPC and Feather.
+pub fn arrow(data: &[u8]) -> bool {
+    any(&requests(Format::Arrow), data)
+}
+
+/// Whether a request could be met; all are tried.
+fn any(requests: &[Request], data: &[u8]) -> bool {
+    requests.iter().filter(|request| checks::read(request, data)).count() > 0
+}
+
+/// The model file: what loads can be written again, and predicts.
+pub fn model(data: &[u8]) -> bool {
+    let mut loaded = None;
+    checks::within(CEILING, || loaded = SavedModel::from_bytes_ignoring_checksum(data).ok());
+    let verified = SavedModel::from_bytes(data);
+    let Some(model) = loaded else {
+        assert!(verified.is_err(), "the checksum decides alone");
+        return false;
+    };
+    let written = model.to_bytes().expect("what was read can be written");
+    let again = SavedModel::from_bytes(&written).expect("what was written can be read");
+    assert_eq!(again.to_bytes().as_ref(), Ok(&written), "it is the same");
+    checks::within(CEILING, || predict(&model));
+    true
+}
+
+/// Predicts at the samples and at a point beside them, and explains; a refusal is an answer.
+fn predict(model: &SavedModel<'_>) {
+    let memory = Memory::limit(LIMIT);
+    let d = model.x.features();
+    let point = FeatureMatrix::from_columns(1, d, vec![0.5; d]);
+    if let Ok(fitted) = model.restore(memory) {
+        for x in [Some(&model.x), point.as_ref().ok()].into_iter().flatten() {
+            if let Ok(values) = fitted.decisions(x) {
+                assert_eq!(values.len(), x.samples() * model.solutions.len());
+                assert!(!values.iter().any(|value| value.is_nan()), "an answer that is no number: {values:?}");
+            }
+        }
+    }
+    for function in 0..model.solutions.len().min(2) {
+        let Ok(function) = model.function(function) else { continue };
+        if let Ok(relevance) = function.relevance(memory) {
+            assert!(!relevance.variables().iter().any(|share| share.is_nan()), "a share that is no number");
+        }
+    }
+}
+
+/// To fit from whatever is there, and to predict from it.
+fn requests(format: Format) -> [Request; 2] {
+    [fit(format), of_model(format, ModelColumns::default())]
+}
+
+fn fit(format: Format) -> Request {
+    Request { format: Some(format), impute: Some(Impute::Mean), memory: LIMIT, ..Request::new("1") }
+}
+
+fn of_model(format: Format, columns: ModelColumns) -> Request {
+    Request { format: Some(format), memory: LIMIT, ..Request::of_model(columns) }
+}
+
+/// Lets the readers work on the thread that calls them, whose memory is counted; before anything else is run.
+pub fn on_one_thread() {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    threads.build_global().expect("nothing has run yet");
+}
