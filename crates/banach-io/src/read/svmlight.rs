@@ -333,7 +333,7 @@ mod tests {
     fn a_model_finds_its_columns_whatever_is_there() {
         let read = |zero_based, names: &[&str], text: &str| {
             let names = names.iter().map(|name| (*name).to_owned()).collect();
-            let columns = ModelColumns { names, encodings: Vec::new(), zero_based };
+            let columns = ModelColumns { names, zero_based, ..ModelColumns::default() };
             Request::of_model(columns).read_from(text.as_bytes(), "new.svm")
         };
         let data = read(false, &["x3", "x1", "x9"], "? 1:2 2:5 3:4\n").expect("one row, and no target");

@@ -346,7 +346,7 @@ fn a_model_makes_its_variables_of_labels_again() {
         .expect("valid");
     let names = training.table.names().to_vec();
     assert_eq!(names.join(" "), "color=red a sex=m zip=7 zip=8 zip=9");
-    let columns = ModelColumns { names, encodings: training.encodings.clone(), zero_based: false };
+    let columns = ModelColumns { names, encodings: training.encodings.clone(), ..ModelColumns::default() };
     let read = |text: &str| Request::of_model(columns.clone()).read_from(text.as_bytes(), "new.csv");
     let data = read("zip,sex,a,color,id\n8.0,m,5, blue ,k\n").expect("one row");
     assert_eq!(data.table.names().join(" "), "zip=7 zip=8 zip=9 sex=m a color=red");
