@@ -112,8 +112,12 @@ fn predict(model: &SavedModel<'_>) {
         }
     }
     for function in 0..model.solutions.len().min(2) {
-        // Shares of numbers beyond all range may be no numbers; they are not held to be.
-        let _ = model.function(function).and_then(|function| function.relevance(memory));
+        let Ok(function) = model.function(function) else { continue };
+        if let Ok(relevance) = function.relevance(memory) {
+            let degrees = relevance.degrees().iter().map(|(_, share)| share);
+            let nan = relevance.variables().iter().chain(degrees).any(|share| share.is_nan());
+            assert!(!nan, "a share that is no number");
+        }
     }
 }
 

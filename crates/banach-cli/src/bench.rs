@@ -84,5 +84,5 @@ pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
 }
 
 fn show(common: &Common, value: &impl Serialize, text: impl Fn() -> String) -> anyhow::Result<()> {
-    print::result(common, value, text, HOW)
+    print::result(common, value, text, || Ok(HOW.to_owned()))
 }

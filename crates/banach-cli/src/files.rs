@@ -55,7 +55,11 @@ pub(crate) fn check_output(option: &str, output: Option<&Path>, read: &[&Path]) 
 /// Writes a file under another name in its folder first, so that a reader never sees half of it.
 fn replace(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let name = path.file_name().with_context(|| format!("{} is no name of a file", path.display()))?;
-    let unfinished = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
+    // A device or a pipe is written to, not replaced.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return fs::write(path, contents).with_context(|| format!("cannot write {}", path.display()));
+    }
+    let unfinished = path.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
     let written = fs::write(&unfinished, contents).and_then(|()| fs::rename(&unfinished, path));
     if written.is_err() {
         let _ = fs::remove_file(&unfinished);

@@ -25,11 +25,11 @@ pub(crate) fn result(
     common: &Common,
     value: &impl Serialize,
     text: impl Fn() -> String,
-    how: &str,
+    how: impl FnOnce() -> anyhow::Result<String>,
 ) -> anyhow::Result<()> {
     out(&match (common.json, common.explain) {
         (true, _) => json(value)?,
-        (false, true) => format!("{}\n\n{how}", text().trim_end()),
+        (false, true) => format!("{}\n\n{}", text().trim_end(), how()?),
         (false, false) => text(),
     })
 }

@@ -39,21 +39,21 @@ pub(crate) fn reproduce(what: Reproduce, common: &Common) -> anyhow::Result<()> 
         Reproduce::Table1 { experiment, no_baselines, out } => {
             let folder = out.map(folder).transpose()?;
             let table = run_table1(&experiment, !no_baselines, folder.as_ref(), common)?;
-            print::result(common, &table, || report::table1(&table).text(), TABLE1)
+            print::result(common, &table, || report::table1(&table).text(), || Ok(TABLE1.to_owned()))
         }
         Reproduce::Figure1 { experiment, out } => {
             let (figure, _) = run_figure1(&experiment, &folder(out)?, common)?;
-            print::result(common, &figure, || report::figure1(&figure).text(), FIGURE1)
+            print::result(common, &figure, || report::figure1(&figure).text(), || Ok(FIGURE1.to_owned()))
         }
         Reproduce::Table2 { experiment, out } => {
             let folder = out.map(folder).transpose()?;
             let table = run_table2(&experiment, folder.as_ref(), common)?;
-            print::result(common, &table, || report::table2(&table).text(), TABLE2)
+            print::result(common, &table, || report::table2(&table).text(), || Ok(TABLE2.to_owned()))
         }
         Reproduce::All { experiment, no_baselines, out } => {
             let all = All::run(&experiment, !no_baselines, &folder(out)?, common)?;
-            let how = format!("Table 1. {TABLE1}\n\nFigure 1. {FIGURE1}\n\nTable 2. {TABLE2}");
-            print::result(common, &all, || all.page(&experiment).text(), &how)
+            let how = || Ok(format!("Table 1. {TABLE1}\n\nFigure 1. {FIGURE1}\n\nTable 2. {TABLE2}"));
+            print::result(common, &all, || all.page(&experiment).text(), how)
         }
     }
 }

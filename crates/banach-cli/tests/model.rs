@@ -261,11 +261,34 @@ fn missing_values_are_filled_in_with_the_means_of_the_training_data() {
     assert!(refused(2, &["predict", &model, &gap]).contains("--impute mean"));
     let run = banach(&["predict", &model, &gap, "--impute", "mean"]);
     assert_eq!(text(&run.stdout), printed(&["predict", &model, &full]));
-    assert!(text(&run.stderr).contains("\"dose\": 1 missing, filled in with"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("filled in: 1, in 1 of the variables"), "{}", text(&run.stderr));
+    assert_eq!(json(&["predict", &model, &gap, "--impute", "mean", "-q"])["imputed"][0]["column"], "dose");
     let plain = path("fill-plain.banach");
     let data = file("fill-plain.csv", csv(&rows(2), &[1, 2, 5]));
     printed(&["fit", &data, "--target", "effect", "--gamma", "1", "--no-standardize", "-q", "-o", &plain]);
     assert!(refused(2, &["predict", &plain, &gap, "--impute", "mean"]).contains("knows no means"));
+    // The means of labels are their shares, also where a file has none of them.
+    let labelled = path("fill-labels.banach");
+    let data = file("fill-labels.csv", "color,a,y\nred,1,1\nblue,2,2\nred,3,3\ngreen,4,1\n");
+    printed(&["fit", &data, "--target", "y", "--gamma", "1", "-q", "-o", &labelled]);
+    let new = file("fill-no-label.csv", "color,a\n,2.5\n");
+    let same = file("fill-shares.csv", "color=blue,color=green,color=red,a\n0.25,0.25,0.5,2.5\n");
+    let filled = printed(&["predict", &labelled, &new, "--impute", "mean", "-q"]);
+    assert_eq!(filled, printed(&["predict", &labelled, &same, "-q"]));
+}
+
+#[test]
+fn outputs_do_not_replace_one_another_or_devices() {
+    let data = file("outputs.csv", csv(&rows(2), &[1, 2, 5]));
+    let both = path("outputs.both");
+    let fit = ["fit", &data, "--target", "effect", "--gamma", "1", "-q", "-o"];
+    assert!(refused(2, &[&fit[..], &[&both, "--report", &both]].concat()).contains("same file"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        printed(&[&fit[..], &["/dev/null"]].concat());
+        assert!(std::fs::metadata("/dev/null").expect("a device").file_type().is_char_device());
+    }
 }
 
 #[test]

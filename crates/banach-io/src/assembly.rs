@@ -6,12 +6,15 @@ use crate::{
     At, Dataset, Encoding, Error, Fill, Impute, Request, Table,
     at::Lines,
     columns::{Names, Part},
-    field::{Field, decimal_comma, shown},
+    field::{Field, decimal_comma, number_label, shown},
     target::{Collector, Target},
 };
 
 /// The most labels of a column of text.
 const MAX_CATEGORIES: usize = 1000;
+
+/// Bytes that a label takes beside its text, which is kept twice.
+const LABEL: u64 = 96;
 
 /// What stands in the matrix for a missing value.
 pub(crate) const MISSING: f64 = f64::NAN;
@@ -57,6 +60,7 @@ pub(crate) struct Assembly<'a> {
     /// The columns of the file that are features.
     features: Vec<usize>,
     dictionaries: HashMap<usize, Dictionary>,
+    bytes_of_labels: u64,
     /// The row, the column of the file and the text of the first missing value.
     missing: Option<(usize, usize, String)>,
     target: Collector,
@@ -104,6 +108,7 @@ impl<'a> Assembly<'a> {
             names,
             others,
             dictionaries: HashMap::new(),
+            bytes_of_labels: 0,
             missing: None,
             untargeted: Vec::new(),
             lines: Lines::default(),
@@ -122,10 +127,12 @@ impl<'a> Assembly<'a> {
 
     /// Refuses so many rows if the limit on memory does.
     pub(crate) fn check(&self, rows: usize) -> Result<(), Error> {
-        let bytes = (rows as u64).saturating_mul(self.features.len() as u64).saturating_mul(8);
-        if bytes <= self.request.memory {
+        // More than can be counted is more than any limit, also than none.
+        let bytes = (rows as u64).checked_mul(self.features.len() as u64).and_then(|numbers| numbers.checked_mul(8));
+        if bytes.is_some_and(|bytes| bytes <= self.request.memory) {
             return Ok(());
         }
+        let bytes = bytes.unwrap_or(u64::MAX);
         Err(Error::TooLarge { file: self.file.to_owned(), at: self.lines.at(rows.saturating_sub(1)), bytes })
     }
 
@@ -166,7 +173,7 @@ impl<'a> Assembly<'a> {
             }
             Role::Number(feature) => self.values[feature * self.rows + row] = value,
             Role::Label(feature) => {
-                let value = self.coded(place, row, &value.to_string())?;
+                let value = self.coded(place, row, &number_label(value))?;
                 self.values[feature * self.rows + row] = value;
             }
         }
@@ -237,6 +244,11 @@ impl<'a> Assembly<'a> {
         if new == MAX_CATEGORIES {
             let (file, column) = (self.file.to_owned(), self.names.name(place).to_owned());
             return Err(Error::TooManyCategories { file, at: self.lines.at(row), column, limit: MAX_CATEGORIES });
+        }
+        self.bytes_of_labels += LABEL + 2 * text.len() as u64;
+        if self.bytes_of_labels > self.request.memory {
+            let (file, bytes) = (self.file.to_owned(), self.bytes_of_labels);
+            return Err(Error::TooLarge { file, at: self.lines.at(row), bytes });
         }
         dictionary.labels.push((text.to_owned(), row));
         dictionary.places.insert(text.to_owned(), new);
@@ -342,7 +354,11 @@ impl<'a> Assembly<'a> {
     fn refuse_missing(&self) -> Result<(), Error> {
         let Some((row, place, value)) = &self.missing else { return Ok(()) };
         let model = self.request.model.as_ref();
-        if self.request.impute.is_some() && model.is_none_or(|model| model.means.is_some()) {
+        let filled = match model {
+            Some(model) => model.means.is_some() && self.request.impute == Some(Impute::Mean),
+            None => self.request.impute.is_some(),
+        };
+        if filled {
             return Ok(());
         }
         if let Some(model) = model {
@@ -404,22 +420,25 @@ impl<'a> Assembly<'a> {
     /// names of all columns.
     fn one_hot(&mut self) -> Result<(Vec<String>, Vec<Encoding>), Error> {
         let name = |place: &usize| self.names.name(*place).to_owned();
-        if self.dictionaries.is_empty() {
+        if self.dictionaries.is_empty() && self.features.iter().all(|place| self.known(*place).is_none()) {
             return Ok((self.features.iter().map(name).collect(), Vec::new()));
         }
         let rows = self.rows;
         let (mut names, mut sources, mut encodings) = (Vec::new(), Vec::new(), Vec::new());
         // For every feature its first new column, and the labels of those that have any.
         let mut plan: Vec<(usize, Option<Vec<usize>>)> = Vec::with_capacity(self.features.len());
+        let nothing = Dictionary::default();
         for (feature, place) in self.features.iter().enumerate() {
             let first = names.len();
-            let Some(dictionary) = self.dictionaries.get(place) else {
+            // All labels of a column that a model knows may be missing.
+            let known = self.known(*place);
+            let Some(dictionary) = self.dictionaries.get(place).or(known.map(|_| &nothing)) else {
                 plan.push((first, None));
                 names.push(name(place));
                 sources.push(*place);
                 continue;
             };
-            if let Some(known) = self.known(*place) {
+            if let Some(known) = known {
                 let labels = self.as_known(*place, dictionary, known)?;
                 names.extend(known.variables());
                 sources.extend(labels.iter().map(|_| *place));
@@ -498,13 +517,14 @@ impl<'a> Assembly<'a> {
     fn fill(&mut self, names: &[String]) -> Result<Vec<Fill>, Error> {
         let mut fills = Vec::new();
         let Some(impute) = self.request.impute.filter(|_| self.missing.is_some()) else { return Ok(fills) };
-        for (place, (name, column)) in names.iter().zip(self.values.chunks_mut(self.rows)).enumerate() {
+        let means = self.request.model.as_ref().map(|model| model.means_of(names));
+        for (at, (name, column)) in names.iter().zip(self.values.chunks_mut(self.rows)).enumerate() {
             let count = column.iter().filter(|x| x.is_nan()).count();
             if count == 0 {
                 continue;
             }
-            let value = match &self.request.model {
-                Some(model) => model.mean(place, name),
+            let value = match &means {
+                Some(means) => means[at],
                 None => impute.value(&mut column.iter().copied().filter(|x| !x.is_nan()).collect::<Vec<f64>>()),
             };
             let Some(value) = value else {

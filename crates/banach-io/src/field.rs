@@ -64,6 +64,11 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     text.chars().take(SHOWN).chain("...".chars()).collect()
 }
 
+/// A number that is a label: written in one way, whichever format it comes from, and without a negative zero.
+pub(crate) fn number_label(number: f64) -> String {
+    (number + 0.0).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,7 @@ mod parquet;
 mod svmlight;
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{self, Read},
     path::Path,
@@ -68,11 +69,15 @@ pub struct ModelColumns {
 }
 
 impl ModelColumns {
-    /// The mean of a column of new samples: by its name, or by its place where the model has no names.
-    pub(crate) fn mean(&self, place: usize, name: &str) -> Option<f64> {
-        let own = |own: &String| own == name || own.trim() == name;
-        let variable = if self.names.is_empty() { Some(place) } else { self.names.iter().position(own) };
-        self.means.as_ref()?.get(variable?).copied()
+    /// The means of columns of new samples: by their names, or by their places where the model has no names.
+    pub(crate) fn means_of(&self, columns: &[String]) -> Vec<Option<f64>> {
+        let means = self.means.as_deref().unwrap_or_default();
+        if self.names.is_empty() {
+            return (0..columns.len()).map(|place| means.get(place).copied()).collect();
+        }
+        let known: HashMap<&str, f64> =
+            self.names.iter().zip(means).flat_map(|(name, mean)| [(&name[..], *mean), (name.trim(), *mean)]).collect();
+        columns.iter().map(|name| known.get(&name[..]).copied()).collect()
     }
 }
 
@@ -81,9 +86,9 @@ impl ModelColumns {
 pub enum Impute {
     /// Fill in the mean of the column; for new samples of a model that of the samples it was fitted to.
     Mean,
-    /// Fill in its median.
+    /// Fill in its median; not for new samples of a model.
     Median,
-    /// Leave out the row.
+    /// Leave out the row; not for new samples of a model.
     Drop,
 }
 

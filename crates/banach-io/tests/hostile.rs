@@ -178,3 +178,31 @@ fn batches_of_arrow_do_not_lie_one_upon_another() {
     let message = refusal(&bytes, "data.arrow", 1 << 20);
     assert!(message.contains("larger than the file"), "{message}");
 }
+
+/// What is left out of a table is in its batch all the same.
+#[test]
+fn whole_batches_of_arrow_are_within_the_limit() {
+    let wide: Vec<(String, arrow_array::ArrayRef)> =
+        (0..100).map(|at| (format!("c{at}"), Arc::new(Float64Array::from(vec![1.5; 2000])) as _)).collect();
+    let batch = RecordBatch::try_from_iter(wide).expect("a batch");
+    let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
+    writer.write(&batch).expect("written");
+    let bytes = writer.into_inner().expect("written");
+    let request = |memory| Request { features: vec!["c1".into()], memory, ..Request::new("c0") };
+    assert!(request(1 << 22).read_from(&bytes[..], "data.arrow").is_ok());
+    let read = request(1 << 20).read_from(&bytes[..], "data.arrow");
+    assert!(matches!(read, Err(Error::TooLarge { .. })), "{read:?}");
+}
+
+#[test]
+fn rows_without_columns_end() {
+    let bytes = array("<f8", "(9223372036854775807, 0)", &[]);
+    let read = Request::of_model(banach_io::ModelColumns::default()).read_from(&bytes[..], "data.npy");
+    assert!(matches!(read, Err(Error::Damaged { .. })), "{read:?}");
+}
+
+#[test]
+fn samples_of_zeros_are_samples() {
+    let read = Request::of_model(banach_io::ModelColumns::default()).read_from(&b"0\n1\n"[..], "data.svm");
+    assert_eq!(read.expect("two samples").table.rows(), 2);
+}

@@ -139,11 +139,7 @@ impl Ground {
             standardized: standardization.is_some(),
             centred: standardization.is_some_and(|done| done.centred),
             sparse: data.table.is_sparse(),
-            imputed: data
-                .fills
-                .iter()
-                .map(|fill| Imputed { column: fill.column.clone(), value: fill.value, rows: fill.count })
-                .collect(),
+            imputed: data.fills.iter().map(Imputed::from).collect(),
             dropped: data.dropped,
             categorical: { data.encodings.iter() }
                 .map(|column| Categorical { column: column.column.clone(), labels: column.labels.clone() })

@@ -33,6 +33,10 @@ const FOLDS: usize = 5;
 pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
     files::check_output("--report", fit.tables.report.as_deref(), &[&fit.data])?;
+    anyhow::ensure!(
+        fit.output.is_none() || fit.output != fit.tables.report,
+        "-o and --report name the same file; the page would replace the model"
+    );
     let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.memory())?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;
@@ -112,16 +116,8 @@ impl Run<'_> {
         let gamma = validation.taken().map_or(gammas[gammas.len() / 2], |taken| taken.gamma);
         if validation.taken().is_none() {
             notes.push("no gamma was validated: the one in the middle of the grid is taken".to_owned());
-        } else if interrupt::pressed() {
-            notes
-                .push("the cross-validation was interrupted: gamma is the best of those that were finished".to_owned());
-        } else if validation.unconverged() > 0 {
-            let (failed, all) = (validation.unconverged(), validation.fits * gammas.len());
-            notes.push(format!("{failed} of the {all} fits of the cross-validation did not converge"));
         }
-        if validation.at_end && !interrupt::pressed() {
-            notes.push("the best gamma is at an end of the grid; a given --gamma beyond it may be better".to_owned());
-        }
+        notes.extend(validation.notes(interrupt::pressed()));
         Ok((gamma, Some(validation)))
     }
 

@@ -69,15 +69,18 @@ pub(super) fn notes(data: &Dataset) -> Vec<String> {
     if data.dropped > 0 {
         notes.push(format!("rows with missing values that were left out: {}", data.dropped));
     }
-    if !data.fills.is_empty() {
-        let (count, columns) = (data.fills.iter().map(|fill| fill.count).sum::<usize>(), data.fills.len());
-        notes.push(format!("missing values that were filled in: {count}, in {columns} of the variables"));
-    }
+    notes.extend(filled(data));
     let counters = data.table.counters();
     if !counters.is_empty() {
         notes.push(format!("columns that only count the rows: {}; leave identifiers out with --drop", list(&counters)));
     }
     notes
+}
+
+/// How many missing values were filled in, if any.
+pub(crate) fn filled(data: &Dataset) -> Option<String> {
+    let (count, columns) = (data.fills.iter().map(|fill| fill.count).sum::<usize>(), data.fills.len());
+    (columns > 0).then(|| format!("missing values that were filled in: {count}, in {columns} of the variables"))
 }
 
 /// What standardising did beyond the usual.

@@ -6,6 +6,7 @@ use banach::{
     model::{Relevance, SearchEnd, TopMonomials},
     selection::{Selection, Stability},
 };
+use banach_io::Fill;
 use serde::Serialize;
 
 use super::validate::{Estimate, Validation};
@@ -59,6 +60,12 @@ pub(crate) struct Imputed {
     pub column: String,
     pub value: f64,
     pub rows: usize,
+}
+
+impl From<&Fill> for Imputed {
+    fn from(fill: &Fill) -> Self {
+        Self { column: fill.column.clone(), value: fill.value, rows: fill.count }
+    }
 }
 
 #[derive(Debug, Serialize)]

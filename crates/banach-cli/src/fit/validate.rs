@@ -109,8 +109,24 @@ impl Validation {
         self.chosen.map(|chosen| &self.candidates[chosen])
     }
 
+    /// What the reader should know.
+    pub(crate) fn notes(&self, interrupted: bool) -> Vec<String> {
+        let (failed, all) = (self.unconverged(), self.fits * self.candidates.len());
+        let mut notes = Vec::new();
+        if interrupted {
+            notes
+                .push("the cross-validation was interrupted: gamma is the best of those that were finished".to_owned());
+        } else if failed > 0 {
+            notes.push(format!("{failed} of the {all} fits of the cross-validation did not converge"));
+        }
+        if self.at_end && !interrupted {
+            notes.push("the best gamma is at an end of the grid; a given --gamma beyond it may be better".to_owned());
+        }
+        notes
+    }
+
     /// Fits that did not converge.
-    pub(crate) fn unconverged(&self) -> usize {
+    fn unconverged(&self) -> usize {
         self.candidates.iter().map(|candidate| self.fits - candidate.converged).sum()
     }
 }

@@ -9,7 +9,7 @@ use banach::{
 };
 
 use super::{Fit, Function, Growth, args::Path};
-use crate::fit::{ground::Ground, result::factors};
+use crate::fit::{ground::Ground, resolve, result::factors};
 
 /// Every function along its path.
 pub(super) fn functions(
@@ -20,7 +20,7 @@ pub(super) fn functions(
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Function>> {
     let of_each = ground.goal.functions.iter().zip(problems).zip(paths);
-    let function = |((function, problem), path): ((&_, &DualProblem<'_>), &banach::Path)| {
+    let function = |((function, problem), path): ((&resolve::Function, &DualProblem<'_>), &banach::Path)| {
         let models = path.gammas.iter().zip(&path.solutions).map(|(gamma, solution)| {
             let problem = problem.with_gamma(*gamma)?;
             ground.described(x, &what.model, &problem, solution)
@@ -33,8 +33,7 @@ pub(super) fn functions(
                 Vec::new()
             }
         };
-        let class: &crate::fit::resolve::Function = function;
-        Ok(Function { class: class.class.clone(), fits: fits(path), monomials })
+        Ok(Function { class: function.class.clone(), fits: fits(path), monomials })
     };
     of_each.map(function).collect()
 }

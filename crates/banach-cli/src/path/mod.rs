@@ -88,10 +88,11 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
         Validation::run(&problems, ground.goal.classes.as_ref(), &grid, folds, false, (&solver, &mut phase))
     };
     let validation = folds.as_ref().map(validate).transpose()?;
+    notes.extend(validation.iter().flat_map(|validation| validation.notes(interrupt::pressed())));
     let paths = path_all(&problems, &grid, &solver, &mut phase("path", gammas.len() * problems.len()))?;
     let functions = follow::functions(what, &ground, &x, (&problems, &paths), &mut notes)?;
     let worst = worst(paths.iter().flat_map(|path| &path.solutions));
-    if interrupt::pressed() {
+    if worst == Status::Interrupted {
         notes.push("the path was interrupted: where its fits had not begun, the model is the constant".to_owned());
     }
     let followed = Followed {

@@ -43,7 +43,7 @@ pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
     let described =
         Described { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
     let scaling = model.standardization.as_ref().and_then(|done| scaling(true, done.centred));
-    print::result(common, &described, || described.text(scaling), &described.how(&model))
+    print::result(common, &described, || described.text(scaling), || Ok(described.how(&model)))
 }
 
 /// A table that cannot be made becomes a note.

@@ -82,7 +82,7 @@ pub(crate) fn info(what: &Info, common: &Common) -> anyhow::Result<()> {
         functions: functions(&model),
     };
     let text = told.text()?;
-    print::result(common, &told, || text.clone(), &how(&model, common.memory())?)
+    print::result(common, &told, || text.clone(), || how(&model, common.memory()))
 }
 
 /// What a new fit of the same would cost, by every route.

@@ -15,7 +15,15 @@ use super::{
     explain::{Explanation, explain},
     open,
 };
-use crate::{args::Common, files, fit::read::list, print};
+use crate::{
+    args::Common,
+    files,
+    fit::{
+        read::{filled, list},
+        result::Imputed,
+    },
+    print,
+};
 
 /// The JSON object, key by key (docs/command-line.md explains them).
 #[derive(Debug, Serialize)]
@@ -28,6 +36,8 @@ struct Predicted {
     task: &'static str,
     /// Columns that the model does not use.
     ignored: Vec<String>,
+    /// What was filled in for missing values.
+    imputed: Vec<Imputed>,
     outputs: Vec<Output>,
     /// What is predicted of every row: the label, of classes.
     labels: Option<Vec<Label>>,
@@ -60,10 +70,8 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
         common.say(format_args!("note: columns that the model does not use: {}", list(&names)));
     }
-    for fill in &data.fills {
-        common
-            .say(format_args!("note: column {:?}: {} missing, filled in with {}", fill.column, fill.count, fill.value));
-    }
+    filled(&data).iter().for_each(|note| common.say(format_args!("note: {note}")));
+    let imputed = data.fills.iter().map(Imputed::from).collect();
     let (file, x) = (data.file.clone(), matrix(&model, data, memory)?);
     let fitted = model.restore(memory)?;
     let predicted = Predicted {
@@ -74,6 +82,7 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         target: model.target.clone(),
         task: if model.observed.labels().is_some() { "classification" } else { "regression" },
         ignored,
+        imputed,
         explanations: common.explain.then(|| explain(&model, &fitted, &x)).transpose()?,
         outputs: outputs(&model, &fitted, &x)?,
         labels: labels(&model, &fitted, &x)?,

@@ -190,6 +190,10 @@ impl<'a> SavedModel<'a> {
         let invalid = |flaw| ModelFileError::Invalid { file: file.clone(), flaw };
         let unwritable = |source| ModelFileError::Write { file: file.clone(), source };
         let parts = self.parts().map_err(invalid)?;
+        // A device or a pipe is written to, not replaced.
+        if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            return fs::write(path, self.to_bytes().map_err(invalid)?).map_err(unwritable);
+        }
         let unfinished = unfinished(path).map_err(unwritable)?;
         let write = || -> Result<(), ModelFileError> {
             // Its permissions are those of a new file of this user; the container's own are for nobody else.

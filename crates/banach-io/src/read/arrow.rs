@@ -58,6 +58,8 @@ struct Reader<'a> {
     memory: u64,
     schema: Arc<Schema>,
     decoder: FileDecoder,
+    /// Bytes of labels.
+    kept: u64,
     dictionaries: Vec<Block>,
     batches: Vec<Block>,
 }
@@ -86,7 +88,8 @@ impl<'a> Reader<'a> {
         let blocks = |blocks: Option<flatbuffers::Vector<'_, Block>>| blocks.iter().flatten().copied().collect();
         let (dictionaries, batches): (Vec<Block>, Vec<Block>) =
             (blocks(footer.dictionaries()), blocks(footer.recordBatches()));
-        let reader = Self { source, file, length, memory: request.memory, schema, decoder, dictionaries, batches };
+        let reader =
+            Self { source, file, length, memory: request.memory, schema, decoder, kept: 0, dictionaries, batches };
         reader.disjoint()?;
         Ok(reader)
     }
@@ -109,7 +112,9 @@ impl<'a> Reader<'a> {
         let mut assembly = Assembly::new(self.file, request, names)?;
         self.supported(&assembly)?;
         for block in std::mem::take(&mut self.dictionaries) {
-            let data = self.block(&block)?;
+            let (data, unpacked) = self.block(&block)?;
+            // Labels stay until the last batch has been read.
+            self.kept = self.kept.saturating_add(data.len() as u64).saturating_add(unpacked);
             self.decoder
                 .read_dictionary(&block, &data.into())
                 .map_err(|error| damaged(self.file, "its labels", &error))?;
@@ -123,7 +128,7 @@ impl<'a> Reader<'a> {
         let mut first = 0;
         for (at, block) in blocks.iter().enumerate() {
             let place = format!("batch {}", at + 1);
-            let data = self.block(block)?;
+            let (data, _) = self.block(block)?;
             let batch = self.decoder.read_record_batch(block, &data.into());
             let batch = batch.map_err(|error| damaged(file, &place, &error))?;
             let batch = batch.ok_or_else(|| damaged(file, &place, &"it has no rows"))?;
@@ -185,9 +190,10 @@ impl<'a> Reader<'a> {
         usize::try_from(batch.length()).map_err(|_| wrong("it has no number of rows"))
     }
 
-    /// The bytes of a block, whose buffers do not claim more than they can hold.
-    fn block(&mut self, block: &Block) -> Result<Vec<u8>, Error> {
+    /// The bytes of a block, whose buffers do not claim more than they can hold, and how many more it has unpacked.
+    fn block(&mut self, block: &Block) -> Result<(Vec<u8>, u64), Error> {
         let (at, size, body) = self.extent(block)?;
+        self.check(size.saturating_add(body))?;
         let data = bytes(self.source, self.file, at, size + body)?;
         let wrong = |problem: &str| damaged(self.file, &format!("byte {at}"), &problem);
         let (description, body) = data.split_at(size as usize);
@@ -214,10 +220,17 @@ impl<'a> Reader<'a> {
                 claimed = claimed.saturating_add(unpacked);
             }
         }
-        if claimed > self.memory {
-            return Err(Error::TooLarge { file: self.file.to_owned(), at: crate::At::Row(1), bytes: claimed });
+        self.check(claimed.saturating_add(data.len() as u64))?;
+        Ok((data, claimed))
+    }
+
+    /// Refuses so many bytes beside the labels if the limit on memory does.
+    fn check(&self, bytes: u64) -> Result<(), Error> {
+        let bytes = bytes.saturating_add(self.kept);
+        if bytes <= self.memory {
+            return Ok(());
         }
-        Ok(data)
+        Err(Error::TooLarge { file: self.file.to_owned(), at: crate::At::Row(1), bytes })
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     At, Dataset, Error,
     assembly::{Assembly, MISSING, Role},
     columns::Names,
-    field::{Field, shown},
+    field::{Field, number_label, shown},
     growing::{self, Growing},
 };
 
@@ -270,10 +270,10 @@ impl Body<'_> {
     }
 }
 
-/// A label; numbers are written in one way.
+/// A label.
 fn label(text: &str, is_label: bool) -> std::borrow::Cow<'_, str> {
     match Field::parse(text.as_bytes()) {
-        Field::Number(number) if is_label => number.to_string().into(),
+        Field::Number(number) if is_label => number_label(number).into(),
         _ => text.into(),
     }
 }

@@ -310,8 +310,8 @@ impl Array {
             (self.columns as u64).saturating_mul(self.items[0].size() as u64)
         };
         let needed = row.saturating_mul(self.rows as u64);
-        // Columns without rows would be names without an end.
-        if needed > length || self.columns as u64 > length {
+        // Columns without rows would be names without an end, and rows without columns take forever.
+        if needed > length || self.columns as u64 > length || self.rows as u64 > length {
             let problem =
                 format!("{} x {} values need {needed} bytes, and there are {length} in all", self.rows, self.columns);
             return Err(Error::Damaged { file: file.to_owned(), place: self.place(), problem });

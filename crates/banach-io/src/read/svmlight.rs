@@ -168,6 +168,8 @@ impl<'a> Rows<'a> {
         let mut features = vec![u32::MAX; largest as usize + 1];
         let (kept, others) = match &request.model {
             Some(model) if !model.names.is_empty() => self.of_model(model, count, &mut features)?,
+            // Samples of zeros.
+            Some(_) if count == 0 => (Vec::new(), vec![TARGET.to_owned()]),
             _ => self.asked(request, (count, zero_based), &mut features)?,
         };
         let lines = self.lines;

@@ -333,6 +333,18 @@ fn a_model_finds_its_columns_by_name() {
 }
 
 #[test]
+fn labels_count_against_the_limit_and_zero_has_no_sign() {
+    let rows: Vec<String> = (0..200).map(|row| format!("{}{},{row}", "long".repeat(100), row % 100)).collect();
+    let request = Request { memory: 20_000, ..Request::new("y") };
+    let refused =
+        request.read_from(format!("a,y\n{}\n", rows.join("\n")).as_bytes(), "data.csv").expect_err("80 kB of labels");
+    assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+    let request = Request { categorical: vec!["a".into()], ..Request::new("y") };
+    let data = request.read_from(&b"a,y\n-0,1\n0,2\n1,3\n"[..], "data.csv").expect("two labels");
+    assert_eq!(data.table.names(), ["a=1"]);
+}
+
+#[test]
 fn truth_values_are_the_same_however_they_are_spelt() {
     let data = Request::new("y").read_from(&b"a,y\nTrue,1\nfalse,2\nTRUE,3\nFalse,4\n"[..], "data.csv").expect("read");
     assert_eq!((data.table.names(), data.table.column(0)), (&["a=true".to_owned()][..], vec![1.0, 0.0, 1.0, 0.0]));
@@ -374,10 +386,12 @@ fn a_model_makes_its_variables_of_labels_again() {
 
 #[test]
 fn rows_beyond_counting_are_too_many() {
-    let request = Request { memory: 1 << 20, ..Request::new("y") };
-    for rows in [1 << 20, 1 << 60, 1 << 61, usize::MAX] {
-        let names = ["x", "y"].map(str::to_owned).to_vec();
-        let mut assembly = crate::assembly::Assembly::new("data", &request, names).expect("valid");
-        assert!(matches!(assembly.allocate(rows), Err(Error::TooLarge { .. })), "{rows}");
+    for memory in [1 << 20, u64::MAX] {
+        let request = Request { memory, ..Request::new("y") };
+        for rows in [1 << 60, 1 << 61, usize::MAX] {
+            let names = ["x", "y", "z"].map(str::to_owned).to_vec();
+            let mut assembly = crate::assembly::Assembly::new("data", &request, names).expect("valid");
+            assert!(matches!(assembly.allocate(rows), Err(Error::TooLarge { .. })), "{rows}");
+        }
     }
 }

@@ -82,6 +82,11 @@ impl Gram<'_> {
         let degrees = if pairs { Vec::new() } else { self.spectrum(&copy, power_sum)? };
         let asked = Asked { variables, pairs, degrees: &degrees };
         let Part { total, variables, pairs, degrees: energies } = self.read(&copy, &asked);
+        let all = variables.iter().chain(&pairs).chain(&energies);
+        if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
+            let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
+            return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
+        }
         let share = |part: &f64| (part / total).clamp(0.0, 1.0);
         Ok(GramShares {
             ln_power_sum: of_alpha.ln_values[0] + q.ln(),
