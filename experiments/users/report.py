@@ -36,11 +36,11 @@ HEAD = """## Against what users would pick instead
 
 SOLVING = """### The same problem, to the same gap
 
-min over w of gamma sum_i L(y_i, <x_i, w>) + (1/p) ||w||_p^p, linear features, no intercept, gamma = 1, until the relative duality gap is
-at most 1e-6. One function judges all answers: the objective of w and the best dual bound that its residuals, or the solver's own dual
+min over w of gamma sum_i L(y_i, <x_i, w>) + (1/p) ||w||_p^p, linear features, no intercept, until the relative duality gap is
+at most 1e-6. Gamma is what cross-validation chooses, to one digit, and once a hundredth of it. One function judges all answers: the objective of w and the best dual bound that its residuals, or the solver's own dual
 vector, prove. *To the objective*: when the objective was within 1e-6 of the smallest that anyone found, which a user cannot know
-but which needs no proof. Times are the best of the rounds. Memory is what the run takes on top of the packages, the data
-and, for the opponents, their copy of the data in the layout that they like best."""
+but which needs no proof. Times are the best of the rounds. Memory: what the run takes on top of what was there before it (packages, data,
+and an opponent's copy of the data in the layout that it likes best), and in brackets the peak of the process."""
 
 MODELLING = """### Models of the same data
 
@@ -71,6 +71,7 @@ def solver_table(group):
         "solver",
         "seconds",
         "time, ours = 1",
+        "processor, ours = 1",
         "to the objective, ours = 1",
         "relative gap",
         "objective above the best",
@@ -86,11 +87,12 @@ def solver_table(group):
                 row.title,
                 seconds(row.seconds) + (f" ({seconds(row.with_cvxpy)} with CVXPY)" if row.with_cvxpy else ""),
                 ratio if row.reached else f"not reached in {ratio}",
+                "" if row.processor is None else f"{row.processor / ours.processor:.3g}",
                 "no" if row.seconds_to_objective is None else f"{row.seconds_to_objective / ours.seconds:.3g}",
                 f"{row.relative_gap:.1e}",
                 f"{row.excess:.0e}" if row.excess > 1e-15 else "0",
                 f"{row.evaluations}",
-                megabytes(row.fit_bytes),
+                f"{megabytes(row.fit_bytes)} ({megabytes(row.peak_bytes)})",
                 f"{row.rounds}",
             ]
         )
@@ -102,7 +104,7 @@ def model_table(group):
     ours = rows["ours"]
     known = any(row.true_of_largest is not None for row in rows.values())
     selects = any(row.selected is not None for row in rows.values())
-    head = ["model", "error", "draws that banach wins", "seconds", "time, ours = 1", "memory"]
+    head = ["model", "error", "draws that banach wins", "seconds", "time, ours = 1", "processor, ours = 1", "memory"]
     head += ["true of the largest", "error of the largest"] if known else []
     head += ["selected, true + false" if known else "selected"] if selects else []
     body = []
@@ -114,6 +116,7 @@ def model_table(group):
             "" if name == "ours" else "{} of {}".format(*wins(ours, row)),
             seconds(row.seconds) + ("" if row.fits == 3 else " *"),
             f"{row.seconds / ours.seconds:.2g}",
+            f"{row.processor / ours.processor:.2g}",
             f"{megabytes(row.fit_bytes)} ({megabytes(row.peak_bytes)})",
         ]
         if known:

@@ -17,6 +17,7 @@ class Solved:
 
     title: str
     seconds: float
+    processor: float | None
     seconds_to_objective: float | None
     with_cvxpy: float | None
     relative_gap: float
@@ -44,6 +45,7 @@ def solved(group):
         rows[name] = Solved(
             one["title"],
             run["seconds"],
+            run.get("processor"),
             min(objective, default=None),
             run.get("seconds_with_cvxpy"),
             max(run["relative_gap"], 0.0),
@@ -62,6 +64,7 @@ class Modelled:
 
     title: str
     seconds: float
+    processor: float
     peak_bytes: int
     fit_bytes: int
     errors: tuple
@@ -94,6 +97,7 @@ def modelled(group):
         rows[name] = Modelled(
             one["title"],
             median(run["seconds"] for run in runs),
+            median(run["processor"] for run in runs),
             max(run["peak_bytes"] for run in runs),
             max(run["fit_bytes"] for run in runs),
             tuple(run["error"] for run in runs),

@@ -9,7 +9,9 @@ from .found import Found
 
 TITLE = "banach, its equation"
 NEEDS = ()
-GIVEN = "the same, then `equation(20, cv=folds)`: the largest monomials fitted again, their number chosen by the folds"
+GIVEN = (
+    "that search, then `equation(20, cv=folds)`: the largest monomials fitted again, their number chosen by the folds"
+)
 
 
 class Equation(RegressorMixin, BaseEstimator):

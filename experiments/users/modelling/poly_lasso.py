@@ -8,8 +8,10 @@ __all__ = ["GIVEN", "NEEDS", "TITLE", "build", "found"]
 
 TITLE = "PolynomialFeatures + LassoCV"
 NEEDS = ()
-GIVEN = "the same on standardised monomials in Fortran's order (degree 3 for the smooth function)"
+GIVEN = (
+    "`LassoCV` as above on standardised monomials, written out in Fortran's order (degree 3 for the smooth function)"
+)
 
 
 def build(task):
-    return written_out(task, LassoCV(cv=task.folds(), max_iter=20_000, n_jobs=2))
+    return written_out(task, LassoCV(cv=task.folds(), n_jobs=2))

@@ -87,6 +87,7 @@ def solve(problem, prepared):
     watch = Run(problem, X, tolerance, limit).minimise()
     return {
         "seconds": watch.seconds,
+        "processor": watch.processor,
         "w": watch.best,
         "evaluations": EVERY * watch.questions,
         "trace": watch.trace,

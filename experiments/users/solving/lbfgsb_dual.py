@@ -80,6 +80,7 @@ def solve(problem, prepared):
     u = problem.X.T @ watch.best
     return {
         "seconds": watch.seconds,
+        "processor": watch.processor,
         "w": np.sign(u) * np.abs(u) ** (problem.q - 1.0),
         "alpha": watch.best,
         "evaluations": watch.questions,

@@ -18,8 +18,6 @@ class Measurement:
         self.solver = import_module(f".{contender}", __package__)
         self.problem = recipe.make()
         self.prepared = self.solver.prepare(self.problem, TOLERANCE, LIMIT)
-        # Threads and caches have had their first time.
-        self.solver.solve(self.problem, self.prepared)
 
     def measure(self, seed):
         memory.forget_peak()

@@ -12,16 +12,17 @@ class Watch:
 
     def __init__(self, problem, tolerance, limit):
         self.problem, self.tolerance, self.limit = problem, tolerance, limit
-        self.seconds, self.questions = 0.0, 0
+        self.seconds, self.processor, self.questions = 0.0, 0.0, 0
         self.gap, self.best = float("inf"), None
         self.trace = []
-        self.began = time.perf_counter()
+        self.resume()
 
     def pause(self):
         self.seconds += time.perf_counter() - self.began
+        self.processor += time.process_time() - self.began_processor
 
     def resume(self):
-        self.began = time.perf_counter()
+        self.began, self.began_processor = time.perf_counter(), time.process_time()
 
     def ask(self, keep, primal, dual):
         """Ends the run if this iterate will do; `keep` makes a copy of it."""
