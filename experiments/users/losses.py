@@ -2,62 +2,75 @@
 
 from .summary import modelled, solved, wins
 
-CLEARLY = 1.05
+#: What is nearer than a megabyte is the same memory.
+MEGABYTE = 2**20
 
 
 def of_solvers(group):
+    """What is ahead of our solver on a problem."""
     rows = solved(group)
-    ours = rows.get("ours")
-    if ours is None:
-        return ["no answer of ours"]
-    others = [row for name, row in rows.items() if name != "ours"]
-    faster = [
-        f"{row.title} takes {row.seconds / ours.seconds:.2f} of our time"
-        for row in others
-        if row.reached and row.seconds < ours.seconds
+    ours = rows.pop("ours")
+    reached = [row for row in rows.values() if row.reached]
+    objective = [row for row in rows.values() if row.seconds_to_objective is not None]
+    sooner = [row for row in objective if row.seconds_to_objective < ours.seconds <= row.seconds]
+    measured = [row for row in reached if row.processor is not None]
+    return [
+        *listed(
+            "less time, ours = 1", ((row.title, row.seconds / ours.seconds) for row in reached), "{:.2g}", below=1.0
+        ),
+        *listed(
+            "less time of the processors, ours = 1",
+            ((row.title, row.processor / ours.processor) for row in measured),
+            "{:.2g}",
+            below=1.0,
+        ),
+        *listed(
+            "the objective is there before our certificate, our time = 1",
+            ((row.title, row.seconds_to_objective / ours.seconds) for row in sooner),
+            "{:.2g}",
+            below=1.0,
+        ),
+        *less_memory(ours, rows.values()),
     ]
-    sooner = [
-        f"{row.title} has the objective to 1e-6 in {row.seconds_to_objective / ours.seconds:.2f} of our time"
-        for row in others
-        if row.seconds_to_objective is not None
-        and row.seconds_to_objective < ours.seconds
-        and row.seconds >= ours.seconds
-    ]
-    smaller = [
-        f"{row.title} takes {row.fit_bytes / 2**20:.0f} MB more than it had before, we {ours.fit_bytes / 2**20:.0f} MB"
-        for row in others
-        if row.fit_bytes + 2**20 < ours.fit_bytes
-    ]
-    return faster + sooner + smaller
 
 
 def of_models(group):
+    """What is ahead of our models on a kind of data: errors against our best row, the rest against the first."""
     rows = modelled(group)
-    if "ours" not in rows:
-        return ["no answer of ours"]
-    own = [row for name, row in rows.items() if name.startswith("ours")]
+    ours, own = rows["ours"], [row for name, row in rows.items() if name.startswith("ours")]
     others = [row for name, row in rows.items() if not name.startswith("ours")]
-    best, quickest = min(own, key=lambda row: row.error), rows["ours"]
-    better = [
-        f"{row.title} has a smaller error than {best.title} ({row.error:.3g} against {best.error:.3g}; "
-        f"ours is better in {wins(best, row)[0]} of {wins(best, row)[1]} draws)"
-        for row in others
-        if row.error < best.error
-    ]
-    faster = sorted(
-        (row.seconds / quickest.seconds, row.title) for row in others if CLEARLY * row.seconds < quickest.seconds
-    )
-    lines = list(better)
-    if faster:
-        lines.append("faster, our time = 1: " + ", ".join(f"{title} {ratio:.2g}" for ratio, title in faster))
+    best = min(own, key=lambda row: row.error)
+    found = []
+    for row in sorted(others, key=lambda row: row.error):
+        if row.error < best.error:
+            won, draws = wins(best, row)
+            found.append(f"{row.title} {row.error:.3g} (ours is better in {won} of {draws} draws)")
+    if found:
+        found = [f"smaller error than the {best.error:.3g} of {best.title}: {', '.join(found)}"]
     known = [row for row in others if row.true_of_largest is not None]
-    lines += [
-        f"{row.title} has more true ones among its largest ({row.true_of_largest:.1f} against {quickest.true_of_largest:.1f})"
-        for row in known
-        if row.true_of_largest > quickest.true_of_largest
+    more = [row for row in known if row.true_of_largest > ours.true_of_largest]
+    if more:
+        names = ", ".join(f"{row.title} {row.true_of_largest:.1f}" for row in more)
+        found.append(f"more true ones among the largest than our {ours.true_of_largest:.1f}: {names}")
+    times = ((row.title, row.seconds / ours.seconds) for row in others)
+    processors = ((row.title, row.processor / ours.processor) for row in others)
+    return [
+        *found,
+        *listed("less time, ours = 1", times, "{:.2g}", below=1.0),
+        *listed("less time of the processors, ours = 1", processors, "{:.2g}", below=1.0),
+        *less_memory(ours, others),
     ]
-    smaller = [row for row in others if row.fit_bytes + 2**20 < quickest.fit_bytes]
-    if smaller:
-        sizes = ", ".join(f"{row.title} {row.fit_bytes / 2**20:.0f} MB" for row in smaller)
-        lines.append(f"less memory for the fit than our {quickest.fit_bytes / 2**20:.0f} MB: {sizes}")
-    return lines
+
+
+def less_memory(ours, others):
+    """Who takes less on top of what was there."""
+    limit = ours.fit_bytes - MEGABYTE
+    sizes = ((row.title, row.fit_bytes) for row in others)
+    few = [(title, size / MEGABYTE) for title, size in sizes if size < limit]
+    return listed(f"less memory than our {ours.fit_bytes / MEGABYTE:.0f} MB", few, "{:.0f} MB")
+
+
+def listed(what, pairs, form, below=float("inf")):
+    """The best first; nothing if there is none."""
+    few = sorted((value, title) for title, value in pairs if value < below)
+    return [f"{what}: " + ", ".join(f"{title} {form.format(value)}" for value, title in few)] if few else []

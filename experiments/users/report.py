@@ -39,7 +39,7 @@ SOLVING = """### The same problem, to the same gap
 min over w of gamma sum_i L(y_i, <x_i, w>) + (1/p) ||w||_p^p, linear features, no intercept, until the relative duality gap is
 at most 1e-6. Gamma is what cross-validation chooses, to one digit, and once a hundredth of it. One function judges all answers: the objective of w and the best dual bound that its residuals, or the solver's own dual
 vector, prove. *To the objective*: when the objective was within 1e-6 of the smallest that anyone found, which a user cannot know
-but which needs no proof. Times are the best of the rounds. Memory: what the run takes on top of what was there before it (packages, data,
+but which needs no proof. Times are the best of the rounds; who takes over 5 s has one. Memory: what the run takes on top of what was there before it (packages, data,
 and an opponent's copy of the data in the layout that it likes best), and in brackets the peak of the process."""
 
 MODELLING = """### Models of the same data
@@ -52,14 +52,19 @@ coefficient is zero, and its equation is what selects. Time: median over the dra
 top of the packages and the data, and in brackets that of the process."""
 
 
+LOSING = "All that is ahead of us in the tables above, found by a rule and not chosen; noise counts against us as well."
+
+
 def circumstances(results):
-    machine, loads = results["machine"], results["loads"]
+    machine, groups = results["machine"], results["groups"]
+    loads = [load for group in groups for load in group["loads"]]
+    minutes = sum(group["minutes"] for group in groups)
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
     gigabytes = "unknown" if machine["memory_bytes"] is None else f"{machine['memory_bytes'] / 2**30:.0f} GB"
     return (
         f"{machine['date']}: {machine['cpu']}, {machine['cores']} cores, {gigabytes} of memory, {machine['system']}. Python {machine['python']}, "
-        f"{versions}. Two threads for everyone, each contender in a process of its own, in turns. The run took {results['minutes']:.0f} minutes; "
-        f"the load of the machine, of which we are 1 to 2, was {min(loads):.1f} to {max(loads):.1f}"
+        f"{versions}. Two threads for everyone, each contender in a process of its own, in turns. The run took {minutes:.0f} minutes; "
+        f"the load of the machine, of which we are one or two, was {min(loads):.1f} to {max(loads):.1f}"
         + (": **it was shared, so look at the ratios.**" if max(loads) > 2.5 else ".")
     )
 
@@ -133,8 +138,9 @@ def model_table(group):
         if all(row.fits == 3 for row in rows.values())
         else "\n\n\\* fewer than three fits for a draw, as they take over 1.5 s."
     )
-    draws = max(len(row.errors) for row in rows.values())
-    return f"**{group['title']}**: {group['about']}. {draws} draws.\n\n{table(head, body)}{star}"
+    count = max(len(row.errors) for row in rows.values())
+    draws = "1 draw" if count == 1 else f"{count} draws"
+    return f"**{group['title']}**: {group['about']}. {draws}.\n\n{table(head, body)}{star}"
 
 
 def given(groups):
@@ -147,11 +153,9 @@ def where_we_lose(groups):
     lines = []
     for group in groups:
         found = (losses.of_solvers if group["kind"] == "solving" else losses.of_models)(group)
-        kind = "the solver, " if group["kind"] == "solving" else ""
-        lines += [f"- *{kind}{group['title']}*: {line}." for line in found]
-    return "### Where we lose\n\nEvery case of the tables above, found by a rule.\n\n" + "\n".join(
-        lines or ["- nowhere."]
-    )
+        kind = "The solver, " if group["kind"] == "solving" else ""
+        lines.append(f"- *{kind}{group['title']}*: {'; '.join(found) or 'nothing'}.")
+    return f"### Where we lose\n\n{LOSING}\n\n" + "\n".join(lines)
 
 
 def absent(groups):
@@ -170,7 +174,7 @@ def seconds(value):
 
 
 def megabytes(value):
-    return f"{value / 2**20:.0f} MB"
+    return f"{value / 2**20:.{0 if value > 10 * 2**20 else 1}f} MB"
 
 
 def number(value, form):

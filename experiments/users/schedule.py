@@ -24,20 +24,21 @@ def plan(quick):
 
 def run(quick, only, log):
     """All measurements, one after another, as one object that can be written to a file."""
-    began, loads = time.monotonic(), []
     groups = []
     for kind, name, subject, names, seeds in plan(quick):
-        if only and name not in only and kind not in only:
+        if only and not {kind, name, f"{kind}/{name}"} & set(only):
             continue
-        groups.append(group(kind, name, subject, names, seeds, quick, log))
-        loads.append(os.getloadavg()[0])
-    return {
-        "machine": machine.describe(),
-        "quick": quick,
-        "loads": loads,
-        "minutes": (time.monotonic() - began) / 60.0,
-        "groups": groups,
-    }
+        began, load = time.monotonic(), os.getloadavg()[0]
+        measured = group(kind, name, subject, names, seeds, quick, log)
+        minutes = (time.monotonic() - began) / 60.0
+        groups.append({**measured, "minutes": minutes, "loads": [load, os.getloadavg()[0]]})
+    return {"machine": machine.describe(), "quick": quick, "groups": groups}
+
+
+def merged(old, new):
+    """The old figures with the groups of the new ones in their places."""
+    fresh = {(group["kind"], group["name"]): group for group in new["groups"]}
+    return {**new, "groups": [fresh.get((group["kind"], group["name"]), group) for group in old["groups"]]}
 
 
 def group(kind, name, subject, names, seeds, quick, log):

@@ -24,7 +24,7 @@ class Recipe:
     p: float
     gamma: float
     loss: type = Squared
-    rounds: int = 3
+    rounds: int = 10
     contenders: tuple = SOLVERS
 
     def make(self, seed=0):
@@ -35,7 +35,7 @@ class Recipe:
 
 
 RECIPES = {
-    "small": Recipe("n = 60, d = 600, p = 4/3, squared loss, gamma = 500", 60, 600, 4 / 3, 500.0, rounds=5),
+    "small": Recipe("n = 60, d = 600, p = 4/3, squared loss, gamma = 500", 60, 600, 4 / 3, 500.0),
     "wide": Recipe("n = 200, d = 20,000, p = 4/3, squared loss, gamma = 400", 200, 20_000, 4 / 3, 400.0),
     "wide-loose": Recipe(
         "n = 200, d = 20,000, p = 4/3, squared loss, gamma = 4", 200, 20_000, 4 / 3, 4.0, contenders=SOLVERS_FOR_WIDE
