@@ -49,7 +49,8 @@ targets' variance that is not explained, or the part of wrong classes; mean and 
 many of its largest coefficients as there are true monomials, how many are true, and the error when these alone are fitted by
 least squares: models of the same size. *Selected*: the coefficients that are not zero, true + false; for banach no
 coefficient is zero, and its equation is what selects. Time: median over the draws of the best of up to three fits. Memory: the peak on
-top of the packages and the data, and in brackets that of the process."""
+top of the packages and the data, and in brackets that of the process. Where products are true, they are products of variables as they
+were drawn: of standardised ones they need a few linear terms as well, for everybody."""
 
 
 LOSING = "All that is ahead of us in the tables above, found by a rule and not chosen; noise counts against us as well."
