@@ -7,7 +7,7 @@ __all__ = ["GIVEN", "NEEDS", "TITLE", "build", "found"]
 
 TITLE = "skglm Lasso"
 NEEDS = ("skglm",)
-GIVEN = "`Lasso.path`, tol 1e-4 (its default), else as celer; what numba takes to compile is not counted"
+GIVEN = "`Lasso.path`, tol 1e-4 (its default, absolute), else as celer; what numba takes to compile is not counted"
 
 
 def path(X, y, alphas):
