@@ -43,9 +43,7 @@ RECIPES = {
     "near-one": Recipe(
         "n = 200, d = 20,000, p = 1.1, squared loss, gamma = 900", 200, 20_000, 1.1, 900.0, contenders=SOLVERS_FOR_WIDE
     ),
-    "logistic": Recipe(
-        "n = 100, d = 2,000, p = 4/3, logistic loss, gamma = 3", 100, 2_000, 4 / 3, 3.0, Logistic, rounds=5
-    ),
+    "logistic": Recipe("n = 100, d = 2,000, p = 4/3, logistic loss, gamma = 3", 100, 2_000, 4 / 3, 3.0, Logistic),
 }
 
 QUICK = {
