@@ -8,7 +8,7 @@ PYTHON ?= python3
 PROFILE ?= release
 BANACH := $(CARGO) run --profile $(PROFILE) --locked --
 
-.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python fuzz bench bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python fuzz bench bench-machine bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -28,8 +28,9 @@ test-python: ## the tests of the Python package, as it is installed
 	$(MAKE) install PROFILE=dev
 	$(VENV)/bin/python -m pytest --quiet --numprocesses 2
 
-# An environment with the Python package and all that its tests and examples need.
+# An environment with the Python package and all that its tests and examples need, and one with what it is measured against.
 VENV := target/venv
+PEERS := target/peers-venv
 
 $(VENV)/installed: python/requirements.txt python/requirements-data.txt
 	$(PYTHON) -m venv $(VENV)
@@ -76,17 +77,23 @@ fuzz: ## every reader with made-up files, FUZZ_SECONDS=600 each, or only FUZZ_TA
 	for target in $(FUZZ_TARGETS); do target/$(FUZZ_HOST)/fuzz/$$target fuzz/corpus/$$target -artifact_prefix=fuzz/artifacts/$$target- \
 		-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 || exit 1; done
 
-bench: ## the measured figures, as ratios in one run
+bench: $(PEERS)/banach ## banach against what users would pick instead, half an hour on 2 cores; writes its part of docs/benchmarks.md
+	cd experiments && $(CURDIR)/$(PEERS)/bin/python -m users
+
+bench-machine: ## speed against the machine's own limits, the exact search, and reading files, as ratios in one run
 	$(CARGO) run --release --locked -- bench
 	$(CARGO) run --release --locked -- bench search
 	$(CARGO) run --release --locked -- bench reading
 
-# The other libraries of the comparison, in an environment of their own.
-PEERS := target/peers-venv
-
 $(PEERS)/installed: experiments/peers/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# banach in its release build, as users would install it, when something has changed since.
+$(PEERS)/banach: $(PEERS)/installed $(shell find crates experiments/src python/banach -name '*.rs' -o -name 'Cargo.toml' -o -name '*.py') Cargo.lock pyproject.toml
+	rm -f python/banach/_core.*.so
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
 	touch $@
 
 bench-solvers: $(PEERS)/installed ## the solver against SciPy (installed into target/), and evaluations over a grid

@@ -1,0 +1,1 @@
+"""Models of the same data, by what users would pick."""

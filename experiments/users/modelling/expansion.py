@@ -1,0 +1,20 @@
+"""Monomials written out in front of a linear model: standardised, feature by feature, which is how these solvers read them."""
+
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from .found import of_columns
+
+
+def written_out(task, model):
+    """The model on all monomials of the task, or on its columns where the task is linear."""
+    if task.degree == 1:
+        return make_pipeline(StandardScaler(), model)
+    expand = PolynomialFeatures(task.degree, include_bias=False, order="F")
+    return make_pipeline(StandardScaler(), expand, StandardScaler(copy=False), model)
+
+
+def found(pipeline, k):
+    """The largest monomials of a model that was written out."""
+    expand = next((step for _, step in pipeline.steps if isinstance(step, PolynomialFeatures)), None)
+    return of_columns(pipeline[-1].coef_, k, None if expand is None else expand.powers_)
