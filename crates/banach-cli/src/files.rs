@@ -49,13 +49,18 @@ pub(crate) fn check_output(option: &str, output: Option<&Path>, read: &[&Path]) 
     ensure!(!output.is_dir(), "{option} {name}: it is a folder; name a file in it");
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     ensure!(folder.is_dir(), "{option} {name}: there is no folder {}", folder.display());
+    if !output.exists() {
+        let probe = || fs::File::create_new(output).and_then(|_| fs::remove_file(output));
+        probe().with_context(|| format!("{option} {name}: it cannot be written"))?;
+    }
     Ok(())
 }
 
 /// Writes a file under another name in its folder first, so that a reader never sees half of it.
 fn replace(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let name = path.file_name().with_context(|| format!("{} is no name of a file", path.display()))?;
-    // A device or a pipe is written to, not replaced.
+    // What a link leads to is replaced, not the link; a device or a pipe is written to.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return fs::write(path, contents).with_context(|| format!("cannot write {}", path.display()));
     }

@@ -1,6 +1,6 @@
 //! Standard output.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
@@ -9,11 +9,18 @@ use crate::args::Common;
 /// Writes to standard output; a closed pipe is an error value, not a panic.
 pub(crate) fn out(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
+    // Names come from files: what a terminal would obey is shown as a mark.
+    let tame = stdout.is_terminal() && text.chars().any(commands_terminal);
+    let text = &if tame { text.replace(commands_terminal, "\u{fffd}") } else { text.to_owned() };
     stdout.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
         stdout.write_all(b"\n")?;
     }
     Ok(stdout.flush()?)
+}
+
+fn commands_terminal(c: char) -> bool {
+    c.is_control() && c != '\n' && c != '\t'
 }
 
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {

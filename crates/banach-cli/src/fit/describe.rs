@@ -9,7 +9,8 @@ use banach::{
 use banach_io::Standardization;
 
 use super::{
-    FOLDS, Run, interrupt,
+    FOLDS, Run,
+    interrupt::{self, stoppable},
     result::{Agreement, Function, Selected, Shares, Step, Top},
 };
 
@@ -50,15 +51,14 @@ impl Run<'_> {
         let (fit, ground) = (self.fit, self.ground);
         let (names, kernel, memory) = (ground.data.table.names(), &ground.kernel, self.solver.memory);
         let model = ground.described(self.x, &fit.model, problem, solution)?;
-        let mut or_note = |what: &str, error: &dyn std::fmt::Display| notes.push(format!("no {what}: {error}"));
 
         let deviations = ground.standardization.as_ref().map(|done| &done.deviations[..]);
         let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);
         let linear = deviations.is_some() && kernel.degrees() == (1, Some(1)) && !kernel.normalized();
-        let top = (fit.tables.top > 0).then(|| model.top_monomials(fit.tables.top, Budget::default()));
-        let top = top.and_then(|top| top.map_err(|error| or_note("table of monomials", &error)).ok());
-        let relevance = fit.tables.wants_relevance().then(|| model.relevance(memory));
-        let relevance = relevance.and_then(|found| found.map_err(|error| or_note("relevance", &error)).ok());
+        let top = (fit.tables.top > 0).then(|| stoppable(|| model.top_monomials(fit.tables.top, Budget::default())));
+        let top = top.and_then(|top| or_note(top, "table of monomials", notes));
+        let relevance = fit.tables.wants_relevance().then(|| stoppable(|| model.relevance(memory)));
+        let relevance = relevance.and_then(|found| or_note(found, "relevance", notes));
         let selection = fit
             .tables
             .select
@@ -143,6 +143,21 @@ impl Run<'_> {
         let model = &self.fit.model;
         MonomialRanking::new(self.x.view(), self.ground.kernel.clone(), model.p).with_scale(model.monomials)
     }
+}
+
+/// What was found, or a note on why nothing was.
+fn or_note<T>(
+    found: Result<Option<Result<T, banach::Error>>, banach::Error>,
+    what: &str,
+    notes: &mut Vec<String>,
+) -> Option<T> {
+    let reason = match found {
+        Ok(Some(Ok(found))) => return Some(found),
+        Ok(None) => "interrupted".to_owned(),
+        Ok(Some(Err(error))) | Err(error) => error.to_string(),
+    };
+    notes.push(format!("no {what}: {reason}"));
+    None
 }
 
 /// A table, unless Ctrl-C was pressed before or it cannot be made; then a note says so.

@@ -3,11 +3,14 @@
 use std::{
     collections::HashSet,
     ops::ControlFlow,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use anyhow::Context;
-use banach::{Observer, Progress};
+use banach::{Observer, Progress, Switch, Workers};
 use banach_experiments::Watch as _;
 
 use super::result::Step;
@@ -17,6 +20,9 @@ use crate::progress::Bar;
 static PRESSED: AtomicBool = AtomicBool::new(false);
 /// Whether somebody looks at [`PRESSED`]; otherwise Ctrl-C ends the program.
 static WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// Ends what [`stoppable`] does.
+static SWITCH: Mutex<Option<Switch>> = Mutex::new(None);
 
 /// Steps of the bar of a single fit.
 const LENGTH: usize = 1000;
@@ -28,6 +34,10 @@ const KILLED: i32 = 130;
 pub(crate) fn install() -> anyhow::Result<()> {
     let pressed = || {
         let again = PRESSED.swap(true, Ordering::SeqCst);
+        let stoppable = SWITCH.lock().is_ok_and(|switch| switch.as_ref().inspect(|switch| switch.end()).is_some());
+        if stoppable && !again {
+            return;
+        }
         if again || !WATCHED.load(Ordering::SeqCst) {
             std::process::exit(KILLED);
         }
@@ -39,6 +49,16 @@ pub(crate) fn install() -> anyhow::Result<()> {
 /// Whether Ctrl-C has ended a phase.
 pub(crate) fn pressed() -> bool {
     PRESSED.load(Ordering::SeqCst)
+}
+
+/// The result of work without iterates, which Ctrl-C ends at once; none if it has.
+pub(crate) fn stoppable<T: Send>(work: impl FnOnce() -> T + Send) -> Result<Option<T>, banach::Error> {
+    let workers = Workers::new(rayon::current_num_threads())?;
+    let set = |switch| SWITCH.lock().map(|mut own| *own = switch).unwrap_or_default();
+    set(Some(workers.switch()));
+    let done = workers.run(work);
+    set(None);
+    Ok(done)
 }
 
 /// Watches one phase of the work: shows how far it is, and ends it when Ctrl-C is pressed.

@@ -182,7 +182,10 @@ pub(crate) fn top_table(top: &Top, of: &str, scaling: Option<&str>) -> String {
         row.extend([entry.weight, entry.coefficient].map(significant));
         row.extend(originals.then(|| entry.coefficient_original.map_or(String::new(), significant)));
         row.extend(shares.then(|| entry.share.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share))));
-        let width = |(low, high): (f64, f64)| format!("{:.1e}", (high - entry.weight).max(entry.weight - low));
+        let width = |(low, high): (f64, f64)| match (high - entry.weight).max(entry.weight - low) {
+            width if width.is_finite() => format!("{width:.1e}"),
+            _ => "unknown".to_owned(),
+        };
         row.extend(widths.then(|| entry.interval.map_or(String::new(), width)));
         row.into_iter().map(Cell::from).collect()
     };

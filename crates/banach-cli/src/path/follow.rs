@@ -9,7 +9,7 @@ use banach::{
 };
 
 use super::{Fit, Function, Growth, args::Path};
-use crate::fit::{ground::Ground, resolve, result::factors};
+use crate::fit::{ground::Ground, interrupt::stoppable, resolve, result::factors};
 
 /// Every function along its path.
 pub(super) fn functions(
@@ -26,10 +26,15 @@ pub(super) fn functions(
             ground.described(x, &what.model, &problem, solution)
         });
         let models: Vec<DualModel<'_>> = models.collect::<Result<_, _>>()?;
-        let monomials = match growths(&models, what.grid.top, ground.data.table.names()) {
-            Ok(monomials) => monomials,
-            Err(error) => {
+        let names = ground.data.table.names();
+        let monomials = match stoppable(|| growths(&models, what.grid.top, names))? {
+            Some(Ok(monomials)) => monomials,
+            Some(Err(error)) => {
                 notes.push(format!("no monomials: {error}"));
+                Vec::new()
+            }
+            None => {
+                notes.push("no monomials: interrupted".to_owned());
                 Vec::new()
             }
         };

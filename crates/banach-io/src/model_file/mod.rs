@@ -190,7 +190,8 @@ impl<'a> SavedModel<'a> {
         let invalid = |flaw| ModelFileError::Invalid { file: file.clone(), flaw };
         let unwritable = |source| ModelFileError::Write { file: file.clone(), source };
         let parts = self.parts().map_err(invalid)?;
-        // A device or a pipe is written to, not replaced.
+        // What a link leads to is replaced, not the link; a device or a pipe is written to.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             return fs::write(path, self.to_bytes().map_err(invalid)?).map_err(unwritable);
         }

@@ -199,8 +199,12 @@ impl Body<'_> {
         let Text { stream, buffer, limit, file, .. } = text;
         let first = memchr(b'\n', &buffer);
         let windows = first.is_some_and(|at| at > 0 && buffer[at - 1] == b'\r');
-        let bounded =
-            Bounded { inner: Cursor::new(buffer).chain(stream), left: limit.saturating_add(1 << 17), out: false };
+        let bounded = Bounded {
+            inner: Cursor::new(buffer).chain(stream),
+            left: limit.saturating_add(1 << 17),
+            out: false,
+            odd_quotes: false,
+        };
         let mut reader = ReaderBuilder::new()
             .delimiter(self.delimiter)
             .has_headers(false)
@@ -210,6 +214,8 @@ impl Body<'_> {
         let before = self.line - 1;
         let mut record = ByteRecord::new();
         let mut block = Block::default();
+        // The line of the last record, and whether its last field has several.
+        let mut last = (0, false);
         loop {
             reader.get_mut().left = limit.saturating_add(1 << 17);
             let found = reader.read_byte_record(&mut record).map_err(|error| failed(file, error.into()))?;
@@ -220,6 +226,15 @@ impl Body<'_> {
             if found {
                 let line = start(&record, reader.position().line(), windows);
                 block.record(&record, before + line - 1, self.assembly.roles());
+                last = (before + line, record.iter().next_back().is_some_and(|field| field.contains(&b'\n')));
+            }
+            let refused = block.fault.is_some();
+            let ended = !found
+                || refused && !reader.read_byte_record(&mut record).map_err(|error| failed(file, error.into()))?;
+            if ended && last.1 && reader.get_ref().odd_quotes {
+                // It has taken in all lines behind it.
+                let problem = "a quote is opened there or in the lines behind, and never closed".to_owned();
+                return Err(Error::Damaged { file: file.to_owned(), place: At::Line(last.0).to_string(), problem });
             }
             if !found || block.fault.is_some() || block.text.len() + 8 * block.numbers.len() > PIECE {
                 self.line = 1;
@@ -452,6 +467,8 @@ struct Bounded<R> {
     left: u64,
     /// Whether the end was that of the bytes allowed.
     out: bool,
+    /// Whether the quotes so far are of an odd number.
+    odd_quotes: bool,
 }
 
 impl<R: Read> Read for Bounded<R> {
@@ -463,6 +480,7 @@ impl<R: Read> Read for Bounded<R> {
         let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         let read = self.inner.read(&mut buffer[..most])?;
         self.left -= read as u64;
+        self.odd_quotes ^= memchr_iter(b'"', &buffer[..read]).count() % 2 == 1;
         Ok(read)
     }
 }

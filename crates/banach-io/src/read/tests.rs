@@ -103,7 +103,7 @@ fn ragged_rows_are_named() {
     assert!(refusal("a,b,y\n1,2,3\n1,2\n").contains("line 3: 2 fields, and the first line has 3"));
     assert!(refusal("a,y\n1,2\n1,2,3\n").contains("line 3: 3 fields"));
     // A quote that is never closed swallows the rest.
-    assert!(matches!(read("a,y\n1,2\n\"3,4\n5,6\n"), Err(Error::Ragged { .. })));
+    assert!(matches!(read("a,y\n1,2\n\"3,4\n5,6\n"), Err(Error::Damaged { .. })));
 }
 
 #[test]
@@ -330,6 +330,16 @@ fn a_model_finds_its_columns_by_name() {
     assert!(message.contains("at least one sample is needed"), "{message}");
     let all = Request::of_columns(Vec::new()).read_from("a,b\n1,2\n".as_bytes(), "new.csv").expect("valid");
     assert_eq!(all.table.names(), ["a", "b"]);
+}
+
+#[test]
+fn a_quote_that_is_never_closed_does_not_swallow_the_rest() {
+    let refused = refusal("a,b,y\n1,u,2\n2,\"v,3\n3,w,4\n4,u,5\n");
+    assert!(refused.contains("line 3") && refused.contains("never closed"), "{refused}");
+    let refused = refusal("a,y\n1,\"3\n4,5\n");
+    assert!(refused.contains("line 2") && refused.contains("never closed"), "{refused}");
+    let data = read("a,b,y\n1,\"two\nlines\",2\n2,\"five \"\" inches\",3\n3,\"two\nlines\",1\n").expect("valid");
+    assert_eq!(data.table.rows(), 3);
 }
 
 #[test]

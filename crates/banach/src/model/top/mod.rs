@@ -19,7 +19,7 @@ use self::{
 };
 use super::DualModel;
 use crate::{
-    Error,
+    Error, FeatureMatrix,
     exponent::WidePower,
     form::tiles::Monomials,
     kernel::{Monomial, MonomialScale, cardinality},
@@ -155,6 +155,33 @@ impl DualModel<'_> {
     /// ```
     pub fn entries_of(&self, monomials: &[Monomial]) -> Result<Vec<TopMonomial>, Error> {
         super::explicit::check_variables(monomials, &self.samples)?;
+        if self.kernel.normalized() {
+            // The divisor is that of all features.
+            return self.entries_in_order(monomials);
+        }
+        let mut variables: Vec<usize> =
+            monomials.iter().flat_map(Monomial::factors).map(|&(variable, _)| variable).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let n = self.samples.samples();
+        let mut columns = vec![0.0; n * variables.len().max(1)];
+        let chunks = columns.chunks_mut(n.max(1)).zip(&variables);
+        chunks.for_each(|(column, &variable)| self.samples.column_into(variable, column));
+        let samples = FeatureMatrix::from_columns(n, variables.len().max(1), columns)?;
+        let place = |variable: usize| variables.partition_point(|&own| own < variable);
+        let among = |monomial: &Monomial| {
+            let factors = monomial.factors().iter();
+            let places: Vec<usize> =
+                factors.flat_map(|&(variable, power)| std::iter::repeat_n(place(variable), power)).collect();
+            Monomial::of_sorted(&places)
+        };
+        let among: Vec<Monomial> = monomials.iter().map(among).collect();
+        let entries = DualModel { samples, ..self.clone() }.entries_in_order(&among)?;
+        let named = entries.into_iter().zip(monomials);
+        Ok(named.map(|(entry, monomial)| TopMonomial { monomial: monomial.clone(), ..entry }).collect())
+    }
+
+    fn entries_in_order(&self, monomials: &[Monomial]) -> Result<Vec<TopMonomial>, Error> {
         let highest = monomials.iter().map(Monomial::degree).max().unwrap_or(0);
         let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;
         let mut z = vec![0.0; tree.stride];
