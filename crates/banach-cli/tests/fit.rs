@@ -343,6 +343,31 @@ fn an_interrupt_prints_the_best_iterate_and_ends_with_1() {
     panic!("it never began");
 }
 
+/// A search for the largest of very many monomials can be ended, and costs nothing but itself.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_of_a_table_keeps_the_fit() {
+    for wait in [1500, 4000, 9000] {
+        let child = Command::new(env!("CARGO_BIN_EXE_banach"))
+            .args(["fit", &file("table.csv", trial()), "--target", "effect", "--gamma", "1"])
+            .args(["--kernel", "poly", "--degree", "30"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+        let run = child.wait_with_output().expect("it ends");
+        let page = text(&run.stdout);
+        if page.contains("no table of monomials: interrupted") {
+            assert_eq!(run.status.code(), Some(1));
+            assert!(page.contains("relative duality gap"), "{page}");
+            return;
+        }
+    }
+    panic!("the search was never interrupted");
+}
+
 /// The README's command prints what the README says; numbers that depend on the last digits are left out.
 #[test]
 fn the_readme_shows_what_is_printed() {
