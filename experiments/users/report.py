@@ -38,7 +38,7 @@ SOLVING = """### The same problem, to the same gap
 
 ![The relative duality gap against seconds, for every solver and problem; of banach and Clarabel only the end is known](images/peers.svg)
 
-min over w of gamma sum_i L(y_i, <x_i, w>) + (1/p) ||w||_p^p, linear features, no intercept, until the relative duality gap is
+min over w of `gamma sum_i L(y_i, <x_i, w>) + (1/p) ||w||_p^p`, linear features, no intercept, until the relative duality gap is
 at most 1e-6. Gamma is what cross-validation chooses, to one digit, and once a hundredth of it. One function judges all answers: the objective of w and the best dual bound that its residuals, or the solver's own dual
 vector, prove. *To the objective*: when the objective was within 1e-6 of the smallest that anyone found, which a user cannot know
 but which needs no proof. Times are the best of the rounds; who takes over 5 s has one. Memory: what the run takes on top of what was there before it (packages, data,
