@@ -154,11 +154,6 @@ impl Request {
         Self { target: Some(target.into()), ..Self::default() }
     }
 
-    /// New samples of a model with variables of these names and no column of labels.
-    pub fn of_columns(names: Vec<String>) -> Self {
-        Self::of_model(ModelColumns { names, ..ModelColumns::default() })
-    }
-
     /// New samples of a model: its columns by their names and no target. One row is enough.
     pub fn of_model(columns: ModelColumns) -> Self {
         Self { model: Some(columns), ..Self::default() }

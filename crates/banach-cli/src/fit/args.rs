@@ -6,7 +6,11 @@ use banach::{
     Exponent, Route,
     kernel::{Degrees, MonomialScale},
 };
-use clap::{Args, ValueEnum};
+use banach_io::Format;
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,8 +71,8 @@ pub(crate) struct Columns {
     #[arg(long, value_enum, value_name = "HOW")]
     pub impute: Option<ImputeName>,
     /// The format of the file; that of its name if not given.
-    #[arg(long, value_enum)]
-    pub format: Option<FormatName>,
+    #[arg(long, value_parser = formats())]
+    pub format: Option<Format>,
     /// The character between fields; a comma, or a tab for files named .tsv or .tab.
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
@@ -191,24 +195,13 @@ pub(crate) enum ImputeName {
     Drop,
 }
 
-/// The formats of files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatName {
-    /// Text with commas: .csv, and names that tell nothing.
-    Csv,
-    /// Text with tabs: .tsv, .tab.
-    Tsv,
-    /// Parquet: .parquet, .pq.
-    Parquet,
-    /// Arrow IPC and Feather: .arrow, .feather, .ipc.
-    Arrow,
-    /// A matrix, or records with names: .npy.
-    Npy,
-    /// A matrix X with its columns' feature_names, and further columns by name: .npz.
-    Npz,
-    /// Sparse rows with the target first: .svmlight, .svm, .libsvm.
-    #[value(alias = "libsvm")]
-    Svmlight,
+/// The formats of files, by the names that the reader gives them.
+pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
+    let known = Format::ALL.map(|format| {
+        let ends: Vec<String> = format.extensions().iter().map(|end| format!(".{end}")).collect();
+        PossibleValue::new(format.name()).aliases(format.extensions()).help(format!("Files named {}", ends.join(", ")))
+    });
+    PossibleValuesParser::new(known).try_map(|name| name.parse::<Format>())
 }
 
 /// The kernels, by the products of variables in them.

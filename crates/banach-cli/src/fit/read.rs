@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Dataset, Format, Impute, Request, Standardization, Table, Values};
+use banach_io::{Dataset, Impute, Request, Standardization, Table, Values};
 
-use super::args::{Columns, FormatName, ImputeName};
+use super::args::{Columns, ImputeName};
 
 pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dataset, banach_io::Error> {
     let Columns { target, features, drop, categorical, impute, format, delimiter, no_header, .. } = columns;
@@ -14,7 +14,7 @@ pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dat
         features: features.clone(),
         drop: drop.clone(),
         categorical: categorical.clone(),
-        format: format.map(Format::from),
+        format: *format,
         delimiter: *delimiter,
         header: !no_header,
         impute: impute.map(Impute::from),
@@ -22,20 +22,6 @@ pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dat
         memory: memory.bytes(),
     };
     request.read(path)
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Csv => Self::Csv,
-            FormatName::Tsv => Self::Tsv,
-            FormatName::Parquet => Self::Parquet,
-            FormatName::Arrow => Self::Arrow,
-            FormatName::Npy => Self::Npy,
-            FormatName::Npz => Self::Npz,
-            FormatName::Svmlight => Self::Svmlight,
-        }
-    }
 }
 
 impl From<ImputeName> for Impute {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use banach_io::Format;
 use clap::Args;
 
-use crate::fit::args::{FormatName, delimiter};
+use crate::fit::args::{delimiter, formats};
 
 const PREDICT: &str = "\
 Examples:
@@ -36,8 +37,8 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
     /// The format of the file; that of its name if not given.
-    #[arg(long, value_enum)]
-    pub format: Option<FormatName>,
+    #[arg(long, value_parser = formats())]
+    pub format: Option<Format>,
     /// The first line of a text is a sample, too; the columns are named x1, x2, ...
     #[arg(long)]
     pub no_header: bool,

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Dataset, Fitted, Format, Impute, Label, Request, SavedModel, Standardization, Values};
+use banach_io::{Dataset, Fitted, Impute, Label, Request, SavedModel, Standardization, Values};
 use serde::Serialize;
 
 use super::{
@@ -97,7 +97,7 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
 
 fn read(what: &Predict, model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<Dataset> {
     let request = Request {
-        format: what.format.map(Format::from),
+        format: what.format,
         delimiter: what.delimiter,
         header: !what.no_header,
         impute: what.impute.as_ref().map(|_| Impute::Mean),

@@ -3,10 +3,17 @@
 //! The header is read here rather than by a crate: those at hand take the size that a header claims for granted, and build a
 //! general parser of Python for its one line.
 
+mod item;
+mod literal;
+
 use std::io::Read;
 
 use zip::ZipArchive;
 
+use self::{
+    item::{Cell, Item},
+    literal::Literal,
+};
 use super::{Request, input::Input};
 use crate::{At, Dataset, Error, assembly::Assembly, columns::Names};
 
@@ -72,8 +79,7 @@ pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> R
             ));
         }
         array.check(file, size)?;
-        if NAMES.contains(&&name[..]) && matches!(array.items[..], [Item { kind: Kind::Text(_) | Kind::Bytes(_), .. }])
-        {
+        if NAMES.contains(&&name[..]) && matches!(&array.items[..], [item] if item.is_text()) {
             let texts = (array.rows as u64).saturating_mul(array.columns as u64);
             let bytes = texts.saturating_mul(array.items[0].size() as u64);
             check_names(texts.saturating_add(bytes / NAME), file, request)?;
@@ -137,82 +143,6 @@ struct Array {
     by_columns: bool,
     /// What a cell holds; several for records, each of which is a column.
     items: Vec<Item>,
-}
-
-/// A number or a text.
-struct Item {
-    /// In a record.
-    name: Option<String>,
-    kind: Kind,
-    big_endian: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Bool,
-    Int(usize),
-    Uint(usize),
-    Float(usize),
-    /// So many characters of four bytes.
-    Text(usize),
-    Bytes(usize),
-}
-
-enum Cell {
-    Number(f64),
-    Text(String),
-}
-
-impl Item {
-    /// From `<f8` and the like.
-    fn parse(name: Option<String>, text: &str) -> Option<Self> {
-        let big_endian = text.starts_with('>');
-        let text = text.trim_start_matches(['<', '>', '|', '=']);
-        let (kind, size) = text.split_at_checked(1)?;
-        let size: usize = size.parse().ok()?;
-        let kind = match (kind, size) {
-            ("b", 1) => Kind::Bool,
-            ("i", 1 | 2 | 4 | 8) => Kind::Int(size),
-            ("u", 1 | 2 | 4 | 8) => Kind::Uint(size),
-            ("f", 4 | 8) => Kind::Float(size),
-            ("U", 1..=1_000_000) => Kind::Text(size),
-            ("S", 1..=4_000_000) => Kind::Bytes(size),
-            _ => return None,
-        };
-        Some(Self { name, kind, big_endian })
-    }
-
-    fn size(&self) -> usize {
-        match self.kind {
-            Kind::Bool => 1,
-            Kind::Int(size) | Kind::Uint(size) | Kind::Float(size) | Kind::Bytes(size) => size,
-            Kind::Text(characters) => 4 * characters,
-        }
-    }
-
-    /// The unsigned number of some bytes.
-    fn bits(&self, bytes: &[u8]) -> u64 {
-        let push = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
-        if self.big_endian { bytes.iter().fold(0, push) } else { bytes.iter().rev().fold(0, push) }
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Option<Cell> {
-        Some(match self.kind {
-            Kind::Bool => Cell::Text((bytes[0] != 0).to_string()),
-            Kind::Uint(_) => Cell::Number(self.bits(bytes) as f64),
-            Kind::Int(size) => {
-                let unused = 64 - 8 * size;
-                Cell::Number(((self.bits(bytes) << unused) as i64 >> unused) as f64)
-            }
-            Kind::Float(4) => Cell::Number(f64::from(f32::from_bits(self.bits(bytes) as u32))),
-            Kind::Float(_) => Cell::Number(f64::from_bits(self.bits(bytes))),
-            Kind::Text(_) => {
-                let characters = bytes.chunks_exact(4).map(|bytes| char::from_u32(self.bits(bytes) as u32));
-                Cell::Text(characters.collect::<Option<String>>()?.trim_end_matches('\0').to_owned())
-            }
-            Kind::Bytes(_) => Cell::Text(std::str::from_utf8(bytes).ok()?.trim_end_matches('\0').to_owned()),
-        })
-    }
 }
 
 impl Array {
@@ -394,103 +324,6 @@ impl Array {
         })?;
         Ok(texts)
     }
-}
-
-/// What the header is made of. Tuples and lists are the same here.
-#[derive(Debug, PartialEq)]
-enum Literal {
-    Text(String),
-    Number(i64),
-    Bool(bool),
-    List(Vec<Literal>),
-    Dict(Vec<(String, Literal)>),
-}
-
-impl Literal {
-    fn parse(text: &str) -> Option<Self> {
-        let mut rest = text;
-        let literal = Self::next(&mut rest, 8)?;
-        rest.trim_matches(['\0', ' ', '\n']).is_empty().then_some(literal)
-    }
-
-    fn get(&self, key: &str) -> Option<&Self> {
-        let Self::Dict(entries) = self else { return None };
-        entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Text(text) => crate::field::shown(text.as_bytes()),
-            _ => "a list of fields".to_owned(),
-        }
-    }
-
-    fn next(rest: &mut &str, depth: usize) -> Option<Self> {
-        *rest = rest.trim_start();
-        let depth = depth.checked_sub(1)?;
-        let start = rest.chars().next()?;
-        match start {
-            '\'' | '"' => {
-                let (text, others) = rest[1..].split_once(start)?;
-                *rest = others;
-                Some(Self::Text(text.to_owned()))
-            }
-            '(' | '[' => {
-                *rest = &rest[1..];
-                let mut list = Vec::new();
-                while !close(rest, if start == '(' { ')' } else { ']' }) {
-                    list.push(Self::next(rest, depth)?);
-                    comma(rest, &[')', ']'])?;
-                }
-                Some(Self::List(list))
-            }
-            '{' => {
-                *rest = &rest[1..];
-                let mut entries = Vec::new();
-                while !close(rest, '}') {
-                    let Self::Text(key) = Self::next(rest, depth)? else { return None };
-                    *rest = rest.trim_start().strip_prefix(':')?;
-                    entries.push((key, Self::next(rest, depth)?));
-                    comma(rest, &['}'])?;
-                }
-                Some(Self::Dict(entries))
-            }
-            _ => {
-                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '-').unwrap_or(rest.len());
-                let (word, others) = rest.split_at(end);
-                *rest = others;
-                match word {
-                    "True" => Some(Self::Bool(true)),
-                    "False" => Some(Self::Bool(false)),
-                    // Old versions write 3L.
-                    _ => word.trim_end_matches('L').parse().ok().map(Self::Number),
-                }
-            }
-        }
-    }
-}
-
-/// Passes over a closing bracket if it comes next.
-fn close(rest: &mut &str, bracket: char) -> bool {
-    *rest = rest.trim_start();
-    match rest.strip_prefix(bracket) {
-        Some(others) => {
-            *rest = others;
-            true
-        }
-        None => false,
-    }
-}
-
-/// Passes over a comma, which may be left out before a closing bracket.
-fn comma(rest: &mut &str, brackets: &[char]) -> Option<()> {
-    *rest = rest.trim_start();
-    match rest.strip_prefix(',') {
-        Some(others) => *rest = others,
-        None if rest.starts_with(brackets) => {}
-        None => return None,
-    }
-    Some(())
 }
 
 #[cfg(test)]

@@ -315,7 +315,8 @@ fn long_files_are_read_as_short_ones() {
 
 #[test]
 fn a_model_finds_its_columns_by_name() {
-    let request = Request::of_columns(vec!["b,c".to_owned(), "a".to_owned()]);
+    let request =
+        Request::of_model(ModelColumns { names: vec!["b,c".to_owned(), "a".to_owned()], ..ModelColumns::default() });
     let data = request.read_from("id,a,\"b,c\",y\nk7,1,2,x\n".as_bytes(), "new.csv").expect("valid");
     assert_eq!(data.table.names(), ["a", "b,c"]);
     assert_eq!(data.table.values(), &Values::Dense(vec![1.0, 2.0]));
@@ -328,7 +329,7 @@ fn a_model_finds_its_columns_by_name() {
     );
     let message = request.read_from("a,\"b,c\"\n".as_bytes(), "new.csv").expect_err("no row").to_string();
     assert!(message.contains("at least one sample is needed"), "{message}");
-    let all = Request::of_columns(Vec::new()).read_from("a,b\n1,2\n".as_bytes(), "new.csv").expect("valid");
+    let all = Request::of_model(ModelColumns::default()).read_from("a,b\n1,2\n".as_bytes(), "new.csv").expect("valid");
     assert_eq!(all.table.names(), ["a", "b"]);
 }
 
