@@ -9,6 +9,7 @@ pub mod data;
 mod figure;
 pub mod figure1;
 mod runs;
+pub mod stress;
 pub mod table1;
 pub mod table2;
 mod watch;

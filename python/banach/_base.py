@@ -133,6 +133,7 @@ class LpModel(BaseEstimator):
     def _warn(self, status: str) -> None:
         why = {
             "iteration_limit": f"the limit of max_iter={self.max_iter} iterations was reached",
+            "rounding": "rounding keeps the gap above the tolerance",
             "stalled": "no step makes further progress",
         }.get(status, status)
         advice = "Raise max_iter" if status == "iteration_limit" else "Standardise X, lower C, take p farther from 1"

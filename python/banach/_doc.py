@@ -96,7 +96,7 @@ _ATTRIBUTES = {
     "n_iter_": "int\n    Iterations; the most of any output or class.",
     "n_evaluations_": "int\n    Passes over the data, of all outputs or classes.",
     "route_": "str\n    The route that was taken.",
-    "status_": "str\n    ``converged``, ``iteration_limit`` or ``stalled``.",
+    "status_": "str\n    ``converged``, ``iteration_limit``, ``rounding`` or ``stalled``.",
     "classes_": "array\n    The labels.",
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array\n    Their names, if X had any.",

@@ -227,6 +227,16 @@ pub(crate) enum Measured {
     /// One measurement, read as JSON from standard input: how `interactions` gives each a process of its own.
     #[command(hide = true)]
     Task,
+    /// Random problems, many of them hostile, whose certificates are computed again with 32 digits.
+    #[command(after_help = "Exits with 1 if a certificate is false, routes disagree or a run stalls without rounding.")]
+    Stress {
+        /// Problems; each is fitted by every route that can hold it.
+        #[arg(long, default_value_t = 20_000, value_name = "N")]
+        problems: u64,
+        /// The seed of the first problem; the others follow.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
+        seed: u64,
+    },
     /// Evaluations to a relative duality gap of 1e-8: every loss over data sets, routes, p, gamma and the intercept.
     Grid {
         /// A small version that takes seconds.

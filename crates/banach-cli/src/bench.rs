@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use banach_experiments::bench::{
-    self, Bench,
-    interactions::{self, Interactions},
-    search::{self, Search},
-    solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
-    tiles::{self, TilesBench},
+use banach_experiments::{
+    bench::{
+        self, Bench,
+        interactions::{self, Interactions},
+        search::{self, Search},
+        solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
+        tiles::{self, TilesBench},
+    },
+    stress::{self, Stress},
 };
 use serde::Serialize;
 
@@ -70,6 +73,13 @@ pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) 
             show(common, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
         }
         Some(Measured::Task) => Ok(interactions::child(std::io::stdin().lock(), std::io::stdout().lock())?),
+        Some(Measured::Stress { problems, seed }) => {
+            let stress = Stress::run(stress::Request { problems, seed }, bar)?;
+            show(common, &stress, || report::stress(&stress).text())?;
+            let failures = stress.failures.len();
+            anyhow::ensure!(failures == 0, "{failures} of these must not be");
+            Ok(())
+        }
         Some(Measured::Grid { quick }) => {
             let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };
             let grid = Grid::run(request, bar)?;

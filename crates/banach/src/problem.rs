@@ -1,8 +1,11 @@
 //! The dual problem (24) `[eq:gendual]`: one form, one loss, targets and weights.
 
 mod balance;
+mod certify;
 mod intercept;
 
+use self::balance::{sum, two_sum};
+pub(crate) use self::certify::Certified;
 use crate::{
     Certificate, Error, Evaluation, Loss, QForm,
     data::MAX_ENTRY,
@@ -147,20 +150,18 @@ impl<'a> DualProblem<'a> {
     /// `sum_i gamma_i f(y_i, x_i)` over the samples that are present, with targets from their centre.
     fn sum(&self, f: impl Fn(f64, f64) -> f64, x: &[f64]) -> f64 {
         let terms = self.gammas.iter().zip(self.y).zip(x);
-        terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(self.centred(y), x) } else { 0.0 }).sum()
+        sum(terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(self.centred(y), x) } else { 0.0 }))
     }
 
     /// `sum_i gamma_i f(i, y_i, alpha_i/gamma_i)`, with targets from their centre; infinite if an absent sample has
     /// `alpha_i != 0`.
     fn dual_sum(&self, f: impl Fn(usize, f64, f64) -> f64, alpha: &[f64]) -> f64 {
         let terms = self.gammas.iter().zip(self.y).zip(alpha).enumerate();
-        terms
-            .map(|(i, ((&gamma, &y), &alpha))| match (gamma > 0.0, alpha == 0.0) {
-                (true, _) => gamma * f(i, self.centred(y), alpha / gamma),
-                (false, true) => 0.0,
-                (false, false) => f64::INFINITY,
-            })
-            .sum()
+        sum(terms.map(|(i, ((&gamma, &y), &alpha))| match (gamma > 0.0, alpha == 0.0) {
+            (true, _) => gamma * f(i, self.centred(y), alpha / gamma),
+            (false, true) => 0.0,
+            (false, false) => f64::INFINITY,
+        }))
     }
 
     /// The loss term of the primal, `sum_i gamma_i L(y_i, t_i)`.
@@ -243,7 +244,7 @@ impl<'a> DualProblem<'a> {
         }
         match self.first_inadmissible(alpha) {
             None if self.is_balanced(alpha) => Ok(()),
-            None => Err(Error::Unbalanced { what: "alpha_0", sum: balance::sum(alpha) }),
+            None => Err(Error::Unbalanced { what: "alpha_0", sum: sum(alpha.iter().copied()) }),
             Some(row) => Err(Error::BadValue {
                 what: "alpha_0",
                 row,
@@ -271,17 +272,23 @@ impl<'a> DualProblem<'a> {
         }
         let dual = value + self.conjugate_sum(alpha);
         // The terms of the gap sum to F + Lambda + b sum_i alpha_i.
-        let unbalance = if self.has_intercept() { b.abs() * balance::sum(alpha).abs() } else { 0.0 };
-        // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves.
-        let term = |i: usize, y: f64, s: f64| match roundings[i] {
-            0.0 => self.loss.gap(y, omega[i] + b, s),
-            f64::INFINITY => f64::INFINITY,
-            rounding => {
-                let t = omega[i] + b;
-                self.loss.gap(y, t - rounding, s).max(self.loss.gap(y, t + rounding, s))
+        let unbalance = if self.has_intercept() { b.abs() * sum(alpha.iter().copied()).abs() } else { 0.0 };
+        // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves: that of the
+        // prediction itself, of its sum with the intercept, and of the target less the centre.
+        let term = |i: usize, y: f64, s: f64| {
+            let (t, lost) = two_sum(omega[i], b);
+            let rounding = roundings[i] + lost.abs() + self.centring(self.y[i]).abs();
+            match rounding {
+                0.0 => self.loss.gap(y, t, s),
+                rounding if rounding.is_finite() => {
+                    let (low, high) = ((t - rounding).next_down(), (t + rounding).next_up());
+                    self.loss.gap(y, low, s).max(self.loss.gap(y, high, s))
+                }
+                _ => f64::INFINITY,
             }
         };
-        let gap = self.dual_sum(term, alpha) + unbalance;
+        // The terms are rounded by a few units each, and are not negative.
+        let gap = self.dual_sum(term, alpha) * (1.0 + 32.0 * f64::EPSILON) + unbalance;
         // The gaps of the predictions at w = 0 sum to the excess over -F(0), without cancellation.
         let t = self.centred_zero_intercept();
         let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + unbalance;

@@ -113,6 +113,9 @@ fn end(function: &Function, fitted: &Fitted) -> String {
     let end = match function.status {
         "converged" => "converged",
         "iteration_limit" => "NOT CONVERGED (the limit on iterations; raise --max-iterations)",
+        "rounding" => {
+            "NOT CONVERGED (rounding keeps the gap above the tolerance; standardise the columns, or try a smaller --gamma or a larger --tolerance)"
+        }
         "stalled" => {
             "NOT CONVERGED (no step makes progress; try a smaller --gamma, a larger --tolerance, or p farther from 1)"
         }

@@ -295,13 +295,22 @@ impl<'a> FeatureMatrix<'a> {
     pub(crate) fn scaled_columns(&self, exponents: &[f64]) -> Result<FeatureMatrix<'static>, Error> {
         let scaled = |column: usize| self.stored_entries(column).iter().map(move |x| (column, *x));
         let entries = (0..self.features).flat_map(scaled);
-        let values: Vec<f64> = entries.map(|(column, x)| scale_by_exp2(x, -exponents[column])).collect();
+        self.with_values(entries.map(|(column, x)| scale_by_exp2(x, -exponents[column])).collect())
+    }
+
+    /// The matrix with other numbers in place of those that are stored.
+    fn with_values(&self, values: Vec<f64>) -> Result<FeatureMatrix<'static>, Error> {
         match &self.storage {
             Storage::Dense(_) => FeatureMatrix::from_columns(self.samples, self.features, values),
             Storage::Sparse { starts, rows, .. } => {
                 FeatureMatrix::from_sparse_columns(self.samples, self.features, starts.to_vec(), rows.to_vec(), values)
             }
         }
+    }
+
+    /// The moduli of the entries.
+    pub(crate) fn moduli(&self) -> Result<FeatureMatrix<'static>, Error> {
+        self.with_values(self.storage.values().iter().map(|value| value.abs()).collect())
     }
 
     /// The matrix, dense, with each feature changed.
@@ -393,6 +402,15 @@ impl<'a> FeatureMatrix<'a> {
         out
     }
 
+    /// A feature as it is stored.
+    pub(crate) fn column(&self, column: usize) -> Column<'_> {
+        let rows = match &self.storage {
+            Storage::Dense(_) => None,
+            Storage::Sparse { starts, rows, .. } => Some(&rows[starts[column]..starts[column + 1]]),
+        };
+        Column { rows, values: self.stored_entries(column) }
+    }
+
     /// The stored entries of a feature.
     fn stored_entries(&self, column: usize) -> &[f64] {
         match &self.storage {
@@ -416,6 +434,22 @@ impl<'a> FeatureMatrix<'a> {
             Storage::Sparse { starts, values, .. } => {
                 for (column, out) in block.zip(out) {
                     *out = values[starts[column]..starts[column + 1]].iter().map(|value| value * value).sum();
+                }
+            }
+        }
+    }
+
+    /// Adds `|x|^power` of the entries of a block of features to the sums of their samples, for power 2 or 4.
+    pub(crate) fn add_row_powers(&self, power: u32, block: Range<usize>, sums: &mut [f64]) {
+        match &self.storage {
+            Storage::Dense(values) => {
+                let n = self.samples;
+                stream::add_row_powers(n, power == 4, &values[block.start * n..block.end * n], sums);
+            }
+            Storage::Sparse { starts, rows, values } => {
+                let stored = starts[block.start]..starts[block.end];
+                for (&row, value) in rows[stored.clone()].iter().zip(&values[stored]) {
+                    sums[row] += value.powi(power as i32);
                 }
             }
         }
@@ -518,6 +552,12 @@ impl<'a> FeatureMatrix<'a> {
             }
         }
     }
+}
+
+/// A feature: its entries, or those that are not zero and their samples.
+pub(crate) struct Column<'a> {
+    pub rows: Option<&'a [usize]>,
+    pub values: &'a [f64],
 }
 
 /// Up to this many vectors are multiplied by the columns as they are, more by a general matrix product.

@@ -5,6 +5,7 @@ mod scratch;
 mod stream;
 mod sweep;
 
+pub(crate) use feature_matrix::Column;
 pub use feature_matrix::{Entries, FeatureMatrix, MAX_ENTRY};
 pub(crate) use scratch::Pool;
 pub use scratch::Scratch;

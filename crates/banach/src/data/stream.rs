@@ -32,6 +32,33 @@ pub(super) fn squares(n: usize, block: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(Squares { n, block, out });
 }
 
+/// Adds the squares, or the fourth powers, of the columns, n numbers each, to n sums.
+pub(super) fn add_row_powers(n: usize, fourth: bool, block: &[f64], sums: &mut [f64]) {
+    Arch::new().dispatch(RowPowers { n, fourth, block, sums });
+}
+
+struct RowPowers<'a> {
+    n: usize,
+    fourth: bool,
+    block: &'a [f64],
+    sums: &'a mut [f64],
+}
+
+impl WithSimd for RowPowers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for column in self.block.chunks_exact(self.n) {
+            if self.fourth {
+                self.sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += (x * x) * (x * x));
+            } else {
+                self.sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
+            }
+        }
+    }
+}
+
 struct Adjoint<'a> {
     n: usize,
     block: &'a [f64],

@@ -142,6 +142,13 @@ impl Layout {
         Self { features, block, stripe, stripes: features.div_ceil(stripe) }
     }
 
+    /// The most roundings of a sum over all features: additions in a stripe, changes of scale from block to block, and from stripe to
+    /// stripe.
+    pub(crate) fn additions(self) -> f64 {
+        let blocks = self.stripe.min(self.features).div_ceil(self.block);
+        (self.stripe.min(self.features) + 8 * blocks + 8 * self.stripes) as f64
+    }
+
     fn blocks(self, stripe: usize) -> impl Iterator<Item = Range<usize>> {
         let end = ((stripe + 1) * self.stripe).min(self.features);
         (stripe * self.stripe..end).step_by(self.block).map(move |start| start..(start + self.block).min(end))

@@ -77,7 +77,7 @@ impl Fitted {
 
     /// The end that is farthest from convergence.
     pub(super) fn status(&self) -> Status {
-        let order = [Status::Interrupted, Status::IterationLimit, Status::Stalled];
+        let order = [Status::Interrupted, Status::IterationLimit, Status::Stalled, Status::Rounding];
         let met = |status: &Status| self.solutions.iter().any(|solution| solution.status == *status);
         order.into_iter().find(met).unwrap_or(Status::Converged)
     }
@@ -90,6 +90,7 @@ impl fmt::Display for Fitted {
         let end = match self.status() {
             Status::Converged => "converged",
             Status::IterationLimit => "not converged: the limit on iterations was reached",
+            Status::Rounding => "not converged: rounding keeps the gap above the tolerance",
             Status::Stalled => "not converged: no step makes further progress",
             Status::Interrupted => "interrupted",
         };
@@ -104,7 +105,7 @@ impl fmt::Display for Fitted {
             total(|solution| solution.passes),
         )?;
         write!(f, "  {end}, relative duality gap {:.1e}", self.certificate().relative_gap())?;
-        if self.status() == Status::Stalled {
+        if matches!(self.status(), Status::Stalled | Status::Rounding) {
             let advice = "a tolerance above this gap, a smaller gamma, standardised variables or p farther from 1";
             write!(f, "\n  to converge: {advice}")?;
         }

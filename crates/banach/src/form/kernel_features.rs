@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Evaluation, Expansion, Features, Hessian, Lines, Predict, QForm, features::Weights};
+use super::{
+    Evaluation, Expansion, Features, Hessian, Lines, Predict, QForm,
+    features::{Origin, Weights},
+    rounding,
+};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
-    kernel::{FeatureMap, MonomialScale, TensorKernel},
+    kernel::{FeatureMap, MonomialScale, TensorKernel, ln_norms},
 };
 
 /// `Q` of a kernel with finitely many features, from the matrix of all of them, for any q.
@@ -79,9 +83,10 @@ impl KernelFeatures {
         let map = FeatureMap::new(&*kernel, inputs, exponent, None)?;
         memory.check(FEATURES, Self::bytes(&map, scale, matrix.samples(), 1), INSTEAD)?;
         let phi = map.matrix(matrix, memory)?;
+        let origin = origin(&*kernel, scale, matrix, &phi, exponent);
         let scales = Arc::new(Scales::new(scale, &phi));
         let phi = scales.apply(phi)?;
-        Ok(Self { features: Features::new(phi, exponent), kernel, inputs, scales })
+        Ok(Self { features: Features::formed(phi, exponent, origin), kernel, inputs, scales })
     }
 
     /// The bytes that the features of n samples take, with the working memory of evaluations of so many problems and of
@@ -107,6 +112,37 @@ impl KernelFeatures {
     }
 }
 
+/// How far rounding may have moved listed features: by a unit for each factor of a monomial, some for the root of its coefficient,
+/// those of the divisor of a normalised kernel; and at a scale of their own by those of their means and deviations, where a
+/// feature that is nearly constant loses as many digits as its mean is larger than its deviation.
+fn origin(
+    kernel: &dyn TensorKernel,
+    scale: MonomialScale,
+    x: &FeatureMatrix<'_>,
+    phi: &FeatureMatrix<'_>,
+    exponent: Exponent,
+) -> Origin {
+    let (n, q) = (phi.samples() as f64, exponent.q());
+    let mut units = 4.0 * kernel.degrees().1.unwrap_or(0) as f64 + 16.0;
+    if kernel.normalized() {
+        let norms = ln_norms(kernel, exponent, x.samples(), x.features(), |j, out| x.column_into(j, out));
+        units += rounding::norms(&norms, x.features());
+    }
+    if scale == MonomialScale::Raw {
+        return Origin { units, ln_least: f64::NEG_INFINITY };
+    }
+    let mut column = vec![0.0; phi.samples()];
+    let mut spread = |k: usize| {
+        phi.column_into(k, &mut column);
+        let (centre, factor) = scale.of_column(&column);
+        (centre * factor) * (centre * factor)
+    };
+    let spread = (0..phi.features()).map(&mut spread).fold(0.0, f64::max);
+    // No entry is larger than sqrt(n (1 + spread)) before its mean is taken off.
+    let ln_least = (phi.features() as f64).ln() / q + 0.5 * (n.ln() + spread.ln_1p());
+    Origin { units: units + 2.0 * n + 8.0, ln_least }
+}
+
 impl QForm for KernelFeatures {
     fn exponent(&self) -> Exponent {
         self.features.exponent()
@@ -118,6 +154,10 @@ impl QForm for KernelFeatures {
 
     fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
         self.features.evaluate(alphas, out, scratch);
+    }
+
+    fn sharpen(&self, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
+        self.features.sharpen(alpha, at, scratch)
     }
 
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {

@@ -11,6 +11,7 @@ mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
 mod planner;
+mod rounding;
 mod running;
 pub(crate) mod tiles;
 
@@ -56,6 +57,12 @@ pub trait QForm: fmt::Debug + Send + Sync {
 
     /// As [`evaluate`](Self::evaluate), for one expansion per dual vector.
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch);
+
+    /// Evaluates one dual vector again, more slowly and with smaller [`roundings`](Evaluation::roundings), where the route has a way
+    /// to; returns the passes over the data that this is worth. A route without one leaves the evaluation as it is, and returns 0.
+    fn sharpen(&self, _alpha: &[f64], _at: &mut Evaluation, _scratch: &mut Scratch) -> usize {
+        0
+    }
 
     /// The number of features, card(K); `None` on routes without features.
     fn cardinality(&self) -> Option<u64> {
@@ -119,8 +126,8 @@ pub struct Evaluation {
     pub ln_values: Vec<f64>,
     /// `omega`, one n-vector after another.
     pub omegas: Vec<f64>,
-    /// How far rounding may have moved each entry of `omega`, where that can be more than a few units in the last place
-    /// of its terms; otherwise 0. Certificates count it.
+    /// How far rounding can have moved each entry of `omega`: a bound (`form/rounding.rs`), which certificates count. It also covers
+    /// the rounding of `t alpha` and its predictions when a dual vector moves along its ray.
     pub roundings: Vec<f64>,
     /// M, one n x n matrix after another; only [`Gram::curvature`] fills it.
     pub curvatures: Vec<f64>,

@@ -22,17 +22,19 @@ pub(super) struct Running {
     pub size: f64,
     /// The sum of `|u / size|^q`.
     pub power_sum: f64,
+    /// The largest square of a mean divided by the deviation, of monomials that are standardised; otherwise 0.
+    pub spread: f64,
 }
 
 impl Running {
-    pub(super) const LENGTH: usize = 2;
+    pub(super) const LENGTH: usize = 3;
 
     pub(super) fn load(state: &[f64]) -> Self {
-        Self { size: state[0], power_sum: state[1] }
+        Self { size: state[0], power_sum: state[1], spread: state[2] }
     }
 
     pub(super) fn store(self, state: &mut [f64]) {
-        state.copy_from_slice(&[self.size, self.power_sum]);
+        state.copy_from_slice(&[self.size, self.power_sum, self.spread]);
     }
 
     /// 1/size, or 0 where every `u` is so small that its powers vanish.
@@ -62,6 +64,7 @@ impl Running {
         self.raise(stripe.size, q, omega);
         let factor = stripe.shrink_to(self.size, q);
         self.power_sum += stripe.power_sum;
+        self.spread = self.spread.max(stripe.spread);
         omega.iter_mut().zip(sum).for_each(|(omega, sum)| *omega += factor * sum);
     }
 

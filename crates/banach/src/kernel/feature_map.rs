@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 
 use super::{
     MAX_DEGREE, Monomial, TensorKernel, check_range,
-    range::{ln_norms, power_sums},
+    range::{ln_norms, symmetric_sums},
     selections::{Selections, count},
 };
 use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory, workers::checkpoint};
@@ -259,7 +259,7 @@ impl<'k> FeatureMap<'k> {
         }
         (0..samples)
             .map(|row| {
-                let sums = power_sums(self.kernel, self.inputs, |j| x[j * samples + row].abs().powf(q));
+                let sums = symmetric_sums(self.kernel, self.inputs, |j| x[j * samples + row].abs().powf(q));
                 check_range(self.kernel, "X", row, sums[0])?;
                 Ok((self.kernel.ln_value(&sums).1 / q).exp())
             })

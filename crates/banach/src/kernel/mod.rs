@@ -21,6 +21,7 @@ mod spec;
 use std::fmt;
 
 pub use anova::Anova;
+pub(crate) use anova::{MAX_ORDER, involving};
 pub use exponential::Exponential;
 pub(crate) use feature_map::Block;
 pub use feature_map::{FeatureMap, cardinality};
@@ -31,7 +32,7 @@ pub use normalized::Normalized;
 pub use num_bigint::BigUint;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
-pub(crate) use range::{check_range, ln_norms, power_sums};
+pub(crate) use range::{check_range, condition, ln_norms, symmetric_sums};
 pub use series::Series;
 pub use spec::{Degrees, KernelChoice, KernelName, KernelSpec};
 
@@ -45,16 +46,19 @@ use crate::Error;
 ///
 /// whose features are monomials, `phi_k(x) = c_k^(1/q) x^k` with `c_k >= 0` for the multi-index k. Then K depends on the
 /// points only through the products `z_j = x_1j ... x_qj`, as `K = sum_k c_k z^k`, and every kernel here is a closed
-/// function of their power sums
+/// function of their elementary symmetric polynomials
 ///
 /// ```text
-/// p_m = sum_j z_j^m,   m = 1, ..., power_sums().
+/// e_1 = sum_j z_j,   e_2 = sum_(j < k) z_j z_k,   ...,   e_m = sum_(j_1 < ... < j_m) z_(j_1) ... z_(j_m),   m = symmetric().
 /// ```
+///
+/// All but interactions need only `e_1`, which is also the first power sum `p_1`. The others are found by `e_m += z_j e_(m-1)`, variable after variable, which never
+/// subtracts: its rounding is some units in the last place of the same polynomial of `|z_j|`.
 ///
 /// The order is not part of the kernel: it is the q of the [`Exponent`](crate::Exponent).
 ///
 /// As the coefficients are not negative, `|K| <= max_i K(x_i, ..., x_i)` over the points at hand (Hoelder), so the
-/// range of K is checked once, on the diagonal, where all power sums are not negative.
+/// range of K is checked once, on the diagonal, where all these sums are not negative.
 ///
 /// ```
 /// use banach::kernel::{Exponential, Normalized, TensorKernel};
@@ -69,26 +73,26 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
     /// The kernel with its parameters, for messages: `exp(0.1 t)`.
     fn name(&self) -> String;
 
-    /// How many power sums K depends on.
-    fn power_sums(&self) -> usize {
+    /// How many of the elementary symmetric polynomials K depends on.
+    fn symmetric(&self) -> usize {
         1
     }
 
-    /// K at `count` arguments. `sums` holds `p_1` of every argument, then `p_2` of every argument, and so on; the
+    /// K at `count` arguments. `sums` holds `e_1` of every argument, then `e_2` of every argument, and so on; the
     /// values replace the first `count` numbers, the others are left in any state.
     ///
-    /// The power sums are those of points within [`limit`](Self::limit).
+    /// The sums are those of points within [`limit`](Self::limit).
     fn apply(&self, sums: &mut [f64], count: usize);
 
-    /// The sign of K and `ln |K|` at one argument, given its power sums: also where K itself is out of range.
+    /// The sign of K and `ln |K|` at one argument, given its sums: also where K itself is out of range.
     /// The sign of 0 is 0.
     fn ln_value(&self, sums: &[f64]) -> (f64, f64);
 
     /// `K exp(-shift)`, one finite shift for every argument, without leaving the range on the way; otherwise as
-    /// [`apply`](Self::apply), and for all finite power sums.
+    /// [`apply`](Self::apply), and for all finite sums.
     fn apply_shifted(&self, sums: &mut [f64], shifts: &[f64]) {
         let count = shifts.len();
-        let mut own = vec![0.0; self.power_sums()];
+        let mut own = vec![0.0; self.symmetric()];
         for (argument, shift) in shifts.iter().enumerate() {
             own.iter_mut().zip(sums.iter().skip(argument).step_by(count)).for_each(|(own, sum)| *own = *sum);
             let (sign, ln) = self.ln_value(&own);
@@ -96,34 +100,19 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
         }
     }
 
-    /// The part of K on the monomials that involve one variable: `K exp(-shift)`, which is given as `values`, less the
-    /// same without that variable, whose products are `z`. Shifts, where there are none, are 0; the arguments are those of
-    /// [`apply`](Self::apply).
+    /// The part of a kernel of `e_1` alone on the monomials that involve one variable: `K exp(-shift)`, which is given as
+    /// `values`, less the same without that variable, whose products are `z`. Shifts, where there are none, are 0; the
+    /// arguments are those of [`apply`](Self::apply).
     fn apply_involving(&self, sums: &[f64], values: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
-        self.apply_without(sums, z, shifts, out);
-        out.iter_mut().zip(values).for_each(|(out, value)| *out = value - *out);
+        by_difference(self, sums, values, z, shifts, out);
     }
 
-    /// `K exp(-shift)` without the variable whose products are `z`.
-    fn apply_without(&self, sums: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
-        let count = z.len();
-        let mut rest = sums[..count * self.power_sums()].to_vec();
-        for (m, rest) in (1..).zip(rest.chunks_mut(count)) {
-            rest.iter_mut().zip(z).for_each(|(rest, z)| *rest -= z.powi(m));
-        }
-        match shifts {
-            None => self.apply(&mut rest, count),
-            Some(shifts) => self.apply_shifted(&mut rest, shifts),
-        }
-        out.copy_from_slice(&rest[..count]);
-    }
-
-    /// The end of the domain: the series converges for `|p_1|` below it.
+    /// The end of the domain: the series converges for `|e_1|` below it.
     fn radius(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// The largest `p_1 >= 0` at which K is certainly at most [`MAX_VALUE`]; for a normalised kernel, at which the
+    /// The largest `e_1 >= 0` at which K is certainly at most [`MAX_VALUE`]; for a normalised kernel, at which the
     /// quotient is still accurate.
     fn limit(&self) -> f64;
 
@@ -154,6 +143,23 @@ pub trait TensorKernel: fmt::Debug + Send + Sync {
     }
 }
 
+/// [`TensorKernel::apply_involving`] as it is defined.
+fn by_difference<K: TensorKernel + ?Sized>(
+    kernel: &K,
+    sums: &[f64],
+    values: &[f64],
+    z: &[f64],
+    shifts: Option<&[f64]>,
+    out: &mut [f64],
+) {
+    out.iter_mut().zip(sums).zip(z).for_each(|((out, sum), z)| *out = sum - z);
+    match shifts {
+        None => kernel.apply(out, z.len()),
+        Some(shifts) => kernel.apply_shifted(out, shifts),
+    }
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = value - *out);
+}
+
 /// Whether the features of a kernel are the variables as they are.
 pub(crate) fn lists_inputs(kernel: &dyn TensorKernel) -> bool {
     kernel.degrees() == (1, Some(1)) && !kernel.normalized() && kernel.coefficient(&[1]) == 1.0
@@ -165,7 +171,7 @@ pub const MAX_VALUE: f64 = 1e280;
 /// Highest degree of a feature of the finite kernels.
 pub(crate) const MAX_DEGREE: usize = 64;
 
-/// A little below an upper bound on `p_1`, as the power sums are rounded; always finite.
+/// A little below an upper bound on `e_1`, as sums are rounded; always finite.
 fn inside(bound: f64) -> f64 {
     (bound * (1.0 - 1e-9)).min(f64::MAX)
 }
@@ -179,7 +185,7 @@ fn checked_scale(scale: f64) -> Result<f64, Error> {
     }
 }
 
-/// `s!/(k_1! ... k_d!)` with s the sum of the exponents: the coefficient of `z^k` in `p_1^s`.
+/// `s!/(k_1! ... k_d!)` with s the sum of the exponents: the coefficient of `z^k` in `e_1^s`.
 fn multinomial(exponents: &[usize]) -> f64 {
     let (mut total, mut value) = (0.0, 1.0);
     for &exponent in exponents {

@@ -4,7 +4,7 @@ use super::{TensorKernel, range::normalized_limit};
 
 /// `K(x_1, ..., x_q) / prod_i K(x_i, ..., x_i)^(1/q)`, whose features are `Phi(x)/||Phi(x)||_q`.
 ///
-/// The methods on power sums are those of K: whoever has the points divides, in logarithms, as
+/// The methods on sums are those of K: whoever has the points divides, in logarithms, as
 /// [`value`](TensorKernel::value) does. A point with `Phi(x) = 0` keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Normalized<K>(pub K);
@@ -18,8 +18,8 @@ impl<K> Normalized<K> {
 /// The methods that a wrapper leaves to what it wraps.
 macro_rules! forward {
     ($inner:path) => {
-        fn power_sums(&self) -> usize {
-            $inner(self).power_sums()
+        fn symmetric(&self) -> usize {
+            $inner(self).symmetric()
         }
 
         fn apply(&self, sums: &mut [f64], count: usize) {

@@ -1,6 +1,6 @@
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{MAX_DEGREE, MAX_VALUE, TensorKernel, checked_scale, inside, linear::sign, multinomial};
+use super::{MAX_DEGREE, MAX_VALUE, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial};
 use crate::{Error, exponent::integer_power};
 
 /// `K = (coef0 + scale p_1)^degree` (paper, after (17)): the features are all monomials of this degree, and of the
@@ -51,9 +51,7 @@ impl TensorKernel for Polynomial {
 
     fn apply_involving(&self, sums: &[f64], values: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
         if shifts.is_some() {
-            self.apply_without(sums, z, shifts, out);
-            out.iter_mut().zip(values).for_each(|(out, value)| *out = value - *out);
-            return;
+            return by_difference(self, sums, values, z, shifts, out);
         }
         // a^s - b^s = (a - b) (a^(s-1) + a^(s-2) b + ... + b^(s-1)).
         for ((out, z), p_1) in out.iter_mut().zip(z).zip(sums) {

@@ -1,6 +1,6 @@
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{MAX_DEGREE, MAX_VALUE, Series, TensorKernel, checked_scale, inside, linear::sign, multinomial};
+use super::{MAX_DEGREE, MAX_VALUE, Series, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial};
 use crate::{Error, search::bisect};
 
 /// `K = sum_s a_s (scale p_1)^s` with `a_s >= 0`: every monomial of a degree s with `a_s > 0` is a feature, and
@@ -41,7 +41,7 @@ impl PowerSeries {
     /// The cut kernel is not normalised: cut first, then normalise.
     pub fn cut(kernel: &dyn TensorKernel, min_degree: usize, max_degree: usize) -> Result<Self, Error> {
         let refuse = |allowed| Err(Error::Parameter { name: "kernel", got: kernel.name(), allowed });
-        if kernel.power_sums() > 1 {
+        if kernel.symmetric() > 1 {
             return refuse("a function of one sum; the ANOVA kernel has its own degree range, Anova::new(min, max)");
         }
         if kernel.normalized() {
@@ -146,9 +146,7 @@ impl TensorKernel for PowerSeries {
 
     fn apply_involving(&self, sums: &[f64], values: &[f64], z: &[f64], shifts: Option<&[f64]>, out: &mut [f64]) {
         if shifts.is_some() {
-            self.apply_without(sums, z, shifts, out);
-            out.iter_mut().zip(values).for_each(|(out, value)| *out = value - *out);
-            return;
+            return by_difference(self, sums, values, z, shifts, out);
         }
         let ends = sums.iter().zip(z).map(|(p_1, z)| (self.scale * p_1, self.scale * (p_1 - z), self.scale * z));
         match &self.terms {

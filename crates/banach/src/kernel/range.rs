@@ -9,7 +9,7 @@ use crate::{Error, Exponent};
 /// correct digits at least.
 const MAX_LN: f64 = 1e7;
 
-/// Refuses a sample at which the kernel leaves its range; `p_1` is its `sum_j x_ij^q`.
+/// Refuses a sample at which the kernel leaves its range; `p_1` is its `sum_j x_ij^q = e_1`.
 pub(crate) fn check_range<K: TensorKernel + ?Sized>(
     kernel: &K,
     what: &'static str,
@@ -25,8 +25,8 @@ pub(crate) fn check_range<K: TensorKernel + ?Sized>(
 
 /// The largest `p_1` at which K divided by its values on the diagonal is accurate.
 pub(super) fn normalized_limit<K: TensorKernel + ?Sized>(kernel: &K) -> f64 {
-    // The other power sums are at most powers of p_1.
-    let finite = f64::MAX.powf(1.0 / kernel.power_sums() as f64);
+    // The other sums are at most powers of e_1.
+    let finite = f64::MAX.powf(1.0 / kernel.symmetric() as f64);
     let accurate = match kernel.degrees() {
         // Entire functions of exponential growth, ln K <= scale p_1.
         (_, None) => MAX_LN / kernel.scale().unwrap_or(1.0),
@@ -83,7 +83,7 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
             let value = point[column];
             return Err(Error::BadEntry { what: "points", row, column, value, limit: f64::MAX });
         }
-        let sums = power_sums(kernel, inputs, |j| iter::repeat_n(point[j], q).product());
+        let sums = symmetric_sums(kernel, inputs, |j| iter::repeat_n(point[j], q).product());
         check_range(kernel, "points", row, sums[0])?;
         if kernel.normalized() {
             let (_, ln) = kernel.ln_value(&sums);
@@ -94,7 +94,7 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
     if vanishes {
         return Ok(0.0);
     }
-    let mut sums = power_sums(kernel, inputs, |j| points.iter().map(|point| point[j]).product());
+    let mut sums = symmetric_sums(kernel, inputs, |j| points.iter().map(|point| point[j]).product());
     if kernel.normalized() {
         kernel.apply_shifted(&mut sums, &[shift]);
     } else {
@@ -115,17 +115,15 @@ pub(crate) fn ln_norms(
     if kernel.degrees().1.is_some() {
         return ln_finite_norms(kernel, exponent, samples, inputs, column_into);
     }
-    let (q, count) = (exponent.q(), kernel.power_sums());
-    let mut sums = vec![0.0; samples * count];
+    // Infinite kernels are functions of e_1.
+    let q = exponent.q();
+    let mut sums = vec![0.0; samples];
     let mut column = vec![0.0; samples];
     for j in 0..inputs {
         column_into(j, &mut column);
-        for (sums, x) in sums.chunks_mut(count).zip(&column) {
-            let z = x.abs().powf(q);
-            sums.iter_mut().zip(1..).for_each(|(sum, m)| *sum += z.powi(m));
-        }
+        sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.abs().powf(q));
     }
-    sums.chunks(count).map(|sums| kernel.ln_value(sums).1 / q).collect()
+    sums.iter().map(|sum| kernel.ln_value(&[*sum]).1 / q).collect()
 }
 
 /// The same for a kernel with finitely many features: in logarithms, so that nothing overflows or vanishes for any q, and as
@@ -174,22 +172,39 @@ fn ln_add(a: f64, b: f64) -> f64 {
     if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
-/// `p_1, p_2, ...` of the products `z_j`.
-pub(crate) fn power_sums<K: TensorKernel + ?Sized>(
+/// `e_1, e_2, ...` of the products `z_j`.
+pub(crate) fn symmetric_sums<K: TensorKernel + ?Sized>(
     kernel: &K,
     inputs: usize,
     product: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
-    let mut sums = vec![0.0; kernel.power_sums()];
-    for j in 0..inputs {
-        let z = product(j);
-        let mut power = 1.0;
-        for sum in &mut sums {
-            power *= z;
-            *sum += power;
+    let mut sums = vec![0.0; kernel.symmetric()];
+    for z in (0..inputs).map(product) {
+        for m in (1..sums.len()).rev() {
+            sums[m] += z * sums[m - 1];
         }
+        sums[0] += z;
     }
     sums
+}
+
+/// How many times a relative error of all products `z_j >= 0` with the sum `e_1` can grow in K: a bound on
+/// `e_1 K'(e_1)/K(e_1)`, the mean degree of the features.
+///
+/// As the coefficients are not negative, `ln K` is a convex function of `ln e_1`, so its slope is at most that of a chord which
+/// begins there. The highest degree bounds it too, and is all that is needed where there is one.
+pub(crate) fn condition(kernel: &dyn TensorKernel, e_1: f64) -> f64 {
+    if let (_, Some(highest)) = kernel.degrees() {
+        return highest as f64;
+    }
+    if e_1 <= 0.0 {
+        return kernel.degrees().0 as f64;
+    }
+    // Half of the way to the end of the domain, which is never met, or a tenth more.
+    let end = (1.1 * e_1).min(0.5 * (e_1 + kernel.radius()));
+    let rise = kernel.ln_value(&[end]).1 - kernel.ln_value(&[e_1]).1;
+    let condition = rise / (end / e_1).ln();
+    if condition.is_nan() { f64::INFINITY } else { condition.max(1.0) * (1.0 + 1e-9) }
 }
 
 #[cfg(test)]

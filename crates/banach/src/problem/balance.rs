@@ -7,13 +7,13 @@ impl DualProblem<'_> {
     /// Whether `sum_i alpha_i` vanishes, up to the rounding of n numbers, or need not.
     pub(crate) fn is_balanced(&self, alpha: &[f64]) -> bool {
         let size: f64 = alpha.iter().map(|alpha| alpha.abs()).sum();
-        !self.has_intercept() || sum(alpha).abs() <= 4.0 * alpha.len() as f64 * f64::EPSILON * size
+        !self.has_intercept() || sum(alpha.iter().copied()).abs() <= 4.0 * alpha.len() as f64 * f64::EPSILON * size
     }
 
     /// Projects a direction onto those that keep the balance.
     pub(crate) fn project(&self, direction: &mut [f64]) {
         if self.has_intercept() {
-            let mean = sum(direction) / self.present().count() as f64;
+            let mean = sum(direction.iter().copied()) / self.present().count() as f64;
             self.present().for_each(|i| direction[i] -= mean);
         }
     }
@@ -23,7 +23,7 @@ impl DualProblem<'_> {
         if !self.has_intercept() {
             return;
         }
-        let excess = sum(alpha);
+        let excess = sum(alpha.iter().copied());
         let room = |i: usize| {
             let (lower, upper) = self.loss.domain(self.y[i]);
             let end = self.gammas[i] * if excess > 0.0 { lower } else { upper };
@@ -61,12 +61,18 @@ impl DualProblem<'_> {
     }
 }
 
-/// The sum with the rounding of its additions added in the end.
-pub(super) fn sum(terms: &[f64]) -> f64 {
-    let (sum, lost) = terms.iter().fold((0.0_f64, 0.0), |(sum, lost), &term| {
-        let next = sum + term;
-        let (large, small) = if sum.abs() >= term.abs() { (sum, term) } else { (term, sum) };
-        (next, lost + ((large - next) + small))
+/// The sum with the rounding of its additions added in the end. What is infinite stays so.
+pub(super) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (sum, lost) = terms.fold((0.0_f64, 0.0), |(sum, lost), term| {
+        let (next, own) = two_sum(sum, term);
+        (next, lost + own)
     });
-    sum + lost
+    if sum.is_finite() { sum + lost } else { sum }
+}
+
+/// The sum of two numbers, and what rounding has taken from it.
+pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
 }

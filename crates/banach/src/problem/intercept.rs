@@ -1,6 +1,6 @@
 //! The intercept b of `F(w, b) = sum_i gamma_i L(y_i, <Phi(x_i), w> + b) + (1/p)||w||_p^p`.
 
-use super::DualProblem;
+use super::{DualProblem, balance::two_sum};
 use crate::{
     Error, Loss,
     loss::{Split, Targets},
@@ -34,18 +34,25 @@ impl DualProblem<'_> {
         self.centre() + self.centred_intercept(omega)
     }
 
-    /// The intercept for targets from their [`centre`](Self::centre).
+    /// The intercept for targets from their [`centre`](Self::centre), as far as the sum of both is a number: a certificate is that
+    /// of the intercept which is returned.
     pub(crate) fn centred_intercept(&self, omega: &[f64]) -> f64 {
-        match (self.has_intercept(), self.loss.curvature()) {
+        let b = match (self.has_intercept(), self.loss.curvature()) {
             (false, _) => 0.0,
             (true, Some(curvature)) => self.newton_step(omega, curvature),
             (true, None) => self.middle_of_minimisers(omega),
-        }
+        };
+        (self.centre() + b) - self.centre()
     }
 
     /// `y_i` from the [`centre`](Self::centre) of the targets.
     pub(crate) fn centred(&self, y: f64) -> f64 {
         y - self.centre()
+    }
+
+    /// What rounding has taken from [`centred`](Self::centred).
+    pub(super) fn centring(&self, y: f64) -> f64 {
+        two_sum(y, -self.centre()).1
     }
 
     /// A constant that can be taken from all targets: with an intercept the dual of a loss of `y - t` does not change,

@@ -187,7 +187,9 @@ proptest! {
                     continue;
                 }
                 let size = found.primal.abs() + found.dual.abs();
-                prop_assert!(found.gap >= 0.0 && (found.primal + found.dual - found.gap).abs() <= 1e-13 * size, "{:?} {:?}", loss, found);
+                // The gap also counts what rounding may have done to the predictions.
+                let counted = found.gap - (found.primal + found.dual);
+                prop_assert!(found.gap >= 0.0 && (-1e-13..=1e-11).contains(&(counted / size)), "{:?} {:?}", loss, found);
                 prop_assert_eq!(found.relative_gap(), found.gap / found.primal.abs().max(found.dual.abs()));
                 let w = form.weights(&alpha);
                 let expected = primal_value(&x, &problem, &w, problem.intercept(&omega));
@@ -397,7 +399,7 @@ fn runs_end() {
                 Status::Converged => assert_eq!(gap, 0.0, "{loss:?}"),
                 Status::Stalled => assert!(solution.iterations < 1000 && gap <= 1e-12, "{loss:?} {gap:e}"),
                 Status::IterationLimit => assert!(solution.iterations == 1000 && gap <= 1e-10, "{loss:?} {gap:e}"),
-                Status::Interrupted => panic!("nobody asked to stop"),
+                Status::Rounding | Status::Interrupted => panic!("nobody asked to stop, and only Newton tells rounding apart"),
             }
         }
     });

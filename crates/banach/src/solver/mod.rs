@@ -121,9 +121,10 @@ pub enum Status {
     Converged,
     /// The largest number of iterations was reached first.
     IterationLimit,
-    /// No step makes progress any more, and the gap is still above the tolerance. Near the last digits the reason is
-    /// rounding, of the predictions or of a linear system; with a gap that is not small it is the steepness of `|u|^q` at p near
-    /// 1 and a large gamma.
+    /// The gap is above the tolerance, and what keeps it there is rounding: of the predictions, or of the dual vector itself. The data
+    /// are badly scaled for this tolerance, or gamma is so large that every digit of a prediction counts.
+    Rounding,
+    /// No step makes progress any more, and the gap is still above the tolerance.
     Stalled,
     /// The observer asked to stop.
     Interrupted,
@@ -131,13 +132,15 @@ pub enum Status {
 
 impl Status {
     /// Every end.
-    pub const ALL: [Self; 4] = [Self::Converged, Self::IterationLimit, Self::Stalled, Self::Interrupted];
+    pub const ALL: [Self; 5] =
+        [Self::Converged, Self::IterationLimit, Self::Rounding, Self::Stalled, Self::Interrupted];
 
     /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Converged => "converged",
             Self::IterationLimit => "iteration_limit",
+            Self::Rounding => "rounding",
             Self::Stalled => "stalled",
             Self::Interrupted => "interrupted",
         }
@@ -154,7 +157,7 @@ impl FromStr for Status {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let allowed = "converged, iteration_limit, stalled or interrupted";
+        let allowed = "converged, iteration_limit, rounding, stalled or interrupted";
         let refused = || Error::Parameter { name: "status", got: format!("{name:?}"), allowed };
         Self::ALL.into_iter().find(|status| status.name() == name).ok_or_else(refused)
     }

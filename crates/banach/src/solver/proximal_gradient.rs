@@ -40,8 +40,11 @@ impl Solver for ProximalGradient {
             run.form_gradient();
             let Some(accepted) = run.search(lambda) else { break Status::Stalled };
             run.step();
-            run.evaluate();
+            let blurred = run.evaluate(self.stopping.tolerance);
             run.remember_best();
+            if blurred {
+                break Status::Rounding;
+            }
             lambda = self.linesearch.next_start(lambda_bar, accepted);
         };
         Ok(run.solution(status))
@@ -108,10 +111,13 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn evaluate(&mut self) {
+    /// Evaluates and certifies the iterate; returns whether only rounding is between it and the tolerance.
+    fn evaluate(&mut self, tolerance: f64) -> bool {
         self.problem.form().evaluate(&self.alpha, &mut self.evaluation, &mut self.scratch);
-        self.passes += 1;
-        self.certificate = self.problem.certificate(&self.alpha, &self.evaluation);
+        let certified = self.problem.certify(&self.alpha, &mut self.evaluation, tolerance, &mut self.scratch);
+        self.passes += 1 + certified.passes;
+        self.certificate = certified.certificate;
+        certified.blurred
     }
 
     fn remember_best(&mut self) {

@@ -357,6 +357,7 @@ fn run(
             let end = match solution.status {
                 Status::Converged => "converged",
                 Status::IterationLimit => "iteration limit",
+                Status::Rounding => "rounding",
                 Status::Stalled => "stalled",
                 Status::Interrupted => "given up",
             };

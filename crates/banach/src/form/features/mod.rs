@@ -2,11 +2,14 @@
 
 mod hessian;
 mod lines;
+mod sharp;
+mod sizes;
 mod weights;
 
 use std::sync::{Mutex, OnceLock};
 
-pub(super) use self::{lines::FeatureLines, weights::Weights};
+use self::sizes::Sizes;
+pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
 use super::{
     Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm,
     running::{NEGLIGIBLE, Running, scaled},
@@ -28,18 +31,27 @@ pub struct Features<'a> {
     square: OnceLock<Vec<f64>>,
     /// The norms of the features, found when the Hessian for another q is first asked for.
     norms: OnceLock<hessian::Norms>,
+    /// What bounds the rounding of predictions, found in the first pass.
+    sizes: OnceLock<Sizes>,
+    origin: Origin,
 }
 
 impl<'a> Features<'a> {
     /// The form of a feature matrix.
     pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
-        Self { matrix, exponent, square: OnceLock::new(), norms: OnceLock::new() }
+        Self::formed(matrix, exponent, Origin::GIVEN)
+    }
+
+    /// The form of features that were computed.
+    pub(super) fn formed(matrix: FeatureMatrix<'a>, exponent: Exponent, origin: Origin) -> Self {
+        let (square, norms, sizes) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { matrix, exponent, square, norms, sizes, origin }
     }
 
     /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;
     /// `None` beyond all counting. Second derivatives are not counted: they are of the solver's choosing.
     pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
-        let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems, outputs: problems };
+        let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems + samples, outputs: problems };
         let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
         let pass = |sweep: Sweep, inputs| sweep.memory(samples, features, stored, inputs);
         let accumulators = pass(evaluate, problems)?.max(pass(lines, 1 + LINES)?);
@@ -91,6 +103,9 @@ impl<'a> Features<'a> {
         let batch = alphas.len() / n;
         out.resize(n, batch);
         out.omegas.fill(0.0);
+        // The first pass finds the sizes of the samples too.
+        let mut rows = if self.sizes.get().is_none() { vec![0.0; n] } else { Vec::new() };
+        let (own, power) = (rows.len(), Sizes::power(q));
         let (copies, totals) = scratch.duals.take((n + 1 + Running::LENGTH) * batch).split_at_mut(n * batch);
         let (exponents, totals) = totals.split_at_mut(batch);
         totals.fill(0.0);
@@ -107,10 +122,14 @@ impl<'a> Features<'a> {
             if let Some(squares) = squares {
                 let mut own = [0.0; MAX_BLOCK];
                 self.matrix.squares(block.columns.clone(), &mut own[..width]);
-                squares.lock().expect("no pass panics")[block.columns].copy_from_slice(&own[..width]);
+                squares.lock().expect("no pass panics")[block.columns.clone()].copy_from_slice(&own[..width]);
+            }
+            let (rows, states) = block.state.split_at_mut(own);
+            if own > 0 {
+                self.matrix.add_row_powers(power, block.columns.clone(), rows);
             }
             let columns = block.u.chunks_mut(width).zip(block.sum.chunks_mut(n));
-            for ((u, omega), state) in columns.zip(block.state.chunks_mut(Running::LENGTH)) {
+            for ((u, omega), state) in columns.zip(states.chunks_mut(Running::LENGTH)) {
                 let mut running = Running::load(state);
                 running.raise(largest(u), q, omega);
                 running.power_sum += self.exponent.duality_map(u, running.inverse());
@@ -118,6 +137,8 @@ impl<'a> Features<'a> {
             }
         };
         let merge = |states: &[f64], sums: &[f64]| {
+            let (own, states) = states.split_at(own);
+            rows.iter_mut().zip(own).for_each(|(row, own)| *row += own);
             let stripes = states.chunks(Running::LENGTH).zip(sums.chunks(n));
             let totals = totals.chunks_mut(Running::LENGTH).zip(out.omegas.chunks_mut(n));
             for ((state, sum), (total, omega)) in stripes.zip(totals) {
@@ -126,12 +147,15 @@ impl<'a> Features<'a> {
                 whole.store(total);
             }
         };
-        let pass =
-            Sweep { per_feature: kept.len() / self.matrix.features(), state: Running::LENGTH * batch, outputs: batch };
+        let state = own + Running::LENGTH * batch;
+        let pass = Sweep { per_feature: kept.len() / self.matrix.features(), state, outputs: batch };
         pass.run(&self.matrix, copies, kept, &mut scratch.pass, weigh, merge);
 
+        let sizes = self.sizes.get_or_init(|| Sizes::new(&self.matrix, q, self.origin, &rows));
         for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
             Running::load(total).finish(*exponent, q, problem, out);
+            let (alpha, ln_value) = (&alphas[problem * n..][..n], out.ln_values[problem]);
+            sizes.roundings(q, alpha, ln_value, &mut out.roundings[problem * n..][..n]);
         }
     }
 
@@ -163,6 +187,10 @@ impl QForm for Features<'_> {
 
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
         hessian::expand(self, alphas, out, scratch);
+    }
+
+    fn sharpen(&self, alpha: &[f64], at: &mut Evaluation, _scratch: &mut Scratch) -> usize {
+        sharp::sharpen(self, alpha, at)
     }
 
     fn cardinality(&self) -> Option<u64> {

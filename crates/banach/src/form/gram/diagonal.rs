@@ -10,8 +10,10 @@ use crate::{
 pub(super) struct Diagonal {
     /// `ln K(x_i, ..., x_i)/q` for a normalised kernel, [`VANISHED`] where `K` is 0; otherwise empty.
     pub shifts: Vec<f64>,
-    /// `K(x_i, ..., x_i)^(1/q) = ||Phi(x_i)||_q`.
-    pub sizes: Vec<f64>,
+    /// `ln ||Phi(x_i)||_q`, where the features of a normalised kernel have norm 1.
+    pub ln_sizes: Vec<f64>,
+    /// The largest `|ln K(x_i, ..., x_i)|`.
+    pub largest_ln: f64,
     /// The largest `p_1 = sum_j x_ij^q`.
     pub largest: f64,
 }
@@ -25,7 +27,7 @@ const VANISHED: f64 = 1e300;
 impl Diagonal {
     /// The diagonal of the samples.
     pub(super) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
-        let sums = PowerSums::new(kernel, x, order);
+        let sums = Symmetric::new(kernel, x, order);
         check_largest(kernel, "X", sums.first())?;
         sums.refuse_underflow(kernel, "X", x)?;
         Ok(sums.diagonal(kernel, order))
@@ -38,13 +40,13 @@ impl Diagonal {
         x: &FeatureMatrix<'_>,
         order: usize,
     ) -> Result<Self, Error> {
-        let sums = PowerSums::new(kernel, x, order);
+        let sums = Symmetric::new(kernel, x, order);
         // A sum that underflowed is not 0.
         let samples = self.largest.max(f64::MIN_POSITIVE).powf(1.0 - 1.0 / order as f64);
-        let powers = kernel.power_sums() as i32;
+        let orders = kernel.symmetric() as i32;
         let met = |&p_1: &f64| {
-            // The powers of a point must be finite by themselves.
-            let alone = kernel.normalized() || !p_1.powi(powers).is_finite();
+            // The sums of a point must be finite by themselves.
+            let alone = kernel.normalized() || !p_1.powi(orders).is_finite();
             if alone { p_1 } else { samples * p_1.powf(1.0 / order as f64) }
         };
         check_largest(kernel, "the new X", &sums.first().iter().map(met).collect::<Vec<_>>())?;
@@ -61,22 +63,26 @@ fn check_largest(kernel: &dyn TensorKernel, what: &'static str, p_1: &[f64]) -> 
     farthest.map_or(Ok(()), |(row, &p_1)| check_range(kernel, what, row, p_1))
 }
 
-/// `p_m = sum_j x_ij^(q m)`: the samples of m = 1, then those of m = 2, and so on.
-struct PowerSums {
+/// `e_m` of the powers `x_ij^q`: the samples of m = 1, then those of m = 2, and so on.
+struct Symmetric {
     samples: usize,
     sums: Vec<f64>,
 }
 
-impl PowerSums {
+impl Symmetric {
     fn new(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Self {
         let samples = x.samples();
-        let mut sums = vec![0.0; samples * kernel.power_sums()];
+        let orders = kernel.symmetric();
+        let mut sums = vec![0.0; samples * orders];
         let mut column = vec![0.0; samples];
         for j in 0..x.features() {
             x.column_into(j, &mut column);
             column.iter_mut().for_each(|x| *x = x.powi(order as i32));
-            for (m, sums) in (1..).zip(sums.chunks_mut(samples)) {
-                sums.iter_mut().zip(&column).for_each(|(sum, z)| *sum += z.powi(m));
+            for (i, z) in column.iter().enumerate() {
+                for m in (1..orders).rev() {
+                    sums[m * samples + i] += z * sums[(m - 1) * samples + i];
+                }
+                sums[i] += z;
             }
         }
         Self { samples, sums }
@@ -113,9 +119,9 @@ impl PowerSums {
             sizes.iter_mut().zip(&column).for_each(|(size, x)| *size = size.max(x.abs()));
         }
         // Interactions may vanish at any size of the variables, for want of variables, and logarithms know the powers of a
-        // small number: there the power sums tell.
+        // small number: there the sums tell.
         let (lowest, _) = kernel.degrees();
-        let smallest = match (kernel.power_sums() > 1, kernel.normalized()) {
+        let smallest = match (kernel.symmetric() > 1, kernel.normalized()) {
             (true, _) => (LN_SMALLEST / lowest as f64).exp(),
             (false, true) => LN_SMALLEST.exp(),
             (false, false) => f64::INFINITY,
@@ -130,9 +136,12 @@ impl PowerSums {
     fn diagonal(&self, kernel: &dyn TensorKernel, order: usize) -> Diagonal {
         let shift = |ln: f64| if ln == f64::NEG_INFINITY { VANISHED } else { ln / order as f64 };
         let shifts = if kernel.normalized() { self.ln_values(kernel).map(shift).collect() } else { Vec::new() };
-        let divided = |ln: f64| kernel.normalized() && ln > f64::NEG_INFINITY;
-        let size = |ln: f64| if divided(ln) { 1.0 } else { (ln / order as f64).exp() };
-        let sizes = self.ln_values(kernel).map(size).collect();
-        Diagonal { shifts, sizes, largest: self.first().iter().copied().fold(0.0, f64::max) }
+        let ln_sizes = self.ln_values(kernel).map(|ln| match kernel.normalized() && ln > f64::NEG_INFINITY {
+            true => 0.0,
+            false => ln / order as f64,
+        });
+        let largest_ln = self.ln_values(kernel).filter(|ln| ln.is_finite()).fold(0.0_f64, |most, ln| most.max(ln.abs()));
+        let largest = self.first().iter().copied().fold(0.0, f64::max);
+        Diagonal { shifts, ln_sizes: ln_sizes.collect(), largest_ln, largest }
     }
 }

@@ -1,20 +1,24 @@
 //! `Q`, its gradient and its second derivatives, from the sums of a pass.
 
+use std::f64::consts::LN_2;
+
 use super::{
     Gram,
     layout::Layout,
     pass::{self, Batch, Cross, Sums},
-    products::ways,
+    products::{self, ways},
     unit,
 };
 use crate::{
     Scratch,
     exponent::WidePower,
-    form::{Evaluation, QForm},
+    form::{
+        Evaluation, QForm,
+        rounding::{self, UNIT},
+    },
+    kernel::condition,
 };
 
-/// Units in the last place, for each of q factors, by which a term of the tensor may be off.
-const UNITS: f64 = 8.0;
 /// Most dual vectors of one pass: beyond this it is bound by arithmetic, not by memory.
 const MAX_BATCH: u64 = 16;
 /// Bytes of working memory that a pass may take for more than one dual vector.
@@ -132,15 +136,45 @@ impl Gram<'_> {
         (power.times(value), power.ln_times(value))
     }
 
-    /// How far rounding may have moved `omega`. Its terms are at most `k_i k_j ... |alpha_j| ...` with
-    /// `k_i = ||Phi(x_i)||_q` (Hoelder), and each is off by a few units in its last place, up or down: such errors add up
-    /// like the root of their squares.
+    /// How far rounding can have moved `omega`; see `form/rounding.rs`.
     fn roundings(&self, alpha: &[f64], exponent: f64, out: &mut [f64]) {
-        let (q, sizes) = (self.exponent.q(), &self.diagonal.sizes);
-        let squares: f64 = alpha.iter().zip(sizes).map(|(alpha, size)| (alpha * size).powi(2)).sum();
-        let terms = UNITS * q * f64::EPSILON * squares.powf(0.5 * (q - 1.0));
-        let power = WidePower::new(1.0, exponent, q - 1.0);
-        out.iter_mut().zip(sizes).for_each(|(out, size)| *out = power.times(terms * size));
+        let ln_norms = &self.diagonal.ln_sizes;
+        let ln_moduli = rounding::ln_moduli(alpha, ln_norms) + exponent * LN_2;
+        rounding::of_tensor(self.exponent.q(), ln_moduli, ln_norms.iter().copied(), self.units(), out);
+    }
+
+    /// The units in the last place by which an entry and the sums over all of them can be off, relative to the kernel at the
+    /// moduli of the data.
+    ///
+    /// An entry is a function of a sum over the inputs of products of q numbers; a relative error of the sum grows by the
+    /// kernel's [`condition`]. Evaluating a kernel takes fewer than 64 units, or a few for every degree, and the division of a
+    /// normalised one those of its logarithms. A sum over the tensor meets every head and tail once at most.
+    fn units(&self) -> f64 {
+        let Layout { heads, tails, stripes, .. } = &self.layout;
+        let (n, q, d) = (self.samples() as f64, self.exponent.q(), self.matrix.features());
+        let condition = condition(&*self.kernel, self.diagonal.largest);
+        let inputs = if self.kernel.symmetric() > 1 { d } else { products::additions(d) };
+        let entry = condition * (inputs as f64 + q + 12.0) + 64.0;
+        let divided = if self.kernel.normalized() { entry + 4.0 * self.diagonal.largest_ln } else { 0.0 };
+        let sum = (heads.len() + tails.len() + stripes.len()) as f64 + 3.0 * n + 6.0 * q;
+        entry + divided + sum
+    }
+
+    /// Bounds the rounding of one evaluation again, by the tensor of the moduli of the data instead of what bounds its entries.
+    pub(super) fn sharpen_roundings(&self, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
+        let Ok(matrix) = self.matrix.moduli() else { return 0 };
+        let entries = None;
+        let Self { kernel, exponent, layout, diagonal, .. } = self;
+        let (kernel, layout, diagonal) = (kernel.clone(), layout.clone(), diagonal.clone());
+        let moduli = Gram { matrix, kernel, exponent: *exponent, layout, diagonal, entries };
+        let alpha: Vec<f64> = alpha.iter().map(|alpha| alpha.abs()).collect();
+        let mut evaluation = Evaluation::default();
+        moduli.evaluate(&alpha, &mut evaluation, scratch);
+        let unit = 1.01 * UNIT * self.units();
+        for (rounding, omega) in at.roundings.iter_mut().zip(&evaluation.omegas) {
+            *rounding = rounding.min(unit * omega.abs());
+        }
+        1
     }
 
     /// M.

@@ -47,11 +47,7 @@ fn point(x: &Table, i: usize) -> Vec<f64> {
 /// Random samples, some of their entries zero, with `scale p_1` within the radius of every series, and for finite kernels
 /// large enough for every degree to count.
 fn samples(kernel: &dyn TensorKernel, q: usize, n: usize, d: usize, rng: &mut Xoshiro256PlusPlus) -> Table {
-    let mut x = Table::random(n, d, 0.2, rng);
-    // Interactions are lost in rounding where one variable dominates.
-    if kernel.power_sums() > 1 {
-        x.columns.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = 0.5 * (*x + x.signum()));
-    }
+    let x = Table::random(n, d, 0.2, rng);
     let p_1 = |i| point(&x, i).iter().map(|x| x.powi(q as i32)).sum::<f64>();
     let largest = (0..n).map(p_1).fold(1e-3, f64::max) * kernel.scale().unwrap_or(1.0);
     let wanted = if kernel.degrees().1.is_some() { 2.0 } else { 0.3 };
@@ -72,25 +68,17 @@ struct Slack {
 
 impl Slack {
     fn new(kernel: &dyn TensorKernel, q: usize, x: &Table, new: &Table) -> Self {
-        // Where a normalised kernel is 0 on the diagonal it is 0 exactly; elsewhere its divisor may be known to fewer digits.
-        let mut lost = 1.0_f64;
-        let mut sizes = |x: &Table| -> Vec<f64> {
+        let sizes = |x: &Table| -> Vec<f64> {
             let size = |i| {
-                let (value, terms) = laws::diagonal(kernel, &point(x, i), q);
-                match (kernel.normalized(), value > 0.0) {
-                    (false, _) => terms.powf(1.0 / q as f64),
-                    (true, false) => 0.0,
-                    (true, true) => {
-                        lost = lost.max(2.0 * terms / value);
-                        1.0
-                    }
-                }
+                let value = laws::diagonal(kernel, &point(x, i), q);
+                if kernel.normalized() { f64::from(u8::from(value > 0.0)) } else { value.powf(1.0 / q as f64) }
             };
             (0..x.n).map(size).collect()
         };
         let (samples, new) = (sizes(x), sizes(new));
         let cut = if kernel.degrees().1.is_none() { 5.2 } else { 1.0 };
-        Self { unit: 1e-13 * cut * lost, samples, new }
+        let divided = if kernel.normalized() { 2.0 } else { 1.0 };
+        Self { unit: 1e-13 * cut * divided, samples, new }
     }
 
     /// A bound on `|u_k|` over the features, with all terms of its sum positive.

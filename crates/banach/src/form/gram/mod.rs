@@ -20,6 +20,7 @@ mod predictor;
 mod products;
 mod shares;
 mod subset;
+mod symmetric;
 
 use std::{fmt, sync::Arc};
 
@@ -277,6 +278,10 @@ impl QForm for Gram<'_> {
             at.evaluation.copy_from(&together, problem, n);
             at.kept = Kept::Curvature(together.curvatures[problem * n * n..][..n * n].to_vec());
         }
+    }
+
+    fn sharpen(&self, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
+        self.sharpen_roundings(alpha, at, scratch)
     }
 
     fn expansion_length(&self) -> usize {

@@ -1,4 +1,4 @@
-//! Tiles of the Gram tensor from the data: matrix products of Hadamard products, then the kernel entry by entry.
+//! Tiles of the Gram tensor from the data: sums over the inputs of products of samples, then the kernel entry by entry.
 
 use std::ops::Range;
 
@@ -7,11 +7,17 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use super::{
     layout::{Layout, Tile},
     multisets::binomial,
+    symmetric,
 };
 use crate::{FeatureMatrix, kernel::TensorKernel};
 
 /// Inputs in one product: the factors of a tile then fit in the second-level cache.
 const INPUTS: usize = 256;
+
+/// The most roundings of a sum over so many inputs.
+pub(super) fn additions(inputs: usize) -> usize {
+    inputs.min(INPUTS) + inputs.div_ceil(INPUTS)
+}
 
 /// Fills tiles.
 #[derive(Clone, Copy)]
@@ -35,6 +41,7 @@ pub(super) struct Work {
     point_input: Vec<f64>,
     edge: Vec<f64>,
     sums: Vec<f64>,
+    panels: Vec<f64>,
     pub shifts: Vec<f64>,
     head_shifts: Vec<f64>,
     /// Room for the entries of a tile that is not stored.
@@ -42,7 +49,7 @@ pub(super) struct Work {
 }
 
 /// The first `length` numbers of a buffer that only grows.
-fn room(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
+pub(super) fn room(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
     if buffer.len() < length {
         buffer.resize(length, 0.0);
     }
@@ -53,48 +60,67 @@ impl Products<'_> {
     /// The entries of a tile, each divided by the number of ways in which its tied samples can be split between head
     /// and tail: `sum_(H, T) W_H W_T entry_HT = (1/q!) sum_(i_1, ..., i_q) K alpha_(i_1) ... alpha_(i_q)`.
     pub(super) fn fill(&self, tile: &Tile, out: &mut [f64], work: &mut Work) {
-        let powers = self.kernel.power_sums();
-        let length = tile.entries.len();
-        if powers == 1 {
-            self.power_sum(1, tile, out, work);
+        let (orders, length) = (self.kernel.symmetric(), tile.entries.len());
+        if orders == 1 {
+            self.sums(1, &[], tile, out, work);
             self.apply_kernel(tile, out, work);
         } else {
             let mut sums = std::mem::take(&mut work.sums);
-            room(&mut sums, powers * length);
-            for (power, sums) in sums[..powers * length].chunks_mut(length).enumerate() {
-                self.power_sum(power as i32 + 1, tile, sums, work);
-            }
-            self.apply_kernel(tile, &mut sums[..powers * length], work);
-            out.copy_from_slice(&sums[..length]);
+            let own = room(&mut sums, orders * length);
+            self.sums(orders, &[], tile, own, work);
+            self.apply_kernel(tile, own, work);
+            out.copy_from_slice(&own[..length]);
             work.sums = sums;
         }
         self.divide_ties(tile, out);
     }
 
-    /// `p_m = sum_j z_j^m` of every entry.
-    pub(super) fn power_sum(&self, power: i32, tile: &Tile, out: &mut [f64], work: &mut Work) {
+    /// `e_1, ..., e_orders` of every entry, one after another, without some of the inputs.
+    pub(super) fn sums(&self, orders: usize, without: &[usize], tile: &Tile, out: &mut [f64], work: &mut Work) {
+        let length = tile.entries.len();
         for (rows, tails) in self.layout.products(tile) {
-            let (height, width) = (rows.len(), tails.len() * self.layout.points);
+            let area = rows.len() * tails.len() * self.layout.points;
             // A product that is not the whole tile may have as many entries as the tile.
-            if tails == tile.tails && height * width == tile.entries.len() {
-                self.product(power, &rows, &tails, out, work);
+            if tails == tile.tails && area == length {
+                self.sums_of_rectangle(orders, without, &rows, &tails, out, work);
             } else {
                 let mut edge = std::mem::take(&mut work.edge);
-                let product = room(&mut edge, height * width);
-                self.product(power, &rows, &tails, product, work);
-                self.pack(tile, &rows, &tails, product, out);
+                let sums = room(&mut edge, orders * area);
+                self.sums_of_rectangle(orders, without, &rows, &tails, sums, work);
+                for (sums, out) in sums.chunks(area).zip(out.chunks_mut(length)) {
+                    self.pack(tile, &rows, &tails, sums, out);
+                }
                 work.edge = edge;
             }
         }
     }
 
-    /// `p_m` of a rectangle, as a sum of matrix products over groups of inputs.
-    fn product(&self, power: i32, rows: &Range<usize>, tails: &Range<usize>, out: &mut [f64], work: &mut Work) {
+    /// The same for a rectangle: a sum of matrix products over groups of inputs, or products of one variable after another.
+    fn sums_of_rectangle(
+        &self,
+        orders: usize,
+        without: &[usize],
+        rows: &Range<usize>,
+        tails: &Range<usize>,
+        out: &mut [f64],
+        work: &mut Work,
+    ) {
         let (height, width) = (rows.len(), tails.len() * self.layout.points);
+        if orders > 1 {
+            out.fill(0.0);
+        }
         for start in (0..self.x.features()).step_by(INPUTS) {
             let inputs = start..(start + INPUTS).min(self.x.features());
-            self.form_rows(power, rows, &inputs, work);
-            self.form_columns(power, tails, &inputs, work);
+            self.form_rows(rows, &inputs, work);
+            self.form_columns(tails, &inputs, work);
+            for &j in without.iter().filter(|j| inputs.contains(j)) {
+                work.rows[(j - start) * height..][..height].fill(0.0);
+            }
+            if orders > 1 {
+                let (rows, columns) = (&work.rows[..height * inputs.len()], &work.columns[..width * inputs.len()]);
+                symmetric::add(orders, (rows, height), (columns, width), out, &mut work.panels);
+                continue;
+            }
             let left = MatRef::from_column_major_slice(&work.rows[..height * inputs.len()], height, inputs.len());
             let right = MatRef::from_column_major_slice(&work.columns[..width * inputs.len()], width, inputs.len());
             let accum = if start == 0 { Accum::Replace } else { Accum::Add };
@@ -114,32 +140,29 @@ impl Products<'_> {
         }
     }
 
-    /// `prod_(i in H) x_ij^m`, heads by inputs.
-    pub(super) fn form_rows(&self, power: i32, rows: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+    /// `prod_(i in H) x_ij`, heads by inputs.
+    pub(super) fn form_rows(&self, rows: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
         let input = room(&mut work.input, self.x.samples());
         let out = room(&mut work.rows, rows.len() * inputs.len());
         for (j, out) in inputs.clone().zip(out.chunks_mut(rows.len())) {
             self.x.column_into(j, input);
-            raise(power, input);
             self.layout.heads.products(rows.clone(), input, out);
         }
     }
 
-    /// `prod_(i in T) x_ij^m`, times the points if there are any: columns by inputs.
-    pub(super) fn form_columns(&self, power: i32, tails: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+    /// `prod_(i in T) x_ij`, times the points if there are any: columns by inputs.
+    pub(super) fn form_columns(&self, tails: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
         let points = self.layout.points;
         let input = room(&mut work.input, self.x.samples());
         let out = room(&mut work.columns, tails.len() * points * inputs.len());
         for (j, out) in inputs.clone().zip(out.chunks_mut(tails.len() * points)) {
             self.x.column_into(j, input);
-            raise(power, input);
             let Some((new, _)) = self.points else {
                 self.layout.tails.products(tails.clone(), input, out);
                 continue;
             };
             let point = room(&mut work.point_input, points);
             new.column_into(j, point);
-            raise(power, point);
             for (tail, out) in tails.clone().zip(out.chunks_mut(points)) {
                 let mut factor = [0.0];
                 self.layout.tails.products(tail..tail + 1, input, &mut factor);
@@ -202,10 +225,4 @@ pub(super) fn ways(layout: &Layout, head: usize, tail: usize) -> f64 {
     let in_head = layout.heads.multiplicity(head, k as usize);
     let in_both = in_head + layout.tails.multiplicity(tail, k as usize);
     binomial(in_both, in_head).expect("at most (8 choose 4)") as f64
-}
-
-fn raise(power: i32, x: &mut [f64]) {
-    if power > 1 {
-        x.iter_mut().for_each(|x| *x = x.powi(power));
-    }
 }

@@ -2,10 +2,10 @@
 //!
 //! Setting `x_j = 0` leaves the monomials without j, so the part of K on those with it is `K(z) - K(z without z_j)`: a
 //! number for every entry of the tensor, which is contracted as K itself is. Only this difference is summed, never two sums
-//! that are nearly equal. For a normalised kernel the features are `phi_k(x)/||Phi(x)||_q`, and the divisor stays that of
+//! that are nearly equal; that of interactions is a product, `z_j` times the interactions of the other variables. For a normalised kernel the features are `phi_k(x)/||Phi(x)||_q`, and the divisor stays that of
 //! all features.
 
-use std::mem::take;
+use std::{mem::take, ops::RangeInclusive};
 
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Error, Scratch,
     form::{Evaluation, QForm},
-    kernel::{Anova, TensorKernel},
+    kernel::{Anova, TensorKernel, involving},
     workers::checkpoint,
 };
 
@@ -122,7 +122,7 @@ impl Gram<'_> {
     /// `||Phi_s(x_i)||_q^q = a_s (scale p_1)^s` (Minkowski).
     fn spectrum(&self, alpha: &[f64], power_sum: f64) -> Result<Vec<Term>, Error> {
         let (lowest, highest) = self.kernel.degrees();
-        if self.kernel.power_sums() > 1 {
+        if self.kernel.symmetric() > 1 {
             let highest = highest.unwrap_or(lowest);
             return (lowest..=highest).map(|degree| Term::of_interactions(&*self.kernel, degree)).collect();
         }
@@ -226,14 +226,17 @@ struct Reader<'a> {
 /// Working memory of one thread.
 #[derive(Default)]
 struct Buffers {
-    /// Of a tile: power sums, and the factor of every entry in S.
+    /// Of a tile: the sums that the kernel is a function of, the same without the variables that are read, and the factor of
+    /// every entry in S.
     sums: Vec<f64>,
+    others: Vec<f64>,
     weights: Vec<f64>,
     /// Of a tile and some variables: `prod_(i in H) x_ij` and `prod_(i in T) x_ij`, variable after variable.
     rows: Vec<f64>,
     columns: Vec<f64>,
     /// Of a chunk.
     own_sums: Vec<f64>,
+    own_others: Vec<f64>,
     values: Vec<f64>,
     z: Vec<f64>,
     involving: Vec<f64>,
@@ -250,10 +253,9 @@ struct Chunk {
 impl Reader<'_> {
     fn read_tile(&self, tile: &Tile, part: &mut Part, work: &mut Work, buffers: &mut Buffers) {
         let (kernel, length) = (self.products.kernel, tile.entries.len());
-        buffers.sums.resize(kernel.power_sums() * length, 0.0);
-        for (power, sums) in (1..).zip(buffers.sums.chunks_mut(length)) {
-            self.products.power_sum(power, tile, sums, work);
-        }
+        let orders = kernel.symmetric();
+        buffers.sums.resize(orders * length, 0.0);
+        self.products.sums(orders, &[], tile, &mut buffers.sums, work);
         self.form_weights(tile, &mut buffers.weights);
         let mut shifts = Vec::new();
         if kernel.normalized() {
@@ -263,6 +265,10 @@ impl Reader<'_> {
         let shifts = |chunk: &Chunk| kernel.normalized().then(|| &shifts[chunk.entries.clone()]);
         for (at, variables) in self.asked.variables.chunks(self.together()).enumerate() {
             self.form_products(tile, variables, work, buffers);
+            if orders > 1 {
+                buffers.others.resize(orders * length, 0.0);
+                self.products.sums(orders, variables, tile, &mut buffers.others, work);
+            }
             for chunk in self.chunks(tile) {
                 self.read_chunk(tile, &chunk, at == 0, shifts(&chunk), variables, at * VARIABLES, part, buffers);
             }
@@ -290,8 +296,8 @@ impl Reader<'_> {
         buffers.rows.clear();
         buffers.columns.clear();
         for &j in variables {
-            self.products.form_rows(1, &tile.rows, &(j..j + 1), work);
-            self.products.form_columns(1, &tile.tails, &(j..j + 1), work);
+            self.products.form_rows(&tile.rows, &(j..j + 1), work);
+            self.products.form_columns(&tile.tails, &(j..j + 1), work);
             buffers.rows.extend_from_slice(&work.rows[..height]);
             buffers.columns.extend_from_slice(&work.columns[..width]);
         }
@@ -325,10 +331,13 @@ impl Reader<'_> {
     ) {
         let kernel = self.products.kernel;
         let (length, count) = (tile.entries.len(), chunk.entries.len());
-        let Buffers { sums, weights, rows, columns, own_sums, values, z, involving, rest } = buffers;
+        let Buffers { sums, others, weights, rows, columns, own_sums, own_others, values, z, involving, rest } = buffers;
         let weights = &weights[chunk.entries.clone()];
-        own_sums.clear();
-        sums.chunks(length).for_each(|sums| own_sums.extend_from_slice(&sums[chunk.entries.clone()]));
+        let own = |of_tile: &[f64], own: &mut Vec<f64>| {
+            own.clear();
+            of_tile.chunks(length).for_each(|sums| own.extend_from_slice(&sums[chunk.entries.clone()]));
+        };
+        own(sums, own_sums);
         apply(kernel, own_sums, shifts, count, values);
         if first {
             part.total += dot(weights, values);
@@ -342,12 +351,28 @@ impl Reader<'_> {
             for (z, column) in z.chunks_mut(chunk.height).zip(columns) {
                 z.iter_mut().zip(rows).for_each(|(z, row)| *z = row * column);
             }
-            kernel.apply_involving(own_sums, values, z, shifts, involving);
-            part.variables[place + at] += dot(weights, involving);
+            if kernel.symmetric() == 1 {
+                kernel.apply_involving(own_sums, values, z, shifts, involving);
+            }
         }
-        if self.asked.pairs {
-            read_pairs(kernel, weights, shifts, part, own_sums, z, involving, [values, rest]);
+        if kernel.symmetric() > 1 {
+            own(others, own_others);
+            interactions(self.degrees(), own_others, z, shifts, count, involving);
         }
+        for (share, involving) in part.variables[place..].iter_mut().zip(involving.chunks(count)) {
+            *share += dot(weights, involving);
+        }
+        match (self.asked.pairs, kernel.symmetric() > 1) {
+            (false, _) => {}
+            (true, false) => read_pairs(kernel, weights, shifts, part, own_sums, z, involving, [values, rest]),
+            (true, true) => read_pairs_of_interactions(self.degrees(), weights, shifts, part, own_others, z, involving),
+        }
+    }
+
+    /// The degrees of a kernel of interactions.
+    fn degrees(&self) -> RangeInclusive<usize> {
+        let (lowest, highest) = self.products.kernel.degrees();
+        lowest..=highest.unwrap_or(lowest)
     }
 
     /// The sum of every degree.
@@ -399,10 +424,7 @@ fn read_pairs(
     let variables = z.len() / count;
     for a in 0..variables {
         let z_a = &z[a * count..(a + 1) * count];
-        let mut without = sums.to_vec();
-        for (m, without) in (1..).zip(without.chunks_mut(count)) {
-            without.iter_mut().zip(z_a).for_each(|(without, z)| *without -= z.powi(m));
-        }
+        let without: Vec<f64> = sums.iter().zip(z_a).map(|(sum, z)| sum - z).collect();
         apply(kernel, &without, shifts, count, values);
         rest.resize(count, 0.0);
         part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
@@ -417,10 +439,56 @@ fn read_pairs(
     }
 }
 
+/// The part of interactions on those with each of some variables, `K exp(-shift)`, given the sums of the others.
+fn interactions(
+    degrees: RangeInclusive<usize>,
+    others: &[f64],
+    z: &[f64],
+    shifts: Option<&[f64]>,
+    count: usize,
+    out: &mut [f64],
+) {
+    involving(degrees, others, z, count, out);
+    if let Some(shifts) = shifts {
+        let factors: Vec<f64> = shifts.iter().map(|shift| (-shift).exp()).collect();
+        for out in out.chunks_mut(count) {
+            out.iter_mut().zip(&factors).for_each(|(out, factor)| *out *= factor);
+        }
+    }
+}
+
+/// The interactions with both of two variables are `z_a` times those with the second, one degree lower, without the first.
+fn read_pairs_of_interactions(
+    degrees: RangeInclusive<usize>,
+    weights: &[f64],
+    shifts: Option<&[f64]>,
+    part: &mut Part,
+    others: &[f64],
+    z: &[f64],
+    involving: &[f64],
+) {
+    let count = weights.len();
+    let variables = z.len() / count;
+    let lower = degrees.start() - 1..=degrees.end() - 1;
+    for a in 0..variables {
+        part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
+        let rest: Vec<f64> = z.chunks(count).enumerate().filter(|(b, _)| *b != a).flat_map(|(_, z)| z).copied().collect();
+        let mut both = vec![0.0; rest.len()];
+        interactions(lower.clone(), others, &rest, shifts, count, &mut both);
+        let z_a = &z[a * count..(a + 1) * count];
+        for (b, both) in (a + 1..variables).zip(both.chunks_mut(count).skip(a)) {
+            both.iter_mut().zip(z_a).for_each(|(both, z)| *both *= z);
+            let both = dot(weights, both);
+            part.pairs[a * variables + b] += both;
+            part.pairs[b * variables + a] += both;
+        }
+    }
+}
+
 /// `K exp(-shift)` of every entry.
 fn apply(kernel: &dyn TensorKernel, sums: &[f64], shifts: Option<&[f64]>, count: usize, values: &mut Vec<f64>) {
     values.clear();
-    values.extend_from_slice(&sums[..kernel.power_sums() * count]);
+    values.extend_from_slice(&sums[..kernel.symmetric() * count]);
     match shifts {
         None => kernel.apply(values, count),
         Some(shifts) => kernel.apply_shifted(values, shifts),

@@ -142,7 +142,7 @@ impl Task<'_> {
 
     /// Matrix products over the inputs for every power sum, then the kernel entry by entry.
     fn filling(&self, entries: f64) -> f64 {
-        let (rates, sums) = (&self.planner.rates, self.kernel.power_sums() as f64);
+        let (rates, sums) = (&self.planner.rates, self.kernel.symmetric() as f64);
         entries * sums * (2.0 * self.shape.inputs as f64 / rates.product + 1.0 / rates.kernel)
     }
 

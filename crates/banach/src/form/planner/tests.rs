@@ -266,7 +266,7 @@ the tensor, take fewer samples or a smaller q, or list the features, or raise th
 n = 60, d = 650 (3000 entries stored), p = 4/3, q = 4, K = the linear kernel t, 8 problems together, 8.000 GB allowed
   route        set-up  evaluation   50 evaluations      memory
   features        0 s   63.467 us         3.173 ms  198.576 kB  not asked for
-  tiles           0 s   78.593 us         3.930 ms  271.424 kB  not asked for
+  tiles           0 s   78.593 us         3.930 ms  271.488 kB  not asked for
   gram      17.951 ms    1.077 ms        71.804 ms   35.089 MB  not asked for
 > streamed        0 s   16.522 ms       826.079 ms   30.324 MB  as asked";
     assert_eq!(plan.explain(), expected);

@@ -25,6 +25,7 @@ impl Powers {
         let mut running = Running::load(tile.state);
         running.raise(size, self.exponent.q(), tile.sum);
         running.power_sum += self.exponent.duality_map(tile.u, tile.factor * running.inverse());
+        running.spread = running.spread.max(tile.spread);
         running.store(tile.state);
         size > 0.0
     }
@@ -93,7 +94,10 @@ pub(super) fn pass<V: Visitor>(
     let functions = Functions { totals, sums: &mut out.omegas };
     functions.find(monomials, &monomials.points, copies, (visitor, own), &mut scratch.pass);
     for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
-        Running::load(total).finish(*exponent, q, problem, out);
+        let total = Running::load(total);
+        total.finish(*exponent, q, problem, out);
+        let (alpha, ln_value) = (&alphas[problem * n..][..n], out.ln_values[problem]);
+        monomials.roundings(alpha, ln_value, total.spread, &mut out.roundings[problem * n..][..n]);
     }
 }
 

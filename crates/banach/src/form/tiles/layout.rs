@@ -101,6 +101,13 @@ impl Layout {
         (first, size, length.div_ceil(size))
     }
 
+    /// The most roundings of a sum over all monomials: additions in a tile, from tile to tile with a change of scale, and from stripe to
+    /// stripe.
+    pub(super) fn additions(&self) -> f64 {
+        let tiles = self.stripes.iter().map(|(_, tiles)| *tiles).max().unwrap_or(0);
+        2.0 * self.width as f64 + 8.0 * (tiles as f64 + self.stripes.len() as f64)
+    }
+
     /// The variables j and k of a tile; empty where there are none.
     pub(super) fn ranges(&self, degrees: &[Degree], at: &Cursor) -> [Range<usize>; 2] {
         let degree = &degrees[at.degree];

@@ -173,17 +173,20 @@ impl<'a> Tiles<'a> {
         if *scale != MonomialScale::Raw {
             return None;
         }
-        let count = kernel.power_sums();
+        let count = kernel.symmetric();
         let mut sums = vec![0.0; n * n * count];
-        let (mut column, mut power) = (vec![0.0; n], vec![0.0; n]);
+        let mut column = vec![0.0; n];
         for j in 0..x.features() {
             x.column_into(j, &mut column);
-            power.fill(1.0);
-            for sums in sums.chunks_mut(n * n) {
-                power.iter_mut().zip(&column).for_each(|(power, x)| *power *= x);
-                for (sums, x) in sums.chunks_mut(n).zip(&power) {
-                    sums.iter_mut().zip(&power).for_each(|(sum, y)| *sum += x * y);
+            for (row, x) in column.iter().enumerate() {
+                // Each polynomial takes in the one below it before that one changes.
+                for m in (1..count).rev() {
+                    let (below, own) = sums.split_at_mut(m * n * n);
+                    let below = &below[(m - 1) * n * n + row * n..][..n];
+                    let terms = own[row * n..][..n].iter_mut().zip(below).zip(&column);
+                    terms.for_each(|((sum, below), y)| *sum += x * y * below);
                 }
+                sums[row * n..][..n].iter_mut().zip(&column).for_each(|(sum, y)| *sum += x * y);
             }
         }
         let in_range = |row: usize| check_range(&**kernel, "X", row, sums[row * (n + 1)]).is_ok();

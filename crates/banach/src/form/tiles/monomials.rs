@@ -9,7 +9,10 @@ use super::{
 use crate::{
     Error, Exponent, FeatureMatrix, MAX_ENTRY,
     exponent::{binary_exponent, largest, scale_by_exp2},
-    form::heaviest::Columns,
+    form::{
+        heaviest::Columns,
+        rounding::{self, Units},
+    },
     kernel::{Block, MAX_DEGREE, MonomialScale, TensorKernel, cardinality, ln_norms},
 };
 
@@ -27,6 +30,9 @@ pub(crate) struct Monomials<'a> {
     row_exponent: f64,
     pub(super) degrees: Vec<Degree>,
     pub(super) layout: Layout,
+    /// `ln ||Phi(x_i)||_q` of the samples, before a normalised kernel is divided; none for monomials that have a scale of their
+    /// own.
+    ln_norms: Vec<f64>,
 }
 
 /// The monomials of one degree.
@@ -85,8 +91,12 @@ impl<'a> Monomials<'a> {
         let layout = Layout::new(x.samples(), x.features(), &degrees, super::WIDTH);
         let exponents = if scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
         let points = Points { x, rows: None };
-        let mut monomials = Self { points, kernel, scale, exponent, exponents, row_exponent: 0.0, degrees, layout };
+        let (row_exponent, ln_norms) = (0.0, Vec::new());
+        let mut monomials = Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms };
         monomials.check(&monomials.points.x)?;
+        if scale == MonomialScale::Raw {
+            monomials.ln_norms = monomials.ln_norms_of(&monomials.points.x);
+        }
         let mut rows = monomials.row_factors(&monomials.points.x)?;
         if scale != MonomialScale::Raw {
             if let Some(rows) = &mut rows {
@@ -109,17 +119,17 @@ impl<'a> Monomials<'a> {
 
     /// The same with data of their own.
     pub(super) fn into_owned(self) -> Monomials<'static> {
-        let Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout } = self;
+        let Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms } = self;
         let points = Points { x: points.x.into_owned(), rows: points.rows };
-        Monomials { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout }
+        Monomials { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms }
     }
 
     /// The same without copies.
     pub(super) fn view(&self) -> Monomials<'_> {
         let points = Points { x: self.points.x.view(), rows: self.points.rows.clone() };
         let (exponents, degrees) = (self.exponents.clone(), self.degrees.clone());
-        let (kernel, layout) = (self.kernel.clone(), self.layout.clone());
-        Monomials { points, kernel, exponents, degrees, layout, ..*self }
+        let (kernel, layout, ln_norms) = (self.kernel.clone(), self.layout.clone(), self.ln_norms.clone());
+        Monomials { points, kernel, exponents, degrees, layout, ln_norms, ..*self }
     }
 
     /// The number of samples, n.
@@ -197,9 +207,7 @@ impl<'a> Monomials<'a> {
         if !self.kernel.normalized() {
             return Ok(None);
         }
-        let column = |j: usize, out: &mut [f64]| x.column_into(j, out);
-        let norms = ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), column);
-        let norms: Vec<f64> = norms.into_iter().map(f64::exp).collect();
+        let norms: Vec<f64> = self.ln_norms_of(x).into_iter().map(f64::exp).collect();
         let factor = |norm: &f64| scale_by_exp2(if *norm > 0.0 { 1.0 / norm } else { 1.0 }, -self.row_exponent);
         let rows: Vec<f64> = norms.iter().map(factor).collect();
         if let Some(row) = rows.iter().position(|row| row.is_nan() || *row > MAX_ENTRY) {
@@ -212,6 +220,43 @@ impl<'a> Monomials<'a> {
             });
         }
         Ok(Some(rows))
+    }
+
+    fn ln_norms_of(&self, x: &FeatureMatrix<'_>) -> Vec<f64> {
+        ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), |j, out| x.column_into(j, out))
+    }
+
+    /// How far rounding can have moved the predictions of a dual vector; see `form/rounding.rs`.
+    ///
+    /// A monomial takes a rounding for each of its factors, and some for the root of its coefficient. One with a scale of its own
+    /// has a mean square of 1 over the samples, so it is at most `sqrt(n)` anywhere and the moduli of its products with alpha add
+    /// up to at most `sqrt(n) ||alpha||_2`; before its mean is taken off, by `sqrt(1 + spread)` more. Its scale is a root of
+    /// the difference of two sums that are `1 + spread` times as large.
+    pub(super) fn roundings(&self, alpha: &[f64], ln_value: f64, spread: f64, out: &mut [f64]) {
+        let (n, q) = (self.samples() as f64, self.exponent.q());
+        let entry = 4.0 * self.highest() as f64 + 16.0;
+        let mut units = Units {
+            products: n + entry,
+            sums: self.layout.additions() + rounding::powers(q) + entry,
+        };
+        if self.scale == MonomialScale::Raw {
+            let zero = |ln_norm: f64| if ln_norm == f64::NEG_INFINITY { ln_norm } else { 0.0 };
+            // Divided by their norms, samples have norm 1; a sample without features keeps them.
+            let ln_norm = |i: usize| if self.kernel.normalized() { zero(self.ln_norms[i]) } else { self.ln_norms[i] };
+            let ln_norms: Vec<f64> = (0..alpha.len()).map(ln_norm).collect();
+            if self.kernel.normalized() {
+                let divisor = rounding::norms(&self.ln_norms, self.inputs());
+                (units.products, units.sums) = (units.products + divisor, units.sums + divisor);
+            }
+            let ln_moduli = rounding::ln_moduli(alpha, &ln_norms);
+            return rounding::of_features(q, ln_value, ln_moduli, ln_norms.into_iter(), units, out);
+        }
+        units.sums += q * (n + 8.0) * (1.0 + spread);
+        let ln_norm = (self.count() as f64).ln() / q + 0.5 * n.ln() + (1.0 + spread).ln() + std::f64::consts::LN_2;
+        let size = largest(alpha);
+        let squares: f64 = alpha.iter().map(|alpha| (alpha / size) * (alpha / size)).sum();
+        let ln_moduli = if size > 0.0 { ln_norm + size.ln() + 0.5 * squares.ln() } else { f64::NEG_INFINITY };
+        rounding::of_features(q, ln_value, ln_moduli, std::iter::repeat(ln_norm), units, out);
     }
 
     /// `c_k^(1/q)` of the monomials with these exponents; 1 or 0 where they have a scale of their own.

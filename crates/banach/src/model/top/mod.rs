@@ -233,7 +233,7 @@ impl DualModel<'_> {
         if self.scale != MonomialScale::Raw {
             return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
         }
-        if self.kernel.power_sums() > 1 {
+        if self.kernel.symmetric() > 1 {
             let allowed = "a function of the one sum p_1, or one with a highest degree";
             return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
         }

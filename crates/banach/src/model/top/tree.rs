@@ -6,7 +6,7 @@ use super::bounds::Bound;
 use crate::{
     Error,
     exponent::{binary_exponent, largest, scale_by_exp2},
-    kernel::{Monomial, MonomialScale, check_range, power_sums},
+    kernel::{Monomial, MonomialScale, check_range, symmetric_sums},
     model::DualModel,
 };
 
@@ -36,7 +36,7 @@ impl Coefficients {
     /// Those up to degree `highest`, or to the last that is a number.
     pub(super) fn new(model: &DualModel<'_>, highest: usize) -> Result<Self, Error> {
         let (kernel, root) = (&*model.kernel, 1.0 / model.exponent.q());
-        let distinct = kernel.power_sums() > 1;
+        let distinct = kernel.symmetric() > 1;
         if distinct && (2..=highest).any(|s| kernel.unscaled_coefficient(&[&[2], &vec![1; s - 2][..]].concat()) > 0.0) {
             let allowed = "a function of the one sum p_1, or a kernel without powers, as the ANOVA kernel";
             return Err(Error::Parameter { name: "kernel", got: kernel.name(), allowed });
@@ -299,7 +299,7 @@ impl Diagonal {
         x.chunks_mut(n).enumerate().for_each(|(j, column)| model.samples.column_into(j, column));
         let (mut sums, mut norms) = (Vec::with_capacity(n), Vec::with_capacity(n));
         for row in 0..n {
-            let own = power_sums(kernel, d, |j| x[j * n + row].abs().powf(q));
+            let own = symmetric_sums(kernel, d, |j| x[j * n + row].abs().powf(q));
             check_range(kernel, "X", row, own[0])?;
             let ln = kernel.ln_value(&own).1 / q;
             if infinite && ln > MAX_LN_FEATURE {

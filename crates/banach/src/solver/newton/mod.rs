@@ -119,7 +119,7 @@ impl Newton {
                 break;
             }
             expand(form, &mut running, &mut scratch);
-            let arrived: Vec<bool> = running.par_iter_mut().map(|(_, run)| run.absorb()).collect();
+            let arrived: Vec<bool> = running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();
             let mut arrived: Vec<_> = running.into_iter().zip(arrived).filter(|(_, arrived)| *arrived).collect();
             for ((problem, run), _) in &mut arrived {
                 run.status = self.end(run, first + *problem, stopped, observer);
@@ -139,7 +139,7 @@ impl Newton {
             self.stopping.end(&progress, observer)
         };
         *stopped |= end == Some(Status::Interrupted);
-        end.or_else(|| stopped.then_some(Status::Interrupted)).or_else(|| run.has_stalled().then_some(Status::Stalled))
+        end.or_else(|| stopped.then_some(Status::Interrupted)).or_else(|| run.dead_end(self.stopping.tolerance))
     }
 }
 

@@ -7,8 +7,8 @@ use crate::{Hessian, HessianPart};
 ///
 /// A rounded product `<phi_k, alpha>` is the product with an alpha that is off by a unit in the last place of its entries, up or
 /// down. The predictions then move by the Hessian of Q times these: near p = 1, where the Hessian has the factor q - 1, by
-/// hundreds of units. It is an estimate, not a bound: in `tests/honest_certificates.rs` the gap that is claimed at the limit of
-/// f64 is 1 to 3 times the true one (absolute loss). It costs one product with the Hessian of a step.
+/// hundreds of units. It is an estimate, which tells whether a run that goes no further has met its limit by rounding; certificates
+/// count bounds (`form/rounding.rs`). It costs one product with the Hessian of a step.
 pub(super) fn of_predictions(hessian: &Hessian, alpha: &[f64]) -> f64 {
     let n = alpha.len();
     // Up or down without a pattern.

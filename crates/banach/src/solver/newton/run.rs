@@ -24,6 +24,11 @@ pub(super) struct Sample<'a> {
     pub term: Term<'a>,
 }
 
+/// A run that goes no further has met its limit by rounding if this many times the usual rounding of a prediction would make its
+/// gap that many times as large.
+const FEW_ROUNDINGS: f64 = 8.0;
+const MUCH_MORE: f64 = 1.5;
+
 /// What a point that was asked for is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
@@ -49,8 +54,10 @@ pub(super) struct Run<'a> {
     pub(super) certificate: Certificate,
     /// Predictions less what the dual does not see of them: `omega + b`, from the centre of the targets.
     pub(super) t: Vec<f64>,
-    /// How far rounding moves a prediction, as the last Hessian shows it; 0 where the form tells it.
+    /// About how far rounding moves a prediction, as the last Hessian shows it.
     rounding: f64,
+    /// Whether the tolerance is met but for what rounding may have done to the predictions.
+    blurred: bool,
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
     pub(super) there: Expansion,
@@ -91,6 +98,7 @@ impl<'a> Run<'a> {
             certificate: Certificate { primal: f64::INFINITY, dual: 0.0, gap: f64::INFINITY, distance: f64::INFINITY },
             t: vec![0.0; n],
             rounding: 0.0,
+            blurred: false,
             point: vec![0.0; n],
             there: Expansion::default(),
             asked: Asked::Ray,
@@ -115,7 +123,7 @@ impl<'a> Run<'a> {
 
     /// Takes in the expansion of the point that was asked for. Afterwards the run stands at a new iterate, unless it asks for
     /// another point first, which is the answer `false`.
-    pub(super) fn absorb(&mut self) -> bool {
+    pub(super) fn absorb(&mut self, tolerance: f64) -> bool {
         self.passes += 1;
         let arrived = match self.asked {
             Asked::Ray => self.settle_on_ray(),
@@ -134,7 +142,7 @@ impl<'a> Run<'a> {
         }
         self.accept();
         self.stretch();
-        self.certify();
+        self.certify(tolerance);
         true
     }
 
@@ -146,13 +154,13 @@ impl<'a> Run<'a> {
     }
 
     /// The certificate of the iterate, which is remembered if it is the best.
-    fn certify(&mut self) {
-        let roundings = &mut self.here.evaluation.roundings;
-        if roundings.iter().all(|&rounding| rounding == 0.0) {
-            roundings.fill(self.rounding);
-        }
+    fn certify(&mut self, tolerance: f64) {
+        let evaluation = &mut self.here.evaluation;
+        let certified = self.problem.certify(&self.alpha, evaluation, tolerance, &mut self.scratch);
+        let certificate = certified.certificate;
+        self.passes += certified.passes;
+        self.blurred = certified.blurred;
         let (problem, alpha, omegas) = (self.problem, &self.alpha, &self.here.evaluation.omegas);
-        let certificate = problem.certificate(alpha, &self.here.evaluation);
         let b = problem.centred_intercept(omegas);
         self.t.iter_mut().zip(omegas).for_each(|(t, omega)| *t = omega + b);
         self.record.learn(certificate, || {
@@ -163,13 +171,26 @@ impl<'a> Run<'a> {
         self.certificate = certificate;
     }
 
-    pub(super) fn progress(&self, problem: usize) -> Progress {
-        Progress { problem, iteration: self.iteration, passes: self.passes, certificate: self.certificate }
+    /// The end of a run that goes no further, if this is it: by rounding, where that alone keeps the gap above the tolerance or a
+    /// little more of it would change the gap by much.
+    pub(super) fn dead_end(&self, tolerance: f64) -> Option<Status> {
+        if self.blurred {
+            return Some(Status::Rounding);
+        }
+        if !(self.record.has_stalled() && !self.given) {
+            return None;
+        }
+        Some(self.stalled(tolerance))
     }
 
-    /// Whether no step makes progress any more, and nothing else is left to try.
-    pub(super) fn has_stalled(&self) -> bool {
-        self.record.has_stalled() && !self.given
+    fn stalled(&self, tolerance: f64) -> Status {
+        let within = |rounding| self.problem.certificate_within(rounding, &self.alpha, &self.here.evaluation).gap;
+        let (gap, moved) = (within(0.0), within(FEW_ROUNDINGS * self.rounding));
+        if tolerance > 0.0 && moved > MUCH_MORE * gap { Status::Rounding } else { Status::Stalled }
+    }
+
+    pub(super) fn progress(&self, problem: usize) -> Progress {
+        Progress { problem, iteration: self.iteration, passes: self.passes, certificate: self.certificate }
     }
 
     /// Finds the next step and asks for its end; `Stalled` if there is none.
@@ -191,7 +212,7 @@ impl<'a> Run<'a> {
             if self.given {
                 return self.start_again();
             }
-            self.status = Some(Status::Stalled);
+            self.status = Some(self.stalled(tolerance));
         }
     }
 

@@ -1,0 +1,196 @@
+//! Predictions with twice the digits in every sum, for the last word on a certificate.
+//!
+//! Sums of products are compensated (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005): the rounding of every product and
+//! addition is itself summed up and added in the end. `m` terms are then off by at most one unit of the sum and `2 (m 2^-53)^2`
+//! of the sum of their moduli. What remains of the roundings of `form/rounding.rs` are those of the powers.
+
+use rayon::prelude::*;
+
+use super::Features;
+use crate::{
+    data::Column,
+    exponent::{WidePower, binary_exponent, raise, scale_by_exp2},
+    form::{
+        Evaluation, QForm,
+        rounding::{self, UNIT},
+        running::{NEGLIGIBLE, scaled},
+    },
+    workers::checkpoint,
+};
+
+/// Features that one task handles.
+const PIECE: usize = 1024;
+/// Independent sums, so that addition can use vectors.
+const LANES: usize = 8;
+/// Passes over the data that this is worth (`banach bench`).
+const PASSES: usize = 3;
+
+/// Evaluates one dual vector again; see [`QForm::sharpen`].
+pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -> usize {
+    let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
+    let mut copy = vec![0.0; n];
+    let exponent = scaled(alpha, &mut copy);
+    let products: Vec<Product> = (0..matrix.features())
+        .into_par_iter()
+        .with_min_len(PIECE)
+        .map(|k| Product::new(&matrix.column(k), &copy))
+        .collect();
+    let most = products.iter().fold(0.0_f64, |most, product| most.max(product.high.abs()));
+    if most < NEGLIGIBLE {
+        return 0;
+    }
+    // A power of two, so that dividing by it rounds nothing.
+    let size = f64::from(binary_exponent(most));
+    let columns: Vec<usize> = (0..matrix.features()).step_by(PIECE).collect();
+    let parts: Vec<Sums> = columns
+        .into_par_iter()
+        .map(|first| {
+            checkpoint();
+            let last = (first + PIECE).min(products.len());
+            let mut sums = Sums::new(n);
+            let weights = Weight::all(&products[first..last], size, q, n);
+            weights.iter().enumerate().for_each(|(k, weight)| sums.add(&matrix.column(first + k), weight));
+            sums
+        })
+        .collect();
+    let mut sums = Sums::new(n);
+    parts.iter().for_each(|part| sums.merge(part));
+    // Features that were computed are off by some units themselves.
+    let sizes = form.sizes.get().expect("a form is evaluated before it is sharpened");
+    sizes.origin_roundings(q, alpha, at.ln_values[0], &mut at.roundings[..n]);
+    let power = WidePower::new(1.0, exponent + size, q - 1.0);
+    for i in 0..n {
+        at.omegas[i] = power.times(sums.high[i] + sums.low[i]);
+        // The sum of both and the factor take a few units.
+        at.roundings[i] += power.times(1.01 * sums.moved[i]) + 8.0 * UNIT * at.omegas[i].abs();
+    }
+    let power = WidePower::new(1.0, exponent + size, q);
+    (at.values[0], at.ln_values[0]) = (power.times(sums.power_sum / q), power.ln_times(sums.power_sum / q));
+    PASSES
+}
+
+/// `u_k` as the sum of two numbers, and `sum_i |phi_k(x_i) alpha_i|`.
+struct Product {
+    high: f64,
+    low: f64,
+    moduli: f64,
+}
+
+impl Product {
+    fn new(column: &Column<'_>, alpha: &[f64]) -> Self {
+        match column.rows {
+            None => dot(column.values, alpha),
+            Some(rows) => {
+                let alpha: Vec<f64> = rows.iter().map(|&row| alpha[row]).collect();
+                dot(column.values, &alpha)
+            }
+        }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> Product {
+    let (mut high, mut low, mut moduli) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
+        for (lane, (a, b)) in a.iter().zip(b).enumerate() {
+            let product = a * b;
+            let (sum, lost) = two_sum(high[lane], product);
+            high[lane] = sum;
+            low[lane] += lost + a.mul_add(*b, -product);
+            moduli[lane] += product.abs();
+        }
+    }
+    let (mut sum, mut rest) = (0.0, low.iter().sum::<f64>());
+    for lane in high {
+        let (next, lost) = two_sum(sum, lane);
+        (sum, rest) = (next, rest + lost);
+    }
+    let (high, low) = two_sum(sum, rest);
+    Product { high, low, moduli: moduli.iter().sum() }
+}
+
+/// The sum of two numbers, and what rounding has taken from it.
+#[inline(always)]
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+/// `J_q(u_k)` for u divided by a power of two, how far it may be off, and `|u_k|^q`.
+#[derive(Clone, Copy)]
+struct Weight {
+    value: f64,
+    moved: f64,
+    power: f64,
+}
+
+impl Weight {
+    fn all(products: &[Product], size: f64, q: f64, n: usize) -> Vec<Self> {
+        let scale = |x: f64| scale_by_exp2(x, -size);
+        let mut powers: Vec<f64> = products.iter().map(|product| scale(product.high.abs())).collect();
+        raise(&mut powers, q - 1.0);
+        let units = rounding::powers(q) * UNIT;
+        // The products of n terms, and what is left of the second order in the weight.
+        let second = 3.0 * (n as f64 * UNIT).powi(2);
+        let of_product = |(product, power): (&Product, &f64)| {
+            let (high, low) = (scale(product.high), scale(product.low));
+            let moved = second * scale(product.moduli);
+            let reach = high.abs() + low.abs() + moved;
+            // To first order in the low part; the second is below its square.
+            let first = if high == 0.0 { 0.0 } else { (q - 1.0) * (low / high) };
+            let value = power.copysign(high) * (1.0 + first);
+            let slope = (q - 1.0) * reach.powf(q - 2.0);
+            let moved = slope * (moved + UNIT * UNIT * high.abs() * q) + power * (units + first * first);
+            Self { value, moved, power: power * high.abs() }
+        };
+        products.iter().zip(&powers).map(of_product).collect()
+    }
+}
+
+/// Predictions as sums of two numbers, and how far they may be off.
+struct Sums {
+    high: Vec<f64>,
+    low: Vec<f64>,
+    moved: Vec<f64>,
+    power_sum: f64,
+}
+
+impl Sums {
+    fn new(n: usize) -> Self {
+        Self { high: vec![0.0; n], low: vec![0.0; n], moved: vec![0.0; n], power_sum: 0.0 }
+    }
+
+    fn add(&mut self, column: &Column<'_>, weight: &Weight) {
+        self.power_sum += weight.power;
+        let Self { high, low, moved, .. } = self;
+        // Compensated sums leave a share of the square of a unit for each of the terms of a piece, and fewer pieces than that.
+        let off = weight.moved + 4.0 * (PIECE as f64 * UNIT).powi(2) * weight.value.abs();
+        let step = |high: &mut f64, low: &mut f64, moved: &mut f64, x: f64| {
+            let product = x * weight.value;
+            let (sum, lost) = two_sum(*high, product);
+            *high = sum;
+            *low += lost + x.mul_add(weight.value, -product);
+            *moved += x.abs() * off;
+        };
+        match column.rows {
+            None => {
+                let sums = high.iter_mut().zip(low).zip(moved).zip(column.values);
+                sums.for_each(|(((high, low), moved), x)| step(high, low, moved, *x));
+            }
+            Some(rows) => {
+                let entries = rows.iter().zip(column.values);
+                entries.for_each(|(&i, x)| step(&mut high[i], &mut low[i], &mut moved[i], *x));
+            }
+        }
+    }
+
+    fn merge(&mut self, part: &Self) {
+        self.power_sum += part.power_sum;
+        for i in 0..self.high.len() {
+            let (sum, lost) = two_sum(self.high[i], part.high[i]);
+            self.high[i] = sum;
+            self.low[i] += lost + part.low[i];
+            self.moved[i] += part.moved[i];
+        }
+    }
+}

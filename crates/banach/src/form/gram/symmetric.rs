@@ -1,0 +1,125 @@
+//! Elementary symmetric polynomials of the products of heads and tails.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::products::room;
+use crate::kernel::MAX_ORDER;
+
+/// Heads that are handled at a time: their sums stay in registers.
+const LANES: usize = 16;
+
+/// Takes more inputs into the sums `e_1, ..., e_orders` of every pair of a head and a tail, `2 <= orders <= 8`.
+///
+/// `rows` holds the products of the heads for the first of these inputs, then for the second, and so on, `columns` those of the
+/// tails. In `out` stand the sums `e_1`, heads by tails, then `e_2`, and so on.
+///
+/// With one more product z the sums become `e_m + z e_(m-1)`, highest first. Nothing is subtracted: after d inputs a sum is off by
+/// at most `d + 2 m` roundings of the same sum of `|z|`, besides those of the products z themselves.
+pub(super) fn add(
+    orders: usize,
+    (rows, height): (&[f64], usize),
+    (columns, width): (&[f64], usize),
+    out: &mut [f64],
+    panels: &mut Vec<f64>,
+) {
+    let inputs = rows.len() / height;
+    let (tails, heads) = room(panels, (width + LANES) * inputs).split_at_mut(width * inputs);
+    // One tail after another.
+    for (j, columns) in columns.chunks(width).enumerate() {
+        columns.iter().enumerate().for_each(|(tail, column)| tails[tail * inputs + j] = *column);
+    }
+    for first in (0..height).step_by(LANES) {
+        let count = LANES.min(height - first);
+        for (heads, rows) in heads.chunks_mut(LANES).zip(rows.chunks(height)) {
+            heads[..count].copy_from_slice(&rows[first..first + count]);
+            heads[count..].fill(0.0);
+        }
+        for (tail, tails) in tails.chunks(inputs).enumerate() {
+            let mut sums = [[0.0; LANES]; MAX_ORDER];
+            let place = |m: usize| m * height * width + tail * height + first;
+            for (m, sums) in sums.iter_mut().enumerate().take(orders) {
+                sums[..count].copy_from_slice(&out[place(m)..][..count]);
+            }
+            Arch::new().dispatch(Recurrence { orders, heads, tails, sums: &mut sums });
+            for (m, sums) in sums.iter().enumerate().take(orders) {
+                out[place(m)..][..count].copy_from_slice(&sums[..count]);
+            }
+        }
+    }
+}
+
+struct Recurrence<'a> {
+    orders: usize,
+    heads: &'a [f64],
+    tails: &'a [f64],
+    sums: &'a mut [[f64; LANES]; MAX_ORDER],
+}
+
+impl WithSimd for Recurrence<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match self.orders {
+            2 => self.run::<2>(),
+            3 => self.run::<3>(),
+            4 => self.run::<4>(),
+            5 => self.run::<5>(),
+            6 => self.run::<6>(),
+            7 => self.run::<7>(),
+            _ => self.run::<MAX_ORDER>(),
+        }
+    }
+}
+
+impl Recurrence<'_> {
+    #[inline(always)]
+    fn run<const M: usize>(self) {
+        let mut sums = [[0.0; LANES]; M];
+        sums.copy_from_slice(&self.sums[..M]);
+        for (heads, tail) in self.heads.as_chunks::<LANES>().0.iter().zip(self.tails) {
+            for lane in 0..LANES {
+                let z = heads[lane] * tail;
+                for m in (1..M).rev() {
+                    sums[m][lane] += z * sums[m - 1][lane];
+                }
+                sums[0][lane] += z;
+            }
+        }
+        self.sums[..M].copy_from_slice(&sums);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Anova, symmetric_sums};
+
+    /// Every place of every shape, in one go and in two.
+    #[test]
+    fn agrees_with_the_recurrence_of_one_entry() {
+        for (height, width, inputs) in [(1, 1, 1), (5, 3, 7), (16, 2, 4), (37, 4, 9)] {
+            let at = |k: usize| (k as f64 * 0.7).sin() * 10_f64.powi((k % 5) as i32 - 2);
+            let rows: Vec<f64> = (0..height * inputs).map(at).collect();
+            let columns: Vec<f64> = (0..width * inputs).map(|k| at(k + 1000)).collect();
+            for orders in 2..=MAX_ORDER {
+                let kernel = Anova::new(1, orders).expect("valid");
+                let mut out = vec![0.0; orders * height * width];
+                for part in [0..inputs / 2, inputs / 2..inputs].into_iter().filter(|part| !part.is_empty()) {
+                    let rows = &rows[part.start * height..part.end * height];
+                    let columns = &columns[part.start * width..part.end * width];
+                    add(orders, (rows, height), (columns, width), &mut out, &mut Vec::new());
+                }
+                for (row, column) in (0..height).flat_map(|row| (0..width).map(move |column| (row, column))) {
+                    let z = |j: usize| rows[j * height + row] * columns[j * width + column];
+                    let (expected, moduli) =
+                        (symmetric_sums(&kernel, inputs, z), symmetric_sums(&kernel, inputs, |j| z(j).abs()));
+                    for m in 0..orders {
+                        let got = out[m * height * width + column * height + row];
+                        assert!((got - expected[m]).abs() <= 40.0 * f64::EPSILON * moduli[m], "{got} {}", expected[m]);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How far rounding can have moved predictions: bounds, derived here and held against extended precision in `laws/rounding.rs`.
+//!
+//! Numbers are rounded by one *unit*, `2^-53` of their size, at most. A sum of m products is off by at most m units of the sum of
+//! the moduli of its terms, in whatever order it is added up (Higham, *Accuracy and Stability of Numerical Algorithms*, 3.1; terms
+//! of second order are covered by a percent more).
+//!
+//! **From features.** With `u_k = sum_j phi_k(x_j) alpha_j` known up to `N` units of `v_k = sum_j |phi_k(x_j)| |alpha_j|`, and sums
+//! over features up to `M` units, `omega_i = sum_k phi_k(x_i) J_q(u_k)` is off by at most
+//!
+//! ```text
+//! 2^-53 sum_k |phi_k(x_i)| [(q-1) N v_k (|u_k| + 2^-53 N v_k)^(q-2) + M (|u_k| + 2^-53 N v_k)^(q-1)]
+//!     <= 2^-53 ||Phi(x_i)||_q [(q-1) N V U^(q-2) + M U^(q-1)],     V = ||v||_q,  U = ||u||_q + 2^-53 N V
+//! ```
+//!
+//! by the mean value theorem and Hoelder's inequality, with `||u||_q^q = q Q(alpha)` and `V <= sum_j |alpha_j| ||Phi(x_j)||_q`
+//! (Minkowski). It takes n numbers that are found once, and no pass.
+//!
+//! **From a tensor.** An entry is off by at most `N` units of the same kernel at the moduli of the data, which is at most
+//! `||Phi(x_i)||_q ... ||Phi(x_l)||_q`, and `omega_i = sum K_(i j ... l) alpha_j ... alpha_l` with `M` units more for its sum by
+//!
+//! ```text
+//! 2^-53 (N + M) ||Phi(x_i)||_q (sum_j |alpha_j| ||Phi(x_j)||_q)^(q-1).
+//! ```
+
+/// The logarithm of a unit, with a percent for terms of second order and for the rounding of these bounds themselves.
+const LN_UNIT: f64 = -36.736_800_569_677_1 + 0.01;
+/// A unit.
+pub(super) const UNIT: f64 = 0.5 * f64::EPSILON;
+
+/// What rounding does to the sums of a route with features, in units.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Units {
+    /// N: to the products of features with dual vectors.
+    pub products: f64,
+    /// M: to the sums over features, and the powers in them.
+    pub sums: f64,
+}
+
+/// The roundings of every prediction from features: `ln_norms` are the logarithms of `||Phi(x_i)||_q`, or of more than that,
+/// `ln_moduli` that of V, `ln_value` that of Q.
+pub(super) fn of_features(
+    q: f64,
+    ln_value: f64,
+    ln_moduli: f64,
+    ln_norms: impl Iterator<Item = f64>,
+    units: Units,
+    out: &mut [f64],
+) {
+    if ln_moduli == f64::NEG_INFINITY {
+        return out.fill(0.0);
+    }
+    // U/V, which is never 0.
+    let share = (((ln_value + q.ln()) / q - ln_moduli).min(0.0)).exp() + UNIT * units.products;
+    let terms = (q - 1.0) * units.products + units.sums * share;
+    let ln_bound = LN_UNIT + (q - 1.0) * ln_moduli + (q - 2.0) * share.ln() + terms.ln();
+    out.iter_mut().zip(ln_norms).for_each(|(out, ln_norm)| *out = bound(ln_bound + ln_norm));
+}
+
+/// The roundings of every prediction from a tensor, with so many units for an entry and its sum.
+pub(super) fn of_tensor(q: f64, ln_moduli: f64, ln_norms: impl Iterator<Item = f64>, units: f64, out: &mut [f64]) {
+    if ln_moduli == f64::NEG_INFINITY {
+        return out.fill(0.0);
+    }
+    let ln_bound = LN_UNIT + (q - 1.0) * ln_moduli + units.ln();
+    out.iter_mut().zip(ln_norms).for_each(|(out, ln_norm)| *out = bound(ln_bound + ln_norm));
+}
+
+/// A bound from its logarithm; infinite where it is not known.
+fn bound(ln: f64) -> f64 {
+    if ln.is_nan() { f64::INFINITY } else { ln.exp() }
+}
+
+/// `ln sum_j |alpha_j| ||Phi(x_j)||_q`, of numbers of any size.
+pub(super) fn ln_moduli(alpha: &[f64], ln_norms: &[f64]) -> f64 {
+    let terms = || alpha.iter().zip(ln_norms).filter(|(alpha, _)| **alpha != 0.0).map(|(alpha, ln)| alpha.abs().ln() + ln);
+    let largest = terms().fold(f64::NEG_INFINITY, f64::max);
+    if largest.is_finite() { largest + terms().map(|term| (term - largest).exp()).sum::<f64>().ln() } else { largest }
+}
+
+/// The units that powers take: those of `exponent/power.rs`, and what a move along the ray adds.
+pub(super) fn powers(q: f64) -> f64 {
+    // t^r is known to 6 + r/100 units in the last place, or r + 2 by repeated multiplication for r up to 64.
+    2.0 * (8.0 + q.min(66.0) + q / 50.0) + 16.0
+}
+
+/// The units of a division by `||Phi(x_i)||_q`, which is summed over the inputs in logarithms: each addition there rounds a number
+/// of the size of its logarithm.
+pub(super) fn norms(ln_norms: &[f64], inputs: usize) -> f64 {
+    let largest = ln_norms.iter().filter(|ln| ln.is_finite()).fold(0.0_f64, |largest, ln| largest.max(ln.abs()));
+    4.0 * (inputs as f64 + 4.0) * (1.0 + largest)
+}

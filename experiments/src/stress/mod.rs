@@ -1,0 +1,211 @@
+//! Random problems, many of them hostile, whose answers are computed again in extended precision.
+//!
+//! A certificate says: the objective of this answer is at most so far above the minimum. `oracle` recomputes that distance from the
+//! dual vector and the intercept that were returned, by formulas of its own with 32 digits. A *false certificate* claims less than
+//! the truth. Routes that can hold the same problem must agree within what they claim.
+
+mod draw;
+mod oracle;
+
+use std::{ops::ControlFlow, sync::Mutex};
+
+use banach::{DualProblem, Newton, Solution, Solver, Status, Stopping, Unobserved};
+use rayon::prelude::*;
+use serde::Serialize;
+
+pub use self::draw::Route;
+use self::draw::Draw;
+use crate::{Error, Watch};
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Request {
+    /// Problems; each is fitted by every route that can hold it.
+    pub problems: u64,
+    /// The seed of the first; the others follow.
+    pub seed: u64,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Stress {
+    /// What was asked for.
+    pub request: Request,
+    /// How the fits of each route ended.
+    pub routes: Vec<Ends>,
+    /// What must not be.
+    pub failures: Vec<Failure>,
+}
+
+/// How the fits of a route ended.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Ends {
+    /// The route.
+    pub route: Route,
+    /// Fits.
+    pub fits: usize,
+    /// Those that reached their tolerance.
+    pub converged: usize,
+    /// Those that rounding has kept from it.
+    pub rounding: usize,
+    /// Those that met the limit on iterations.
+    pub limit: usize,
+    /// Problems that were refused with a reason.
+    pub refused: usize,
+    /// The most passes over the data.
+    pub passes: usize,
+}
+
+/// One thing that must not be.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure {
+    /// What.
+    pub kind: Kind,
+    /// The seed that draws the problem again.
+    pub seed: u64,
+    /// The problem and the numbers.
+    pub what: String,
+}
+
+/// What must not be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A gap that is smaller than the true one.
+    FalseCertificate,
+    /// A run that goes no further, where rounding is not the reason.
+    Stall,
+    /// Two routes whose objectives differ by more than their gaps.
+    Disagreement,
+}
+
+/// One fit.
+struct Fit {
+    route: Route,
+    /// `None` where it was refused.
+    solution: Option<Solution>,
+}
+
+impl Stress {
+    /// Runs all problems.
+    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+        watch.begin("random problems", usize::try_from(request.problems).unwrap_or(usize::MAX));
+        let mut routes: Vec<Ends> = Route::ALL.map(Ends::new).into();
+        let mut failures = Vec::new();
+        const TOGETHER: u64 = 64;
+        for first in (0..request.problems).step_by(TOGETHER as usize) {
+            let seeds = first..(first + TOGETHER).min(request.problems);
+            let found = Mutex::new(Vec::new());
+            seeds.into_par_iter().for_each(|at| {
+                let one = try_problem(request.seed + at);
+                found.lock().expect("no thread panics").push((at, one));
+            });
+            let mut found = found.into_inner().expect("no thread panics");
+            found.sort_by_key(|(at, _)| *at);
+            for (_, (fits, failed)) in found {
+                fits.iter().for_each(|fit| routes[fit.route as usize].count(fit));
+                failures.extend(failed);
+            }
+            if watch.step(usize::try_from(first + TOGETHER).unwrap_or(usize::MAX)) == ControlFlow::Break(()) {
+                return Err(Error::Stopped);
+            }
+        }
+        Ok(Self { request, routes, failures })
+    }
+
+    /// How many failures there are of a kind.
+    pub fn failed(&self, kind: Kind) -> usize {
+        self.failures.iter().filter(|failure| failure.kind == kind).count()
+    }
+}
+
+impl Ends {
+    fn new(route: Route) -> Self {
+        Self { route, fits: 0, converged: 0, rounding: 0, limit: 0, refused: 0, passes: 0 }
+    }
+
+    fn count(&mut self, fit: &Fit) {
+        self.fits += 1;
+        let Some(solution) = &fit.solution else {
+            self.refused += 1;
+            return;
+        };
+        self.passes = self.passes.max(solution.passes);
+        match solution.status {
+            Status::Converged => self.converged += 1,
+            Status::Rounding => self.rounding += 1,
+            Status::IterationLimit => self.limit += 1,
+            _ => {}
+        }
+    }
+}
+
+fn try_problem(seed: u64) -> (Vec<Fit>, Vec<Failure>) {
+    let draw = Draw::new(seed);
+    let fits: Vec<Fit> = draw.routes().into_iter().map(|route| Fit { route, solution: fit(&draw, route) }).collect();
+    let mut failures = Vec::new();
+    let mut fail = |kind, what: String| failures.push(Failure { kind, seed, what: format!("{draw}: {what}") });
+    let mut last: Option<(Route, f64, f64)> = None;
+    for (route, solution) in fits.iter().filter_map(|fit| Some((fit.route, fit.solution.as_ref()?))) {
+        let truth = oracle::truth(&draw, &solution.alpha, solution.intercept);
+        let (claimed, status) = (solution.certificate, solution.status);
+        // What is lost in 32 digits.
+        let slack = 1e-22 * truth.primal.abs().max(truth.dual.abs());
+        if truth.gap > claimed.gap * (1.0 + 1e-6) + slack {
+            let claimed = format!("{:.2e} (relative {:.2e})", claimed.gap, claimed.relative_gap());
+            fail(Kind::FalseCertificate, format!("{route:?} {status} claims a gap of {claimed}, it is {:.2e}", truth.gap));
+        }
+        if status == Status::Stalled {
+            let passes = solution.passes;
+            fail(Kind::Stall, format!("{route:?} at {:.2e} after {passes} passes", claimed.relative_gap()));
+        }
+        if let Some((other, primal, gap)) = last
+            && (truth.primal - primal).abs() > 1.01 * truth.gap.max(gap) + 1e-9 * gap + slack
+        {
+            fail(Kind::Disagreement, format!("{route:?} {:e} and {other:?} {primal:e}", truth.primal));
+        }
+        if truth.gap.is_finite() {
+            last = Some((route, truth.primal, truth.gap));
+        }
+    }
+    (fits, failures)
+}
+
+/// The answer of a route; `None` where the problem is refused.
+fn fit(draw: &Draw, route: Route) -> Option<Solution> {
+    let form = draw.form(route).ok()?;
+    let loss = draw.loss.build().expect("drawn within range");
+    let problem = DualProblem::new(&*form, &*loss, &draw.y, draw.gamma).ok()?;
+    let problem = problem.with_sample_weights(&draw.weights).ok()?;
+    let problem = if draw.intercept { problem.with_intercept().ok()? } else { problem };
+    let stopping = Stopping { tolerance: draw.tolerance, max_iterations: 1000 };
+    Newton { stopping, ..Newton::default() }.solve(&problem, &mut Unobserved).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Count;
+
+    /// A sample of the 20,000 problems that `banach bench stress` tries.
+    #[test]
+    fn nothing_false_is_certified() {
+        let stress = Stress::run(Request { problems: 400, seed: 1 }, &mut Count::default()).expect("nobody stops it");
+        assert!(stress.failures.is_empty(), "{:#?}", stress.failures);
+        let converged: usize = stress.routes.iter().map(|ends| ends.converged).sum();
+        let fits: usize = stress.routes.iter().map(|ends| ends.fits).sum();
+        assert!(converged * 2 > fits, "{converged} of {fits} fits converged");
+    }
+
+    /// The oracle sees a gap that is claimed too small.
+    #[test]
+    fn the_oracle_tells_a_wrong_answer() {
+        let draw = (0..).map(Draw::new).find(|draw| draw.routes()[0] == Route::Features && draw.y.len() > 5);
+        let draw = draw.expect("most are");
+        let solution = fit(&draw, Route::Features).expect("not refused");
+        let right = oracle::truth(&draw, &solution.alpha, solution.intercept);
+        let moved: Vec<f64> = solution.alpha.iter().map(|alpha| 0.5 * alpha).collect();
+        let wrong = oracle::truth(&draw, &moved, solution.intercept);
+        assert!(wrong.gap > 10.0 * right.gap, "{} {}", wrong.gap, right.gap);
+    }
+}
