@@ -186,8 +186,7 @@ pub(crate) fn route(plan: &Plan, explain: bool) -> Route {
 
 /// The end that is farthest from convergence.
 pub(crate) fn worst<'a>(solutions: impl Iterator<Item = &'a Solution>) -> Status {
-    let order =
-        [Status::Converged, Status::Rounding, Status::Stalled, Status::IterationLimit, Status::Interrupted];
+    let order = [Status::Converged, Status::Rounding, Status::Stalled, Status::IterationLimit, Status::Interrupted];
     let rank = |status: Status| order.iter().position(|known| *known == status).unwrap_or(0);
     order[solutions.map(|solution| rank(solution.status)).max().unwrap_or(0)]
 }

@@ -162,7 +162,7 @@ impl Model {
     /// Both are within their distances of one solution, and these distances mean something.
     fn assert_same(&self, other: &Self, what: &str) {
         let (allowed, size) = (self.distance + other.distance, power_sum(&self.w, self.p).powf(1.0 / self.p));
-        assert!(allowed <= 1e-3 * size, "{what}: {allowed:e} {size:e}");
+        assert!(allowed <= 2e-3 * size, "{what}: {allowed:e} {size:e}");
         assert!(self.distance_to(other) <= allowed, "{what}: {:e} {allowed:e}", self.distance_to(other));
     }
 }
@@ -399,7 +399,9 @@ fn runs_end() {
                 Status::Converged => assert_eq!(gap, 0.0, "{loss:?}"),
                 Status::Stalled => assert!(solution.iterations < 1000 && gap <= 1e-12, "{loss:?} {gap:e}"),
                 Status::IterationLimit => assert!(solution.iterations == 1000 && gap <= 1e-10, "{loss:?} {gap:e}"),
-                Status::Rounding | Status::Interrupted => panic!("nobody asked to stop, and only Newton tells rounding apart"),
+                Status::Rounding | Status::Interrupted => {
+                    panic!("nobody asked to stop, and only Newton tells rounding apart")
+                }
             }
         }
     });

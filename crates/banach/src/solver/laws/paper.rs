@@ -104,7 +104,7 @@ fn theorem_2_3_holds_on_runs() {
 fn distances_bound_the_error_along_runs() {
     for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
         for problem in both(form, loss, y, 1.9) {
-            let reference = Model::new(form, &converged(&proximal_gradient(1e-13, 20_000), &problem));
+            let reference = Model::new(form, &converged(&proximal_gradient(1e-12, 20_000), &problem));
             for m in [0, 1, 2, 4, 8, 16, 32, 64] {
                 let found = proximal_gradient(0.0, m).solve(&problem, &mut Unobserved).expect("valid");
                 let model = Model::new(form, &found);

@@ -56,7 +56,7 @@ pub(super) struct Run<'a> {
     pub(super) t: Vec<f64>,
     /// About how far rounding moves a prediction, as the last Hessian shows it.
     rounding: f64,
-    /// Whether the tolerance is met but for what rounding may have done to the predictions.
+    /// Whether rounding is all that keeps the gap above the tolerance.
     blurred: bool,
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
@@ -221,10 +221,14 @@ impl<'a> Run<'a> {
         self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite())
     }
 
-    pub(super) fn solution(self, status: Status) -> Solution {
-        let (iterations, passes) = (self.iteration, self.passes);
-        let Best { alpha, omega, intercept, certificate } = self.record.into_best();
-        Solution { alpha, omega, intercept, certificate, status, iterations, passes }
+    /// The best iterate. Where a run ended for want of progress, its predictions are computed once more with less rounding.
+    pub(super) fn solution(mut self, status: Status, tolerance: f64) -> Solution {
+        let ended = matches!(status, Status::Stalled | Status::Rounding) && !self.blurred;
+        let best = self.record.into_best();
+        let best = if ended { best.sharpened(self.problem, &mut self.passes, &mut self.scratch) } else { best };
+        let Best { alpha, omega, intercept, certificate } = best;
+        let status = if ended && certificate.relative_gap() <= tolerance { Status::Converged } else { status };
+        Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }
 
