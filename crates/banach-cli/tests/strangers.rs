@@ -116,7 +116,7 @@ fn a_search_without_end_stops_at_its_budget_and_says_what_is_known() {
     assert!(run.status.success() && text(&run.stderr).contains("raise --max-nodes"), "{}", text(&run.stderr));
     let predicted: Value = serde_json::from_slice(&run.stdout).expect("JSON");
     let explanation = &predicted["explanations"][0];
-    assert!(explanation["complete"] == Value::from(false) && number(&explanation["unlisted"]) > 0.0, "{explanation}");
+    assert!(explanation["complete"] == false && number(&explanation["unlisted"]) > 0.0, "{explanation}");
     assert!(printed(&["info", model, "--explain"]).contains("To fit it again"));
     for wrong in [["--max-nodes", "0"], ["--max-seconds", "0"], ["--max-seconds", "nan"]] {
         assert_eq!(banach(&[&["features", model], &wrong[..]].concat()).status.code(), Some(2), "{wrong:?}");
