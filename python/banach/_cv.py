@@ -109,6 +109,7 @@ class _Search(LpModel):
         results: list[tuple[dict[str, Any], Any]] = []
         with self._bar("cross-validation", each * len(specs)) as bar:
             for option, spec in zip(options, specs, strict=True):
+                self._warn_of_time(spec, X, self._functions * len(splits), count or len(Cs or ()))
                 try:
                     found = spec.cross_validate(X, y, weights, Cs=Cs, count=count, splits=given, progress=bar.callback)
                 except ValueError as error:
@@ -177,6 +178,7 @@ class _Search(LpModel):
     def _refit(self, spec: _core.Spec, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         if not _parameters.boolean("refit", self.refit):
             return
+        self._warn_of_time(spec, X, self._functions)
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, self.C_, bar.callback))
 

@@ -1,8 +1,8 @@
 //! What can be asked on the command line.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Instant};
 
-use banach::Memory;
+use banach::{Memory, model::Budget};
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
     fit::args::Fit,
     manual::{Completions, Man},
     path::args::Path,
+    print,
     saved::args::{Features, Info, Predict},
 };
 
@@ -53,8 +54,37 @@ impl Common {
     /// Says something on standard error, unless told not to.
     pub(crate) fn say(&self, what: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{what}");
+            print::message(what);
         }
+    }
+}
+
+/// How much the searches for the largest monomials of a model file may take. A file from a stranger can ask for searches without
+/// end; these stop with what they have, and say what is proven of it.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct SearchBudget {
+    /// Monomials that the search of a function may look at one by one.
+    #[arg(long, value_name = "N", default_value_t = Budget::default().nodes, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_nodes: u64,
+    /// Seconds that all searches together may take; inf for no limit.
+    #[arg(long, value_name = "S", default_value_t = 30.0, value_parser = seconds)]
+    pub max_seconds: f64,
+}
+
+impl SearchBudget {
+    /// What is left for one more search, when searches have gone on since `begin`.
+    pub(crate) fn left(self, begin: Instant) -> Budget {
+        // A search ends at once rather than not at all.
+        let seconds = (self.max_seconds - begin.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE);
+        Budget { nodes: self.max_nodes, seconds }
+    }
+}
+
+/// A time that a search can have.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 => Ok(seconds),
+        _ => Err("a number of seconds > 0, or inf".to_owned()),
     }
 }
 
@@ -274,6 +304,19 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_positive() {
+        assert_eq!((seconds("0.5"), seconds("inf")), (Ok(0.5), Ok(f64::INFINITY)));
+        for text in ["", "0", "-1", "nan", "soon"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        let budget = SearchBudget { max_nodes: 7, max_seconds: 1e-9 };
+        let begin = Instant::now();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let left = budget.left(begin);
+        assert!(left.nodes == 7 && left.seconds > 0.0 && left.seconds < 1e-300);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use banach::{
-    Classifier, Exponent, FeatureMatrix, Ground, Memory, Observer, Regressor, Route, SolverChoice,
+    Classifier, Exponent, FeatureMatrix, Ground, Memory, Observer, Plan, Regressor, Route, SolverChoice,
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
 };
@@ -164,6 +164,13 @@ impl Estimator {
         }
     }
 
+    fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, banach::Error> {
+        match self {
+            Self::Regressor(regressor) => regressor.plan(x, problems),
+            Self::Classifier(classifier) => classifier.plan(x, problems),
+        }
+    }
+
     pub(crate) fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, banach::Error> {
         match self {
             Self::Regressor(regressor) => regressor.ground(x, problems),
@@ -217,6 +224,15 @@ impl Spec {
     #[getter(kernel)]
     fn built_kernel(&self) -> Kernel {
         Kernel { spec: self.kernel.clone() }
+    }
+
+    /// What is predicted of the fits of so many problems for so many values of C, if they are to take more than ten minutes.
+    fn long_fit(&self, py: Python<'_>, x: Table, problems: usize, count: usize) -> PyResult<Option<String>> {
+        let table = x.borrow(py)?;
+        let matrix = table.matrix()?;
+        let plan = self.estimator(1.0).and_then(|estimator| estimator.plan(&matrix, problems));
+        // What cannot be planned is refused by the fit.
+        Ok(plan.ok().and_then(|plan| plan.long_fit(count)).map(|long| long.to_string()))
     }
 
     /// A model of the data.

@@ -15,6 +15,7 @@ use super::{
     resolve::Goal,
     result::{self, Categorical, Class, Data, Imputed, Route, RouteCost, Variable},
 };
+use crate::args::Common;
 
 pub(crate) struct Ground {
     pub data: Dataset,
@@ -68,6 +69,15 @@ impl Ground {
             ..Planner::default()
         };
         planner.plan(Shape::from(x), self.kernel.clone(), model.p)
+    }
+
+    /// Says before it starts that a fit for so many values of gamma will take long.
+    pub(crate) fn warn_of_time(plan: &Plan, gammas: usize, common: &Common) {
+        if let Some(long) = plan.long_fit(gammas) {
+            common.say(format_args!(
+                "note: {long}; a lower --degree, fewer columns (--features), fewer rows or fewer gammas and folds take less"
+            ));
+        }
     }
 
     /// The solver, to which is left what the form does not take.

@@ -43,6 +43,8 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
     let folds = folds(fit, &ground)?;
     interrupt::install()?;
     let plan = ground.plan(&x, &fit.model, &fit.running, folds.as_ref().map_or(1, Folds::count))?;
+    let searched = folds.is_some() && fit.choice.gamma.is_none();
+    Ground::warn_of_time(&plan, if searched { GAMMAS } else { 1 }, common);
     let form = plan.build(&x)?;
     let solver = ground.solver(&plan, &fit.running);
 

@@ -76,6 +76,8 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
     let folds = what.grid.cv.map(|count| ground.folds(count, what.running.seed)).transpose()?;
     interrupt::install()?;
     let plan = ground.plan(&x, &what.model, &what.running, folds.as_ref().map_or(1, Folds::count))?;
+    let gammas = if what.grid.gamma.is_empty() { what.grid.gammas } else { what.grid.gamma.len() };
+    Ground::warn_of_time(&plan, gammas, common);
     let form = plan.build(&x)?;
     let solver = ground.solver(&plan, &what.running);
     let problems = ground.problems(&*form, &what.model, 1.0)?;

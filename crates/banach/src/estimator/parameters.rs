@@ -122,13 +122,19 @@ impl Checked<'_> {
     pub(super) fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
         let parameters = self.parameters;
         let memory = parameters.memory.unwrap_or_default();
-        let plan = self.plan(x, memory, parameters.route, problems)?;
+        let plan = self.planned(x, problems)?;
         let form = plan.build(x)?;
         // What the form does not take is left to the solver.
         let rest = Memory::limit(memory.bytes().saturating_sub(plan.cost().bytes));
         let solver = solver(parameters.solver, parameters.stopping, rest);
         let Parameters { gamma, fit_intercept, .. } = *parameters;
         Ok(Ground { plan, form, loss: parameters.loss.clone(), gamma, fit_intercept, rest, solver })
+    }
+
+    /// The route that is taken.
+    pub(super) fn planned(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
+        let parameters = self.parameters;
+        self.plan(x, parameters.memory.unwrap_or_default(), parameters.route, problems)
     }
 
     fn plan(

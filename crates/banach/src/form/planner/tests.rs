@@ -232,6 +232,27 @@ fn sparse_data_cost_what_is_stored() {
     assert!(cost(50_000) < cost(500_000) && cost(5_000_000) > 9.0 * cost(500_000));
 }
 
+/// Products of more different variables than there are columns are no features; powers are.
+#[test]
+fn degrees_above_the_number_of_columns_are_refused() {
+    let plan =
+        |kernel: Arc<dyn TensorKernel>, inputs| planner(GB).plan(Shape::dense(20, inputs), kernel, exponent(1.1));
+    let anova = |min, max| Arc::new(Anova::new(min, max).expect("valid"));
+    for (min, max) in [(1, 4), (4, 4), (3, 8), (1, 5)] {
+        let refused = Error::TooFewColumns { kernel: anova(min, max).name(), degree: max, inputs: 3 };
+        assert_eq!(plan(anova(min, max), 3).expect_err("three columns"), refused);
+        assert_eq!(
+            plan(Arc::new(Normalized(anova(min, max))), 3)
+                .err()
+                .map(|error| error.to_string().contains("n_features = 3")),
+            Some(true)
+        );
+        assert!(plan(anova(min, max), max).is_ok());
+    }
+    let powers = Arc::new(Polynomial::new(5, 1.0, 1.0).expect("valid"));
+    assert!(plan(powers, 1).is_ok() && plan(anova(1, 1), 1).is_ok());
+}
+
 #[test]
 fn hopeless_sizes_are_counted_without_overflow() {
     let planner = planner(GB);
