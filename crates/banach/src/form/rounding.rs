@@ -72,7 +72,8 @@ fn bound(ln: f64) -> f64 {
 
 /// `ln sum_j |alpha_j| ||Phi(x_j)||_q`, of numbers of any size.
 pub(super) fn ln_moduli(alpha: &[f64], ln_norms: &[f64]) -> f64 {
-    let terms = || alpha.iter().zip(ln_norms).filter(|(alpha, _)| **alpha != 0.0).map(|(alpha, ln)| alpha.abs().ln() + ln);
+    let terms =
+        || alpha.iter().zip(ln_norms).filter(|(alpha, _)| **alpha != 0.0).map(|(alpha, ln)| alpha.abs().ln() + ln);
     let largest = terms().fold(f64::NEG_INFINITY, f64::max);
     if largest.is_finite() { largest + terms().map(|term| (term - largest).exp()).sum::<f64>().ln() } else { largest }
 }

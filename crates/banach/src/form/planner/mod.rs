@@ -1,8 +1,10 @@
 //! Which route to take to `Q`: what each would cost, what keeps it from being taken, and why.
 //!
-//! `rates.rs` says how fast the machine is, `cost.rs` what a route asks of it, `table.rs` how a plan explains itself.
+//! `rates.rs` says how fast the machine is, `cost.rs` what a route asks of it, `table.rs` how a plan explains itself,
+//! `paper_rule.rs` what the paper would do.
 
 mod cost;
+mod paper_rule;
 mod rates;
 mod table;
 #[cfg(test)]

@@ -92,7 +92,8 @@ impl<'a> Monomials<'a> {
         let exponents = if scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
         let points = Points { x, rows: None };
         let (row_exponent, ln_norms) = (0.0, Vec::new());
-        let mut monomials = Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms };
+        let mut monomials =
+            Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms };
         monomials.check(&monomials.points.x)?;
         if scale == MonomialScale::Raw {
             monomials.ln_norms = monomials.ln_norms_of(&monomials.points.x);
@@ -235,10 +236,7 @@ impl<'a> Monomials<'a> {
     pub(super) fn roundings(&self, alpha: &[f64], ln_value: f64, spread: f64, out: &mut [f64]) {
         let (n, q) = (self.samples() as f64, self.exponent.q());
         let entry = 4.0 * self.highest() as f64 + 16.0;
-        let mut units = Units {
-            products: n + entry,
-            sums: self.layout.additions() + rounding::powers(q) + entry,
-        };
+        let mut units = Units { products: n + entry, sums: self.layout.additions() + rounding::powers(q) + entry };
         if self.scale == MonomialScale::Raw {
             let zero = |ln_norm: f64| if ln_norm == f64::NEG_INFINITY { ln_norm } else { 0.0 };
             // Divided by their norms, samples have norm 1; a sample without features keeps them.

@@ -119,7 +119,8 @@ impl Newton {
                 break;
             }
             expand(form, &mut running, &mut scratch);
-            let arrived: Vec<bool> = running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();
+            let arrived: Vec<bool> =
+                running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();
             let mut arrived: Vec<_> = running.into_iter().zip(arrived).filter(|(_, arrived)| *arrived).collect();
             for ((problem, run), _) in &mut arrived {
                 run.status = self.end(run, first + *problem, stopped, observer);
