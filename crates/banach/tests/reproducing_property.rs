@@ -46,8 +46,8 @@ fn norm(v: &[f64], exponent: f64) -> f64 {
     v.iter().map(|v| v.abs().powf(exponent)).sum::<f64>().powf(1.0 / exponent)
 }
 
-fn check(kernel: impl TensorKernel + Clone + 'static, q: u32) {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::from(q));
+fn check(kernel: impl TensorKernel + Clone + 'static, q: u64) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(q);
     let mut point = |_| -> Vec<f64> {
         (0..D).map(|_| rng.random_range(0.4..1.2) * if rng.random() { 1.0 } else { -1.0 }).collect()
     };

@@ -21,7 +21,7 @@ impl Plan {
             if samples as f64 <= limit { ("holds", "<=", "fewer") } else { ("does not hold", ">", "more") };
         Some(format!(
             "The paper's rule (21), n <= 2 card(K)^(1/3), {verdict}: {samples} {sign} {limit:.1}. By its count of multiplications an \
-             evaluation takes {count} with the tensor than with the features; the route is chosen by the times above."
+             evaluation takes {count} with the tensor than with the features; the table compares predicted times."
         ))
     }
 }
