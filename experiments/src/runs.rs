@@ -47,8 +47,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Between 2.2 and 2.5, with which FISTA takes more and fewer iterations than the paper prints. Found by search: the
-    /// paper cites the momentum, and gives no number.
+    /// The middle of 2.2 and 2.5, between which a search found counts above and below both that the paper prints. The paper cites
+    /// the momentum, and gives no number.
     pub const MOMENTUM: f64 = 2.35;
 
     /// The momentum of the second row of FISTA.

@@ -115,10 +115,11 @@ impl Table1 {
                 let form = sample.form(p)?;
                 watch.begin(&format!("{}, p = {p}, seed {seed}", Algorithm::DualGradient.title()), 0);
                 let reference = dual(&request.settings, &form, &sample.targets, seed, watch)?;
-                for algorithm in request.primal(repeat == 0, printed[2]) {
+                let wanted = request.primal(repeat == 0, printed[2]);
+                for (row, &algorithm) in ROWS.iter().enumerate().filter(|(_, algorithm)| wanted.contains(algorithm)) {
                     watch.begin(&format!("{}, p = {p}, seed {seed}", algorithm.title()), request.settings.limit);
                     let outcome = primal(algorithm, &request.settings, &form, &sample.targets, &reference, watch)?;
-                    column[ROWS.iter().position(|row| *row == algorithm).expect("a row")].push(outcome);
+                    column[row].push(outcome);
                 }
                 column[0].push(reference.outcome);
             }

@@ -184,12 +184,12 @@ pub(crate) struct Running {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     #[command(flatten)]
-    pub algorithm: Algorithm,
+    pub algorithm: AlgorithmChoice,
 }
 
 /// The solver and what it may be told.
 #[derive(Debug, Args)]
-pub(crate) struct Algorithm {
+pub(crate) struct AlgorithmChoice {
     /// The algorithm: newton or paper, whose options are the five that follow.
     #[arg(long, default_value = "newton", value_name = "NAME")]
     pub solver: SolverChoice,
@@ -210,7 +210,7 @@ pub(crate) struct Algorithm {
     pub lambda_bar: Option<f64>,
 }
 
-impl Algorithm {
+impl AlgorithmChoice {
     /// What was asked for, if it goes together.
     pub(crate) fn choice(&self) -> Result<SolverChoice, banach::Error> {
         let Self { solver, algorithm, rule, delta, theta, lambda_bar } = *self;

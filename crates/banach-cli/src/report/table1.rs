@@ -73,7 +73,7 @@ fn notes(table: &Table1) -> Vec<String> {
     if request.baselines != Baselines::None {
         notes.push(format!(
             "FISTA has the momentum of Beck and Teboulle, and in the second row (k-1)/(k+a) of Chambolle and Dossal, whom the \
-             paper cites. It gives no a: a = {} was found by search, as the paper's counts lie between those of a = 2.2 and 2.5.",
+             paper cites. It gives no a: a = {} was found by search between 2.2 and 2.5.",
             request.settings.momentum
         ));
     }

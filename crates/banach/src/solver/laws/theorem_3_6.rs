@@ -69,9 +69,9 @@ fn algorithm_3_3(problem: &DualProblem<'_>, search: Linesearch, lambda_bar: f64,
         let next = loop {
             let mut trial: Vec<f64> = alpha.iter().zip(&gradient).map(|(alpha, g)| alpha - lambda * g).collect();
             if smooth {
-                problem.balance(&mut trial)
+                problem.balance(&mut trial);
             } else {
-                problem.prox(lambda, &mut trial)
+                problem.prox(lambda, &mut trial);
             }
             let step = difference(&trial, &alpha);
             if problem.first_inadmissible(&trial).is_none()
