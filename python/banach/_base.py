@@ -89,6 +89,7 @@ class LpModel(BaseEstimator):
             tol=_parameters.real("tol", told["tol"], "a finite number >= 0"),
             max_iter=_parameters.whole("max_iter", told["max_iter"], "a whole number >= 1", least=1),
             solver=_parameters.text("solver", told["solver"], "auto, newton or paper"),
+            solver_options=_parameters.solver_options(told["solver_options"]),
             route=None if route == "auto" else route,
             memory=_parameters.memory(told["memory_limit"]),
             threads=_parameters.threads(told["n_jobs"]),

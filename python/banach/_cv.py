@@ -266,6 +266,7 @@ class LpRegressorCV(_Search, _Regression):
         tol=1e-8,
         max_iter=1000,
         solver="auto",
+        solver_options=None,
         route="auto",
         memory_limit=None,
         n_jobs=None,
@@ -291,6 +292,7 @@ class LpRegressorCV(_Search, _Regression):
         self.tol = tol
         self.max_iter = max_iter
         self.solver = solver
+        self.solver_options = solver_options
         self.route = route
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -363,6 +365,7 @@ class LpClassifierCV(_Search, _Classification):
         tol=1e-8,
         max_iter=1000,
         solver="auto",
+        solver_options=None,
         route="auto",
         memory_limit=None,
         n_jobs=None,
@@ -386,6 +389,7 @@ class LpClassifierCV(_Search, _Classification):
         self.tol = tol
         self.max_iter = max_iter
         self.solver = solver
+        self.solver_options = solver_options
         self.route = route
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Instant};
 
 use banach::{Memory, model::Budget};
+use banach_experiments::Settings;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
@@ -118,14 +119,13 @@ pub(crate) enum Command {
 pub(crate) enum Reproduce {
     /// Table 1: iterations to relative precision 1e-8, dual against primal algorithms.
     #[command(
-        after_help = "Examples:\n  banach reproduce table1 --quick\n  banach reproduce table1 --no-baselines\n  banach reproduce table1 --json > table1.json"
+        after_help = "Examples:\n  banach reproduce table1 --quick\n  banach reproduce table1 --no-baselines\n  banach reproduce table1 --fista --momentum 2.5\n  banach reproduce table1 --json > table1.json"
     )]
     Table1 {
         #[command(flatten)]
         experiment: Experiment,
-        /// Leave out the two primal algorithms, which take most of the time.
-        #[arg(long)]
-        no_baselines: bool,
+        #[command(flatten)]
+        primal: Primal,
         /// Write table1.md and table1.json to this folder.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
@@ -157,13 +157,26 @@ pub(crate) enum Reproduce {
     All {
         #[command(flatten)]
         experiment: Experiment,
-        /// Leave out the two primal algorithms of Table 1, which take most of the time.
-        #[arg(long)]
-        no_baselines: bool,
+        #[command(flatten)]
+        primal: Primal,
         /// Write the page, the pictures and the results as JSON to this folder.
         #[arg(long, value_name = "DIR", default_value = "out")]
         out: PathBuf,
     },
+}
+
+/// The primal algorithms of Table 1.
+#[derive(Debug, Args)]
+pub(crate) struct Primal {
+    /// Leave out the primal algorithms of Table 1, which take most of the time.
+    #[arg(long)]
+    pub no_baselines: bool,
+    /// Of the primal algorithms run FISTA alone, at the two p for which the paper prints its count.
+    #[arg(long, conflicts_with = "no_baselines")]
+    pub fista: bool,
+    /// a >= 2 in the momentum (k-1)/(k+a), a row of FISTA beside that with the original momentum.
+    #[arg(long, value_name = "A", default_value_t = Settings::MOMENTUM)]
+    pub momentum: f64,
 }
 
 #[derive(Debug, Args)]
@@ -171,7 +184,7 @@ pub(crate) struct Experiment {
     /// The first seed of the data.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// The number of seeds: of the dual algorithm in Tables 1 and 2, of the right panel in Figure 1.
+    /// The number of seeds: of the dual algorithm in Tables 1 and 2, of FISTA where the paper has its count, of the right panel in Figure 1.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
     pub repeats: u16,
     /// A small size that takes seconds; the paper's numbers do not apply to it.

@@ -70,7 +70,9 @@ mod workers;
 pub use certificate::Certificate;
 pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
-pub use estimator::{Classification, Classifier, Ground, Regression, Regressor, SolverChoice};
+pub use estimator::{
+    Classification, Classifier, Ground, PaperAlgorithm, PaperOptions, Regression, Regressor, SolverChoice,
+};
 pub use exponent::Exponent;
 pub use form::{
     Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, LongFit, Plan,

@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use banach::{
-    DualModel, DualProblem, FeatureMatrix, Folds, Memory, Newton, Plan, Planner, QForm, Shape, Solution, Status,
-    Stopping,
+    DualModel, DualProblem, FeatureMatrix, Folds, Memory, Plan, Planner, QForm, Shape, Solution, Solver, SolverChoice,
+    Status, Stopping,
     kernel::{KernelSpec, TensorKernel, cardinality},
 };
 use banach_io::{Dataset, Standardization};
@@ -80,10 +80,15 @@ impl Ground {
         }
     }
 
+    /// What the form does not take of the memory.
+    pub(crate) fn rest(&self, plan: &Plan) -> Memory {
+        Memory::limit(self.memory.bytes().saturating_sub(plan.cost().bytes))
+    }
+
     /// The solver, to which is left what the form does not take.
-    pub(crate) fn solver(&self, plan: &Plan, running: &Running) -> Newton {
+    pub(crate) fn solver(&self, plan: &Plan, running: &Running, choice: SolverChoice) -> Box<dyn Solver> {
         let stopping = Stopping { tolerance: running.tolerance, max_iterations: running.max_iterations };
-        Newton { stopping, memory: Memory::limit(self.memory.bytes().saturating_sub(plan.cost().bytes)) }
+        choice.solver(stopping, self.rest(plan))
     }
 
     /// The problem of every function.

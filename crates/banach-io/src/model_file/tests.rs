@@ -6,7 +6,7 @@ use std::{
 };
 
 use banach::{
-    Classifier, FeatureMatrix, Memory, Regressor, Route, SolverChoice, Status,
+    Classifier, FeatureMatrix, Memory, PaperAlgorithm, PaperOptions, Regressor, Route, SolverChoice, Status,
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
 };
@@ -186,6 +186,24 @@ fn every_loss_and_number_of_functions_predicts_the_same_bits() {
     }
 }
 
+/// The options of the paper's algorithms are in the file; without any, the file is as before there were options.
+#[test]
+fn what_a_solver_was_told_comes_back() {
+    let algorithm = Some(PaperAlgorithm::Gradient);
+    let told = PaperOptions { algorithm, delta: Some(0.1 + 0.2), lambda_bar: Some(1e-3), ..PaperOptions::default() };
+    let x = dense();
+    for options in [PaperOptions::default(), told] {
+        let mut spec = ModelSpec::new(KernelSpec::Linear, LossSpec::Squared);
+        (spec.solver, spec.tolerance) = (SolverChoice::Paper(options), 1e-3);
+        let (saved, expected) = fitted(&spec, &x, 1, Route::Features).expect("a fit");
+        let bytes = saved.to_bytes().expect("valid");
+        let loaded = SavedModel::from_bytes(&bytes).expect("valid");
+        assert_eq!((loaded.spec.solver, bits(&values(&loaded))), (spec.solver, bits(&expected)));
+        let written = String::from_utf8_lossy(&bytes).contains(r#"\"solver\":\"paper\""#);
+        assert_eq!(written, options == PaperOptions::default());
+    }
+}
+
 #[test]
 fn everything_comes_back_and_the_same_model_is_the_same_file() {
     let saved = example();
@@ -350,6 +368,8 @@ fn hostile_documents_are_refused() {
         ("/spec/loss", json!({"name": "logistic"}), "another kind"),
         ("/spec/monomials", json!("large"), "large"),
         ("/spec/solver", json!("magic"), "magic"),
+        ("/spec/solver", json!({"name": "paper", "delta": 7.0}), "delta = 7"),
+        ("/spec/solver", json!({"name": "newton", "delta": 0.5}), "the name of a solver"),
         ("/spec/route", json!("magic"), "magic"),
         ("/route", json!("magic"), "magic"),
         ("/spec/max_iterations", json!(-1), "header"),

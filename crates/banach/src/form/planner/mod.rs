@@ -1,10 +1,11 @@
 //! Which route to take to `Q`: what each would cost, what keeps it from being taken, and why.
 //!
 //! `rates.rs` says how fast the machine is, `cost.rs` what a route asks of it, `table.rs` how a plan explains itself, `long.rs`
-//! whether the fit will take long.
+//! whether the fit will take long, `paper_rule.rs` what the paper would do.
 
 mod cost;
 mod long;
+mod paper_rule;
 mod rates;
 mod table;
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl SquaredDual<'_> {
 }
 
 /// `[(2^p q)(Lambda(alpha) + gamma ||xi||_1)]^((2-p)/p) / C_p` with `C_p = (p-1)/2`: the factor of (26).
-fn factor(dual: f64, problem: &DualProblem<'_>) -> f64 {
+pub(super) fn factor(dual: f64, problem: &DualProblem<'_>) -> f64 {
     let (p, q) = (problem.form().exponent().p(), problem.form().exponent().q());
     (2.0_f64.powf(p) * q * (dual + problem.zero_value())).powf((2.0 - p) / p) / (0.5 * (p - 1.0))
 }
