@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::{
     Gram,
-    layout::{Layout, Stripe, Tile},
+    layout::{Layout, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Stripe, Tile},
     products::{Products, Work},
     unit,
 };
@@ -45,6 +45,20 @@ pub(crate) struct GramShares {
     pub degrees: Vec<(usize, f64)>,
     /// How far rounding may have moved a share.
     pub error: f64,
+}
+
+impl GramShares {
+    /// Bytes that finding the shares of so many variables, or of all their pairs, takes beside a streamed tensor: sums for every
+    /// stripe, and for every thread those of its tile.
+    pub(crate) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
+        let (count, sums) = (variables as u64, kernel.symmetric() as u64);
+        let part = (count + MAX_SPECTRUM as u64).saturating_add(if pairs { count.saturating_mul(count) } else { 0 });
+        let together = if pairs { count } else { VARIABLES as u64 };
+        let (rows, columns) = (MAX_ROWS as u64, MAX_COLUMNS as u64);
+        let tile = (2 * sums + 1) * rows * columns + together * (rows + columns) + 8 * CHUNK as u64 * (2 * sums + 4);
+        let threads = rayon::current_num_threads() as u64;
+        8 * (part.saturating_mul(MAX_STRIPES as u64 + 1)).saturating_add(threads * tile)
+    }
 }
 
 impl Gram<'_> {
@@ -331,7 +345,8 @@ impl Reader<'_> {
     ) {
         let kernel = self.products.kernel;
         let (length, count) = (tile.entries.len(), chunk.entries.len());
-        let Buffers { sums, others, weights, rows, columns, own_sums, own_others, values, z, involving, rest } = buffers;
+        let Buffers { sums, others, weights, rows, columns, own_sums, own_others, values, z, involving, rest } =
+            buffers;
         let weights = &weights[chunk.entries.clone()];
         let own = |of_tile: &[f64], own: &mut Vec<f64>| {
             own.clear();
@@ -472,7 +487,8 @@ fn read_pairs_of_interactions(
     let lower = degrees.start() - 1..=degrees.end() - 1;
     for a in 0..variables {
         part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
-        let rest: Vec<f64> = z.chunks(count).enumerate().filter(|(b, _)| *b != a).flat_map(|(_, z)| z).copied().collect();
+        let rest: Vec<f64> =
+            z.chunks(count).enumerate().filter(|(b, _)| *b != a).flat_map(|(_, z)| z).copied().collect();
         let mut both = vec![0.0; rest.len()];
         interactions(lower.clone(), others, &rest, shifts, count, &mut both);
         let z_a = &z[a * count..(a + 1) * count];
