@@ -19,6 +19,7 @@ mod field;
 mod growing;
 mod model_file;
 mod read;
+mod room;
 mod table;
 mod target;
 
