@@ -37,14 +37,15 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         fit.output.is_none() || fit.output != fit.tables.report,
         "-o and --report name the same file; the page would replace the model"
     );
-    let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.memory())?;
+    let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.account()?)?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;
+    let _page = ground.page(fit.tables.report.is_some())?;
     let folds = folds(fit, &ground)?;
     interrupt::install()?;
     let plan = ground.plan(&x, &fit.model, &fit.running, folds.as_ref().map_or(1, Folds::count))?;
-    let form = plan.build(&x)?;
-    let solver = ground.solver(&plan, &fit.running);
+    let (form, _taken) = ground.form(&plan, &x)?;
+    let solver = ground.solver(&fit.running);
 
     let run = Run { fit, common, ground: &ground, x: &x, solver };
     let problems = ground.problems(&*form, &fit.model, fit.choice.gamma.unwrap_or(1.0))?;

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use banach::{
-    FeatureMatrix,
+    FeatureMatrix, Memory,
     model::{Budget, ExplicitModel},
 };
 use banach_io::{Fitted, Label, SavedModel};
@@ -43,6 +43,7 @@ pub(super) fn explain(
     model: &SavedModel<'_>,
     fitted: &Fitted,
     x: &FeatureMatrix<'_>,
+    memory: Memory,
 ) -> anyhow::Result<Vec<Explanation>> {
     let kernel = model.spec.kernel.build()?;
     ensure!(
@@ -52,18 +53,18 @@ pub(super) fn explain(
     let nothing = FeatureMatrix::from_columns(1, x.features(), vec![0.0; x.features()])?;
     let (constants, values) = (fitted.decisions(&nothing)?, fitted.decisions(x)?);
     let functions = constants.into_iter().zip(values.chunks(x.samples())).enumerate();
-    functions.map(|(at, (constant, values))| function(model, at, constant, values, x)).collect()
+    functions.map(|(at, (constant, values))| function(model, at, (constant, values), x, memory)).collect()
 }
 
 fn function(
     model: &SavedModel<'_>,
     function: usize,
-    constant: f64,
-    values: &[f64],
+    (constant, values): (f64, &[f64]),
     x: &FeatureMatrix<'_>,
+    memory: Memory,
 ) -> anyhow::Result<Explanation> {
     let names = model.variable_names();
-    let top = model.function(function)?.top_monomials(KNOWN, Budget::default())?;
+    let top = model.function(function)?.with_memory(memory).top_monomials(KNOWN, Budget::default())?;
     // A monomial without variables is part of the constant.
     let known: Vec<_> = top.entries.into_iter().filter(|entry| entry.monomial.degree() > 0).collect();
     let mut contributions = Vec::with_capacity(known.len());
