@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use banach::{Memory, model::Budget};
+use banach::{Account, Memory, model::Budget};
 use banach_experiments::Settings;
 use clap::{Args, Parser, Subcommand};
 
@@ -47,9 +47,23 @@ pub(crate) struct Common {
     pub memory_limit: Option<u64>,
 }
 
+/// What a command takes whatever it works on: stacks of threads, buffers, and its own code.
+const PROGRAM: u64 = 3 << 20;
+
 impl Common {
     pub(crate) fn memory(&self) -> Memory {
-        self.memory_limit.map_or_else(Memory::available, Memory::limit)
+        self.memory_limit.map_or_else(Memory::available, Memory::limit).less(PROGRAM)
+    }
+
+    /// The account of all that the command keeps.
+    pub(crate) fn account(&self) -> anyhow::Result<Account> {
+        let memory = self.memory();
+        anyhow::ensure!(
+            memory.bytes() > 0,
+            "nearly no memory is left to this program: raise the limit (--memory-limit; ulimit -v; that of the control group), \
+             close other programs, or take fewer threads (--threads 1)"
+        );
+        Ok(Account::new(memory))
     }
 
     /// Says something on standard error, unless told not to.

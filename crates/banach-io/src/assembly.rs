@@ -7,6 +7,7 @@ use crate::{
     at::Lines,
     columns::{Names, Part},
     field::{Field, decimal_comma, number_label, shown},
+    room::{NAME, Part as RoomPart, Room, reserve},
     target::{Collector, Target},
 };
 
@@ -15,6 +16,9 @@ const MAX_CATEGORIES: usize = 1000;
 
 /// Bytes that a label takes beside its text, which is kept twice.
 const LABEL: u64 = 96;
+
+/// Bytes of a row beside its features: a number, a class, and a mark if it has no target, in lists that grow by doubling.
+const ROW: u64 = 48;
 
 /// What stands in the matrix for a missing value.
 pub(crate) const MISSING: f64 = f64::NAN;
@@ -61,6 +65,11 @@ pub(crate) struct Assembly<'a> {
     features: Vec<usize>,
     dictionaries: HashMap<usize, Dictionary>,
     bytes_of_labels: u64,
+    /// What names, labels, the target with its rows and lines, and the features take.
+    names_held: RoomPart<'a>,
+    labels_held: RoomPart<'a>,
+    target_held: RoomPart<'a>,
+    rows_held: RoomPart<'a>,
     /// The row, the column of the file and the text of the first missing value.
     missing: Option<(usize, usize, String)>,
     target: Collector,
@@ -75,9 +84,13 @@ pub(crate) struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    pub(crate) fn new(file: &'a str, request: &'a Request, names: Vec<String>) -> Result<Self, Error> {
-        let names = Names::new(file, names)?;
+    pub(crate) fn new(file: &'a str, request: &'a Request, room: &Room<'a>, names: Vec<String>) -> Result<Self, Error> {
+        let mut names_held = room.part();
+        let text: u64 = names.iter().map(|name| name.len() as u64).sum();
+        names_held.set((NAME * names.len() as u64).saturating_add(text.saturating_mul(3)), At::Row(1))?;
+        let mut names = Names::new(file, names)?;
         let parts = names.parts(request)?;
+        names.forget_places();
         let mut features = Vec::new();
         let mut target_place = 0;
         let mut others = Vec::new();
@@ -109,6 +122,10 @@ impl<'a> Assembly<'a> {
             others,
             dictionaries: HashMap::new(),
             bytes_of_labels: 0,
+            names_held,
+            labels_held: room.whole_part(),
+            target_held: room.part(),
+            rows_held: room.whole_part(),
             missing: None,
             untargeted: Vec::new(),
             lines: Lines::default(),
@@ -125,30 +142,29 @@ impl<'a> Assembly<'a> {
         self.features.len()
     }
 
-    /// Refuses so many rows if the limit on memory does.
-    pub(crate) fn check(&self, rows: usize) -> Result<(), Error> {
-        // More than can be counted is more than any limit, also than none.
-        let bytes = (rows as u64).checked_mul(self.features.len() as u64).and_then(|numbers| numbers.checked_mul(8));
-        if bytes.is_some_and(|bytes| bytes <= self.request.memory) {
-            return Ok(());
-        }
-        let bytes = bytes.unwrap_or(u64::MAX);
-        Err(Error::TooLarge { file: self.file.to_owned(), at: self.lines.at(rows.saturating_sub(1)), bytes })
+    /// Counts the rows that have been read, beside their features: targets and lines.
+    pub(crate) fn count_rows(&mut self, rows: usize) -> Result<(), Error> {
+        let bytes = ROW * rows as u64 + self.lines.bytes() + self.target.bytes();
+        self.target_held.set(bytes, self.lines.at(rows.saturating_sub(1)))
+    }
+
+    /// What the features take, which are not here yet.
+    pub(crate) fn rows_held(&mut self) -> &mut RoomPart<'a> {
+        &mut self.rows_held
     }
 
     /// Makes room for so many rows, which [`number`](Self::number) and the like fill. Memory that is not written to is not
     /// taken, so a wrong claim costs nothing.
     pub(crate) fn allocate(&mut self, rows: usize) -> Result<(), Error> {
-        self.check(rows)?;
+        let at = self.lines.at(rows.saturating_sub(1));
+        // More than can be counted is more than any limit, also than none.
+        let bytes = (rows as u64).checked_mul(self.features.len() as u64).and_then(|numbers| numbers.checked_mul(8));
+        let refused = |bytes| Error::TooLarge { file: self.file.to_owned(), at, bytes };
+        let bytes = bytes.ok_or_else(|| refused(u64::MAX))?;
+        self.rows_held.set(bytes, at)?;
+        self.values = banach::memory::zeros(rows * self.features.len()).ok_or_else(|| refused(bytes))?;
         self.rows = rows;
-        let length = rows * self.features.len();
-        // A limit of the operating system is found out here.
-        if Vec::<f64>::new().try_reserve_exact(length).is_err() {
-            let (file, at, bytes) = (self.file.to_owned(), self.lines.at(rows - 1), 8 * length as u64);
-            return Err(Error::TooLarge { file, at, bytes });
-        }
-        self.values = vec![0.0; length];
-        Ok(())
+        self.count_rows(rows)
     }
 
     /// Takes a finished matrix instead.
@@ -246,10 +262,7 @@ impl<'a> Assembly<'a> {
             return Err(Error::TooManyCategories { file, at: self.lines.at(row), column, limit: MAX_CATEGORIES });
         }
         self.bytes_of_labels += LABEL + 2 * text.len() as u64;
-        if self.bytes_of_labels > self.request.memory {
-            let (file, bytes) = (self.file.to_owned(), self.bytes_of_labels);
-            return Err(Error::TooLarge { file, at: self.lines.at(row), bytes });
-        }
+        self.labels_held.set(self.bytes_of_labels, self.lines.at(row))?;
         dictionary.labels.push((text.to_owned(), row));
         dictionary.places.insert(text.to_owned(), new);
         Ok(code(new))
@@ -471,12 +484,12 @@ impl<'a> Assembly<'a> {
                 return Err(Error::DuplicateName { file: self.file.to_owned(), name, first, second });
             }
         }
-        let bytes = 8 * (rows as u64).saturating_mul(names.len() as u64);
-        if bytes > self.request.memory {
-            return Err(Error::TooLarge { file: self.file.to_owned(), at: At::Row(rows as u64), bytes });
-        }
+        let (at, old) = (At::Row(rows as u64), self.values.len());
+        self.rows_held.set(8 * (rows as u64).saturating_mul(names.len() as u64), at)?;
+        let text: u64 = names.iter().map(|name| name.len() as u64).sum();
+        self.names_held.set((NAME * names.len() as u64).saturating_add(text.saturating_mul(3)), at)?;
         // From the last to the first, so that nothing is overwritten before it has moved.
-        self.values.reserve_exact(names.len() * rows - self.values.len());
+        reserve(&mut self.values, (names.len() * rows).saturating_sub(old), self.file, at)?;
         self.values.resize(names.len() * rows, 0.0);
         for (feature, (first, labels)) in plan.into_iter().enumerate().rev() {
             let column = feature * rows..(feature + 1) * rows;

@@ -29,6 +29,11 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
+    /// The bytes that it takes, in lists that grow by doubling.
+    pub(crate) fn bytes(&self) -> u64 {
+        size_of_val(&self.runs[..]) as u64 * 2
+    }
+
     pub(crate) fn push(&mut self, line: u64) {
         let expected = self.runs.last().map(|(row, first)| first + (self.rows - row) as u64);
         if expected != Some(line) {

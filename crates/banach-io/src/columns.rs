@@ -56,6 +56,11 @@ impl<'a> Names<'a> {
         Ok(Self { file, all: names, places })
     }
 
+    /// Forgets which name is where: once the parts are known, nobody asks.
+    pub(crate) fn forget_places(&mut self) {
+        self.places = HashMap::new();
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }

@@ -2,6 +2,11 @@
 
 use rayon::prelude::*;
 
+use crate::{
+    At, Error,
+    room::{Part, reserve},
+};
+
 /// Columns that one core fills at a time.
 const COLUMNS: usize = 256;
 
@@ -27,7 +32,29 @@ impl Growing {
     /// Columns with room for so many rows, if that is known. Memory that is not written to is not taken.
     pub(crate) fn new(columns: usize, room: Option<usize>) -> Self {
         let room = room.unwrap_or(START);
-        Self { columns, rows: 0, room, values: vec![0.0; columns * room] }
+        // A limit of the operating system is found out when rows come.
+        let values = banach::memory::zeros(columns * room);
+        Self { columns, rows: 0, room: if values.is_some() { room } else { 0 }, values: values.unwrap_or_default() }
+    }
+
+    /// The bytes of so many rows.
+    fn bytes(&self, rows: usize) -> u64 {
+        (rows as u64).saturating_mul(self.columns as u64).saturating_mul(8)
+    }
+
+    /// Makes room for so many rows more: for a quarter of those that are there if there is memory for it, else for just these.
+    pub(crate) fn make_room(&mut self, more: usize, held: &mut Part<'_>, (file, at): (&str, At)) -> Result<(), Error> {
+        let rows = self.rows + more;
+        if rows <= self.room {
+            return held.set(self.bytes(self.room), at);
+        }
+        let ample = rows.max(self.room + self.room / 4);
+        let room = if held.set(self.bytes(ample), at).is_ok() { ample } else { rows };
+        held.set(self.bytes(room), at)?;
+        let more = (self.columns * room).saturating_sub(self.values.len());
+        reserve(&mut self.values, more, file, at)?;
+        self.move_columns(self.rows, room);
+        Ok(())
     }
 
     pub(crate) fn rows(&self) -> usize {
@@ -43,9 +70,7 @@ impl Growing {
             return;
         }
         self.rows += count;
-        if self.rows > self.room {
-            self.move_columns(first, self.rows.max(self.room + self.room / 4));
-        }
+        debug_assert!(self.rows <= self.room, "there is room for what comes");
         let room = self.room;
         self.values.par_chunks_mut(COLUMNS * room).enumerate().for_each(|(at, places)| {
             for from in (0..count).step_by(BLOCK) {
@@ -95,7 +120,11 @@ mod tests {
             for (room, step) in [(None, 1), (None, 70), (Some(rows), 3), (Some(rows + 5), 100), (Some(0), 1)] {
                 let all: Vec<f64> = (0..rows * columns).map(|value| value as f64).collect();
                 let mut growing = Growing::new(columns, room);
-                all.chunks(step * columns).for_each(|rows| growing.push(rows));
+                let mut held = crate::room::Room::new("data", u64::MAX).whole_part();
+                for rows in all.chunks(step * columns) {
+                    growing.make_room(rows.len() / columns, &mut held, ("data", At::Row(1))).expect("no limit");
+                    growing.push(rows);
+                }
                 assert_eq!(growing.rows(), rows);
                 let values = growing.into_columns();
                 assert_eq!(values.len(), rows * columns);

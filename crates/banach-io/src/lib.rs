@@ -20,6 +20,7 @@ mod growing;
 mod model_file;
 mod read;
 mod replace;
+mod room;
 mod table;
 mod target;
 

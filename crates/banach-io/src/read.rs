@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::format::Format;
 use self::input::Input;
-use crate::{Error, Table, Target};
+use crate::{Error, Table, Target, room::Room};
 
 /// The name of the file that is standard input.
 pub const STANDARD_INPUT: &str = "-";
@@ -51,7 +51,7 @@ pub struct Request {
     pub impute: Option<Impute>,
     /// For new samples of a model its columns. Target, features, columns to leave out and labels are then not asked for.
     pub model: Option<ModelColumns>,
-    /// The most bytes that the table may take.
+    /// The most bytes that reading may take, the table included.
     pub memory: u64,
 }
 
@@ -113,6 +113,19 @@ pub struct Dataset {
     pub dropped: usize,
     /// Whether the first column has the index 0, in svmlight.
     pub zero_based: bool,
+}
+
+impl Dataset {
+    /// The bytes that it keeps, about.
+    pub fn bytes(&self) -> u64 {
+        let texts = |texts: &[String]| texts.iter().map(|text| 56 + text.len() as u64).sum::<u64>();
+        let labels = self.encodings.iter().map(|encoding| texts(&encoding.labels)).sum::<u64>();
+        self.table.bytes() as u64
+            + texts(self.table.names())
+            + texts(&self.others)
+            + labels
+            + 16 * self.table.rows() as u64
+    }
 }
 
 /// A column of text: every label has a column of 0 and 1 of its own, named `column=label`; of two labels only the second.
@@ -187,13 +200,14 @@ impl Request {
 
     fn read_input(&self, input: Input<'_>, file: &str) -> Result<Dataset, Error> {
         let (input, head) = input.unpacked().map_err(|error| failed(file, error))?;
+        let room = &Room::new(file, self.memory);
         let format = self.format.or_else(|| Format::of_name(file)).or_else(|| Format::of_bytes(&head));
         match format.unwrap_or(Format::Csv) {
-            format @ (Format::Csv | Format::Tsv) => csv::read(input, file, self, format),
+            format @ (Format::Csv | Format::Tsv) => csv::read(input, file, (self, room), format),
             #[cfg(feature = "columnar")]
-            Format::Parquet => parquet::read(input, file, self),
+            Format::Parquet => parquet::read(input, file, (self, room)),
             #[cfg(feature = "columnar")]
-            Format::Arrow => arrow::read(input, file, self),
+            Format::Arrow => arrow::read(input, file, (self, room)),
             #[cfg(not(feature = "columnar"))]
             Format::Parquet | Format::Arrow => Err(Error::Unsupported {
                 file: file.to_owned(),
@@ -201,9 +215,9 @@ impl Request {
                 problem: "this program was built without Parquet and Arrow".to_owned(),
                 instead: "build it with the feature \"columnar\", or write the file as CSV",
             }),
-            Format::Npy => npy::read(input, file, self),
-            Format::Npz => npy::read_archive(input, file, self),
-            Format::Svmlight => svmlight::read(input, file, self),
+            Format::Npy => npy::read(input, file, (self, room)),
+            Format::Npz => npy::read_archive(input, file, (self, room)),
+            Format::Svmlight => svmlight::read(input, file, (self, room)),
         }
     }
 }

@@ -7,6 +7,9 @@ use crate::{At, Error, field::Field};
 /// The most labels of a target.
 const MAX_LABELS: usize = 1000;
 
+/// Bytes that a label takes beside its text.
+const LABEL: u64 = 192;
+
 /// The target of every row, as what it can be read as.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
@@ -96,6 +99,8 @@ pub(crate) struct Collector {
     /// By first appearance; `None` once there are too many to be classes.
     labels: Option<Labels>,
     first_text: Option<FirstText>,
+    /// What the labels take, about.
+    bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -107,7 +112,13 @@ struct Labels {
 
 impl Collector {
     pub(crate) fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), numbers: Some(Vec::new()), labels: Some(Labels::default()), first_text: None }
+        Self {
+            name: name.to_owned(),
+            numbers: Some(Vec::new()),
+            labels: Some(Labels::default()),
+            first_text: None,
+            bytes: 0,
+        }
     }
 
     /// Takes in the value of a row; missing values and such have been refused.
@@ -125,7 +136,13 @@ impl Collector {
             Label::Text(raw.to_owned())
         };
         let full = match &mut self.labels {
-            Some(labels) => !labels.push(label, raw),
+            Some(labels) => {
+                let known = labels.texts.len();
+                let room = labels.push(label, raw);
+                // In the list, in the index, and in that of the classes.
+                self.bytes += (labels.texts.len() - known) as u64 * (LABEL + 3 * raw.len() as u64);
+                !room
+            }
             None => true,
         };
         if full {
@@ -138,8 +155,13 @@ impl Collector {
         Ok(())
     }
 
+    /// The bytes of its labels.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(crate) fn finish(self) -> Target {
-        let Self { name, numbers, labels, first_text } = self;
+        let Self { name, numbers, labels, first_text, .. } = self;
         Target { name, numbers, classes: labels.map(Labels::sorted), first_text }
     }
 }

@@ -262,10 +262,10 @@ impl Model {
         self.check(function)?;
         let table = self.table.borrow(py)?;
         let matrix = table.matrix()?;
-        let top = self
-            .spec
-            .running(None)
-            .run(py, |_| self.fitted.function(function, &matrix)?.top_monomials(count, Budget { nodes, seconds }))?;
+        let top = self.spec.running(None).run(py, |_| {
+            let found = self.fitted.function(function, &matrix)?.with_memory(self.spec.memory());
+            found.top_monomials(count, Budget { nodes, seconds })
+        })?;
         let found = PyDict::new(py);
         let of_each = |value: &dyn Fn(&banach::model::TopMonomial) -> f64| {
             PyArray1::from_vec(py, top.entries.iter().map(value).collect())

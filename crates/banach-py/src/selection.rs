@@ -37,6 +37,7 @@ pub(crate) fn expansion<'py>(
     let intercept = model.fitted.solutions()[function].intercept;
     let (explicit, bound) = model.spec.running(None).run(py, |_| {
         let function = model.fitted.function(function, &matrix)?;
+        let function = function.with_memory(model.spec.memory());
         let top = function.top_monomials(count, Budget::default())?;
         let compiled = function.compile(&top.entries, intercept, model.spec.memory())?;
         let bound = compiled.bound_at(&matrix)?.into_iter().fold(0.0, f64::max);
@@ -91,7 +92,8 @@ pub(crate) fn refit<'py>(
 
 fn ranking<'x>(model: &Model, x: &'x FeatureMatrix<'_>) -> Result<MonomialRanking<'x>, banach::Error> {
     let (kernel, exponent) = (model.spec.kernel.build()?, model.spec.exponent()?);
-    Ok(MonomialRanking::new(x.view(), kernel, exponent).with_scale(model.spec.monomial_scale()))
+    let ranking = MonomialRanking::new(x.view(), kernel, exponent).with_scale(model.spec.monomial_scale());
+    Ok(ranking.with_memory(model.spec.memory()))
 }
 
 pub(crate) fn select<'py>(

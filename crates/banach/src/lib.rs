@@ -59,7 +59,7 @@ mod exponent;
 mod form;
 pub mod kernel;
 pub mod loss;
-mod memory;
+pub mod memory;
 pub mod model;
 mod problem;
 mod search;
@@ -79,7 +79,7 @@ pub use form::{
     Planner, Predict, QForm, Rates, Route, RoutePlan, Shape, Tiles,
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
-pub use memory::Memory;
+pub use memory::{Account, Memory, Shortage, Taken};
 pub use model::{DualModel, ExplicitModel};
 pub use problem::DualProblem;
 pub use selection::{select, stability};

@@ -222,12 +222,12 @@ fn assert_limit<T>(build: impl Fn(Memory) -> Result<T, Error>) -> u64 {
 fn memory_is_kept_within_its_limit() {
     for q in ORDERS {
         let stored = assert_limit(|memory| Gram::new(matrix(N, &X), Linear, exponent(q), memory));
-        assert_eq!(Some(stored), Gram::bytes(N, q as usize));
+        assert_eq!(Some(stored), Gram::bytes(N, X.len() / N, &Linear, q as usize));
         let streamed = assert_limit(|memory| Gram::streamed(matrix(N, &X), Linear, exponent(q), memory));
         let whole = gram(N, &X, Linear, q).expect("in range");
         assert_eq!(stored, streamed + 8 * whole.entries() as u64);
         let subset = assert_limit(|memory| whole.subset(&[0, 2, 2], memory));
-        assert_eq!(Some(subset), Gram::bytes(3, q as usize));
+        assert_eq!(Some(subset), Gram::bytes(3, X.len() / N, &Linear, q as usize));
         let whole = Gram::streamed(matrix(N, &X), Linear, exponent(q), ample()).expect("in range");
         assert!(assert_limit(|memory| whole.subset(&[0, 2, 2], memory)) < subset);
     }
@@ -263,12 +263,12 @@ fn huge_tensors_are_refused_at_once() {
         let counted = measure(|| assert!(matches!(few.subset(&repeated, ample()), Err(Error::Memory { .. }))));
         assert!(counted.bytes_total < 1 << 16, "{counted:?}");
     }
-    assert_eq!(Gram::bytes(n, 8), None);
+    assert_eq!(Gram::bytes(n, 1, &Linear, 8), None);
 }
 
 #[test]
 fn three_hundred_samples_at_q_4_fit_in_3_gb() {
-    assert!(Gram::bytes(300, 4).is_some_and(|bytes| bytes <= 3_000_000_000));
+    assert!(Gram::bytes(300, 20, &Linear, 4).is_some_and(|bytes| bytes <= 3_000_000_000));
 }
 
 #[test]

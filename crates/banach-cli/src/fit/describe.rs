@@ -49,7 +49,7 @@ impl Run<'_> {
     ) -> anyhow::Result<Function> {
         let Source { problem, solution, .. } = *source;
         let (fit, ground) = (self.fit, self.ground);
-        let (names, kernel, memory) = (ground.data.table.names(), &ground.kernel, self.memory);
+        let (names, kernel, memory) = (ground.data.table.names(), &ground.kernel, ground.account.left());
         let model = ground.described(self.x, &fit.model, problem, solution)?;
 
         let deviations = ground.standardization.as_ref().map(|done| &done.deviations[..]);
@@ -141,7 +141,8 @@ impl Run<'_> {
 
     fn ranking(&self) -> MonomialRanking<'_> {
         let model = &self.fit.model;
-        MonomialRanking::new(self.x.view(), self.ground.kernel.clone(), model.p).with_scale(model.monomials)
+        let ranking = MonomialRanking::new(self.x.view(), self.ground.kernel.clone(), model.p);
+        ranking.with_scale(model.monomials).with_memory(self.ground.account.left())
     }
 }
 

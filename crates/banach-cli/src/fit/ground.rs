@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use banach::{
-    DualModel, DualProblem, FeatureMatrix, Folds, Memory, Plan, Planner, QForm, Shape, Solution, Solver, SolverChoice,
-    Status, Stopping,
+    Account, DualModel, DualProblem, FeatureMatrix, Folds, Plan, Planner, QForm, Shape, Solution, Solver, SolverChoice,
+    Status, Stopping, Taken,
     kernel::{KernelSpec, TensorKernel, cardinality},
 };
 use banach_io::{Dataset, Standardization};
@@ -17,6 +17,13 @@ use super::{
 };
 use crate::args::Common;
 
+/// What the result says of a variable, and how columns were scaled.
+const VARIABLE: u64 = 160;
+
+/// What a page takes whatever is on it, and for every variable.
+const PAGE: u64 = 5 << 20;
+const PAGE_VARIABLE: u64 = 600;
+
 pub(crate) struct Ground {
     pub data: Dataset,
     pub goal: Goal,
@@ -25,24 +32,26 @@ pub(crate) struct Ground {
     pub kernel: Arc<dyn TensorKernel>,
     /// What the reader should know.
     pub notes: Vec<String>,
-    /// What the table leaves.
-    memory: Memory,
+    /// What the command may keep, and the table takes of it.
+    pub account: Account,
+    _table: Taken,
 }
 
 impl Ground {
     /// Reads the table and standardises it. A wrong parameter of the kernel does not cost the reading.
-    pub(crate) fn read(path: &Path, columns: &Columns, model: &Model, memory: Memory) -> anyhow::Result<Self> {
+    pub(crate) fn read(path: &Path, columns: &Columns, model: &Model, account: Account) -> anyhow::Result<Self> {
         let kernel_spec = resolve::kernel(model)?;
         let kernel = kernel_spec.build()?;
-        let mut data = read::read(path, columns, memory)?;
-        // The table stays; constant columns keep their place in memory.
-        let memory = Memory::limit(memory.bytes().saturating_sub(data.table.bytes() as u64));
+        let mut data = read::read(path, columns, account.left())?;
+        // The table stays; constant columns keep their place in memory. Every variable is described once more in the result.
+        let bytes = data.bytes().saturating_add(VARIABLE * data.table.names().len() as u64);
+        let table = account.take(bytes).map_err(|short| short.error("the table", "name the columns that matter"))?;
         let goal = Goal::new(&data, model)?;
         let mut notes = read::notes(&data);
         let standardization = (!columns.no_standardize).then(|| data.table.standardize());
         notes.extend(standardization.iter().flat_map(read::standardized));
         anyhow::ensure!(!data.table.names().is_empty(), "every column beside the target is constant; name others");
-        Ok(Self { data, goal, standardization, kernel_spec, kernel, notes, memory })
+        Ok(Self { data, goal, standardization, kernel_spec, kernel, notes, account, _table: table })
     }
 
     pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'_>, banach::Error> {
@@ -62,7 +71,7 @@ impl Ground {
         fits: usize,
     ) -> Result<Plan, banach::Error> {
         let planner = Planner {
-            memory: self.memory,
+            memory: self.account.left(),
             scale: model.monomials,
             problems: self.goal.functions.len() * fits,
             route: running.route,
@@ -80,15 +89,27 @@ impl Ground {
         }
     }
 
-    /// What the form does not take of the memory.
-    pub(crate) fn rest(&self, plan: &Plan) -> Memory {
-        Memory::limit(self.memory.bytes().saturating_sub(plan.cost().bytes))
+    /// What a page will take, which is held from the beginning, so that a long fit does not end without one.
+    pub(crate) fn page(&self, wanted: bool) -> Result<Taken, banach::Error> {
+        let bytes = if wanted { PAGE + PAGE_VARIABLE * self.data.table.names().len() as u64 } else { 0 };
+        self.account.take(bytes).map_err(|short| short.error("the page, with the table,", "leave --report out"))
+    }
+
+    /// The form that was planned, and what it takes.
+    pub(crate) fn form<'x>(
+        &self,
+        plan: &Plan,
+        x: &'x FeatureMatrix<'_>,
+    ) -> Result<(Box<dyn QForm + 'x>, Taken), banach::Error> {
+        let taken =
+            self.account.take(plan.cost().bytes).map_err(|short| short.error("the form", "take another route"))?;
+        Ok((plan.build(x)?, taken))
     }
 
     /// The solver, to which is left what the form does not take.
-    pub(crate) fn solver(&self, plan: &Plan, running: &Running, choice: SolverChoice) -> Box<dyn Solver> {
+    pub(crate) fn solver(&self, running: &Running, choice: SolverChoice) -> Box<dyn Solver> {
         let stopping = Stopping { tolerance: running.tolerance, max_iterations: running.max_iterations };
-        choice.solver(stopping, self.rest(plan))
+        choice.solver(stopping, self.account.left())
     }
 
     /// The problem of every function.
@@ -123,7 +144,8 @@ impl Ground {
     ) -> Result<DualModel<'a>, banach::Error> {
         let described = DualModel::new(x.view(), self.kernel.clone(), model.p, &solution.alpha)?
             .with_scale(model.monomials)
-            .with_omega(&solution.omega)?;
+            .with_omega(&solution.omega)?
+            .with_memory(self.account.left());
         match problem.radius(&solution.certificate).filter(|radius| radius.is_finite()) {
             Some(radius) => described.with_radius(radius),
             None => Ok(described),

@@ -13,7 +13,7 @@ mod save;
 pub(crate) mod text;
 pub(crate) mod validate;
 
-use banach::{DualProblem, FeatureMatrix, Folds, GammaGrid, Memory, Solution, Solver, SolverChoice, Start, Status};
+use banach::{DualProblem, FeatureMatrix, Folds, GammaGrid, Solution, Solver, SolverChoice, Start, Status};
 
 use self::{
     args::{Fit, GammaChoice},
@@ -38,18 +38,19 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         "-o and --report name the same file; the page would replace the model"
     );
     let choice = fit.running.algorithm.choice()?;
-    let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.memory())?;
+    let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.account()?)?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;
+    let _page = ground.page(fit.tables.report.is_some())?;
     let folds = folds(fit, &ground)?;
     interrupt::install()?;
     let plan = ground.plan(&x, &fit.model, &fit.running, folds.as_ref().map_or(1, Folds::count))?;
     let searched = folds.is_some() && fit.choice.gamma.is_none();
     Ground::warn_of_time(&plan, if searched { GAMMAS } else { 1 }, common);
-    let form = plan.build(&x)?;
-    let (solver, memory) = (ground.solver(&plan, &fit.running, choice), ground.rest(&plan));
+    let (form, _taken) = ground.form(&plan, &x)?;
+    let solver = ground.solver(&fit.running, choice);
 
-    let run = Run { fit, common, ground: &ground, x: &x, choice, solver, memory };
+    let run = Run { fit, common, ground: &ground, x: &x, choice, solver };
     let problems = ground.problems(&*form, &fit.model, fit.choice.gamma.unwrap_or(1.0))?;
     let (gamma, validation) = run.choose_gamma(&problems, folds.as_ref(), &mut notes)?;
     let problems: Vec<DualProblem<'_>> =
@@ -89,8 +90,6 @@ struct Run<'a> {
     x: &'a FeatureMatrix<'a>,
     choice: SolverChoice,
     solver: Box<dyn Solver>,
-    /// What the form has left.
-    memory: Memory,
 }
 
 fn folds(fit: &Fit, ground: &Ground) -> anyhow::Result<Option<Folds>> {

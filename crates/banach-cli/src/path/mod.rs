@@ -71,16 +71,17 @@ pub(crate) struct Growth {
 pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("--report", what.grid.report.as_deref(), &[&what.data])?;
     let choice = what.running.algorithm.choice()?;
-    let mut ground = Ground::read(&what.data, &what.columns, &what.model, common.memory())?;
+    let mut ground = Ground::read(&what.data, &what.columns, &what.model, common.account()?)?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;
+    let _page = ground.page(what.grid.report.is_some())?;
     let folds = what.grid.cv.map(|count| ground.folds(count, what.running.seed)).transpose()?;
     interrupt::install()?;
     let plan = ground.plan(&x, &what.model, &what.running, folds.as_ref().map_or(1, Folds::count))?;
     let gammas = if what.grid.gamma.is_empty() { what.grid.gammas } else { what.grid.gamma.len() };
     Ground::warn_of_time(&plan, gammas, common);
-    let form = plan.build(&x)?;
-    let solver = ground.solver(&plan, &what.running, choice);
+    let (form, _taken) = ground.form(&plan, &x)?;
+    let solver = ground.solver(&what.running, choice);
     let problems = ground.problems(&*form, &what.model, 1.0)?;
     let grid = grid(what, &problems[0])?;
     let gammas = grid.values();

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use banach::{
-    FeatureMatrix,
+    FeatureMatrix, Memory,
     model::{ExplicitModel, SearchEnd, TopMonomials},
 };
 use banach_io::{Fitted, Label, SavedModel};
@@ -50,6 +50,7 @@ pub(super) fn explain(
     fitted: &Fitted,
     x: &FeatureMatrix<'_>,
     budget: SearchBudget,
+    memory: Memory,
 ) -> anyhow::Result<(Vec<Explanation>, Vec<String>)> {
     let kernel = model.spec.kernel.build()?;
     ensure!(
@@ -60,9 +61,9 @@ pub(super) fn explain(
     let (constants, values) = (fitted.decisions(&nothing)?, fitted.decisions(x)?);
     let (mut explanations, mut notes, begin) = (Vec::new(), Vec::new(), Instant::now());
     for (at, (constant, values)) in constants.into_iter().zip(values.chunks(x.samples())).enumerate() {
-        let top = model.function(at)?.top_monomials(KNOWN, budget.left(begin))?;
+        let top = model.function(at)?.with_memory(memory).top_monomials(KNOWN, budget.left(begin))?;
         notes.extend(stopped(&top));
-        explanations.push(function(model, at, top, constant, values, x)?);
+        explanations.push(function(model, at, top, (constant, values), x)?);
     }
     Ok((explanations, notes))
 }
@@ -71,8 +72,7 @@ fn function(
     model: &SavedModel<'_>,
     function: usize,
     top: TopMonomials,
-    constant: f64,
-    values: &[f64],
+    (constant, values): (f64, &[f64]),
     x: &FeatureMatrix<'_>,
 ) -> anyhow::Result<Explanation> {
     let names = model.variable_names();

@@ -37,8 +37,9 @@ struct Function {
 }
 
 pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
-    let memory = common.memory();
-    let model = open(&what.model, memory)?;
+    let account = common.account()?;
+    let (model, _taken) = open(&what.model, &account)?;
+    let memory = account.left();
     let (mut notes, begin) = (Vec::new(), Instant::now());
     let functions: Vec<Function> = (0..model.solutions.len())
         .map(|function| describe(what, &model, (function, what.budget.left(begin)), memory, &mut notes))
@@ -57,7 +58,7 @@ fn describe(
     memory: Memory,
     notes: &mut Vec<String>,
 ) -> Result<Function, banach::Error> {
-    let (names, described) = (model.variable_names(), model.function(function)?);
+    let (names, described) = (model.variable_names(), model.function(function)?.with_memory(memory));
     let kernel = model.spec.kernel.build()?;
     let deviations = model.standardization.as_ref().map(|done| &done.deviations[..]);
     let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);

@@ -68,7 +68,7 @@ struct Function {
 }
 
 pub(crate) fn info(what: &Info, common: &Common) -> anyhow::Result<()> {
-    let model = open(&what.model, common.memory())?;
+    let (model, _taken) = open(&what.model, &common.account()?)?;
     let bytes = std::fs::metadata(&what.model)?.len();
     let told = Told {
         version: env!("CARGO_PKG_VERSION"),

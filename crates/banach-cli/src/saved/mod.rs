@@ -8,12 +8,11 @@ mod predict;
 
 use std::path::Path;
 
-use anyhow::ensure;
 use banach::{
-    Memory,
+    Account, Taken,
     model::{SearchEnd, TopMonomials},
 };
-use banach_io::SavedModel;
+use banach_io::{ModelFileError, SavedModel};
 
 pub(crate) use self::{features::features, info::info, predict::predict};
 use crate::fit::text::significant;
@@ -33,14 +32,12 @@ fn stopped(found: &TopMonomials) -> Option<String> {
     ))
 }
 
-/// Reads a model file that memory has room for.
-fn open(path: &Path, memory: Memory) -> anyhow::Result<SavedModel<'static>> {
-    // That there is no file is said by whoever reads it.
-    let bytes = std::fs::metadata(path).map_or(0, |file| file.len());
-    ensure!(
-        bytes <= memory.bytes(),
-        "{} has {bytes} bytes, which is more memory than is allowed; raise --memory-limit",
-        path.display()
-    );
-    Ok(SavedModel::read(path)?)
+/// Reads a model file that memory has room for, and what it takes.
+fn open(path: &Path, account: &Account) -> anyhow::Result<(SavedModel<'static>, Taken)> {
+    let model = SavedModel::read_within(path, account.left()).map_err(|error| match error {
+        ModelFileError::TooLarge { .. } => anyhow::anyhow!("{error} (--memory-limit)"),
+        other => other.into(),
+    })?;
+    let taken = account.take(model.bytes()).map_err(|short| short.error("the model", "raise --memory-limit"))?;
+    Ok((model, taken))
 }

@@ -61,10 +61,11 @@ struct Probability {
 }
 
 pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
-    let memory = common.memory();
+    let account = common.account()?;
     files::check_output("-o", what.output.as_deref(), &[&what.model, &what.data])?;
-    let model = open(&what.model, memory)?;
-    let data = read(what, &model, memory)?;
+    let (model, _model) = open(&what.model, &account)?;
+    let data = read(what, &model, account.left())?;
+    let _data = account.take(data.bytes()).map_err(|short| short.error("the data", FEWER))?;
     let ignored = ignored(&model, &data);
     if !ignored.is_empty() {
         let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
@@ -72,9 +73,14 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
     }
     filled(&data).iter().for_each(|note| common.say(format_args!("note: {note}")));
     let imputed = data.fills.iter().map(Imputed::from).collect();
-    let (file, x) = (data.file.clone(), matrix(&model, data, memory)?);
-    let fitted = model.restore(memory)?;
-    let explained = common.explain.then(|| explain(&model, &fitted, &x, what.budget)).transpose()?;
+    let _matrix = account.take(matrix_bytes(&model, &data)).map_err(|short| short.error("the data, scaled,", FEWER))?;
+    let (file, x) = (data.file.clone(), matrix(&model, data)?);
+    let functions = model.solutions.len() + model.observed.labels().map_or(0, <[Label]>::len);
+    let each = if common.explain { EXPLAINED } else { PREDICTION };
+    let bytes = each.saturating_mul((x.samples() * functions) as u64);
+    let _predictions = account.take(bytes).map_err(|short| short.error("the predictions", FEWER))?;
+    let fitted = model.restore(account.left())?;
+    let explained = common.explain.then(|| explain(&model, &fitted, &x, what.budget, account.left())).transpose()?;
     let (explanations, searches) = explained.map_or((None, Vec::new()), |(found, notes)| (Some(found), notes));
     searches.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let predicted = Predicted {
@@ -132,9 +138,32 @@ fn ignored(model: &SavedModel<'_>, data: &Dataset) -> Vec<String> {
     data.others.iter().filter(|name| !known.contains(name)).cloned().collect()
 }
 
+/// What a prediction takes: as a number, and as text that grows by doubling.
+const PREDICTION: u64 = 120;
+/// The same with what it is made of.
+const EXPLAINED: u64 = 1200;
+
+/// What to do where memory is too small.
+const FEWER: &str = "predict fewer rows at a time";
+
+/// The bytes of the columns in the order of the model.
+fn matrix_bytes(model: &SavedModel<'_>, data: &Dataset) -> u64 {
+    let dense = 8 * (data.table.rows() as u64).saturating_mul(model.x.features() as u64);
+    if data.table.is_sparse() && !model.standardization.as_ref().is_some_and(moves) {
+        2 * data.table.bytes() as u64 + 8 * model.x.features() as u64
+    } else {
+        dense
+    }
+}
+
+/// Whether means are taken off, so that zeros do not stay zeros.
+fn moves(done: &Standardization) -> bool {
+    done.means.iter().chain(&done.corrections).any(|mean| *mean != 0.0)
+}
+
 /// The columns in the order of the model, scaled as those of the training data were. Those of a sparse file stay sparse if
 /// no means are taken off.
-fn matrix(model: &SavedModel<'_>, data: Dataset, memory: Memory) -> anyhow::Result<FeatureMatrix<'static>> {
+fn matrix(model: &SavedModel<'_>, data: Dataset) -> anyhow::Result<FeatureMatrix<'static>> {
     let (table, variables) = (data.table, model.x.features());
     let rows = table.rows();
     let places: HashMap<&str, usize> = table.names().iter().enumerate().map(|(at, name)| (&name[..], at)).collect();
@@ -150,7 +179,6 @@ fn matrix(model: &SavedModel<'_>, data: Dataset, memory: Memory) -> anyhow::Resu
     let scale = |variable: usize, values: &mut [f64]| {
         model.standardization.iter().for_each(|done| done.apply(variable, values));
     };
-    let moves = |done: &Standardization| done.means.iter().chain(&done.corrections).any(|mean| *mean != 0.0);
     match table.values() {
         Values::Sparse { starts, rows: of_rows, values } if !model.standardization.as_ref().is_some_and(moves) => {
             let (mut new_starts, mut new_rows, mut new_values) = (vec![0], Vec::new(), Vec::new());
@@ -166,13 +194,6 @@ fn matrix(model: &SavedModel<'_>, data: Dataset, memory: Memory) -> anyhow::Resu
             Ok(FeatureMatrix::from_sparse_columns(rows, variables, new_starts, new_rows, new_values)?)
         }
         _ => {
-            let bytes = 8 * (rows as u64).saturating_mul(variables as u64);
-            ensure!(
-                bytes <= memory.bytes(),
-                "{} needs more memory than is allowed: {bytes} bytes, as the model takes off the means of its variables; \
-                 predict fewer rows at a time, or raise --memory-limit",
-                data.file
-            );
             let mut values = Vec::with_capacity(rows * variables);
             for variable in 0..variables {
                 let from = values.len();

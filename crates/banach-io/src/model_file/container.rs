@@ -53,6 +53,16 @@ pub(super) fn check_beginning(beginning: &[u8], length: u64) -> Result<u64, Flaw
     Ok(header)
 }
 
+/// Bytes that a byte of a header takes when it is parsed, about: the text itself, three times, and what it says, where a name of
+/// one letter becomes a string.
+const PER_BYTE: u64 = 20;
+
+/// The bytes that reading a file takes, given those of its header and its own: arrays are in memory as they are in the file, and as
+/// numbers.
+pub(super) fn bytes(header: u64, length: u64) -> u64 {
+    header.saturating_mul(PER_BYTE).saturating_add(length.saturating_sub(header).saturating_mul(2))
+}
+
 /// The header, read strictly: no name twice, and no part beyond the end of the file.
 #[derive(Default)]
 struct Header {

@@ -24,6 +24,16 @@ pub enum ModelFileError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// The model would take more memory than is allowed.
+    #[error("the model {file} needs {needed} bytes of memory, and {allowed} are allowed; raise the limit on memory")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// Bytes that reading it takes.
+        needed: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
     /// The file holds no model, or one that is damaged.
     #[error("{file}: {flaw}")]
     Invalid {

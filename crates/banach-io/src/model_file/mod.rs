@@ -134,6 +134,14 @@ impl<'a> SavedModel<'a> {
         Self { route, solutions: solutions.to_vec(), radii: radii.to_vec(), ..self }
     }
 
+    /// The bytes that it keeps, about.
+    pub fn bytes(&self) -> u64 {
+        let (n, d, functions) = (self.x.samples() as u64, self.x.features() as u64, self.solutions.len() as u64);
+        let names: u64 = self.names.iter().flatten().map(|name| 56 + name.len() as u64).sum();
+        let stored = if self.x.is_sparse() { 16 } else { 8 } * self.x.stored() as u64;
+        stored + names + 32 * d + 24 * n * (functions + 1)
+    }
+
     /// The name of every variable: as it is stored, or x0, x1, ...
     pub fn variable_names(&self) -> Vec<String> {
         match &self.names {
@@ -208,8 +216,13 @@ impl<'a> SavedModel<'a> {
 impl SavedModel<'static> {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, ModelFileError> {
+        Self::read_within(path, Memory::available())
+    }
+
+    /// Reads a file, if memory has room for it.
+    pub fn read_within(path: &Path, memory: Memory) -> Result<Self, ModelFileError> {
         let file = path.display().to_string();
-        let bytes = contents(path, &file)?;
+        let bytes = contents(path, &file, memory)?;
         Self::from_bytes(&bytes).map_err(|flaw| ModelFileError::Invalid { file, flaw })
     }
 
@@ -238,7 +251,7 @@ impl SavedModel<'static> {
 }
 
 /// The bytes of a file whose beginning is that of a container: a large file of another kind is not read to its end.
-fn contents(path: &Path, file: &str) -> Result<Vec<u8>, ModelFileError> {
+fn contents(path: &Path, file: &str, memory: Memory) -> Result<Vec<u8>, ModelFileError> {
     let unreadable = |source| ModelFileError::Read { file: file.to_owned(), source };
     let mut opened = File::open(path).map_err(unreadable)?;
     let metadata = opened.metadata().map_err(unreadable)?;
@@ -249,9 +262,14 @@ fn contents(path: &Path, file: &str) -> Result<Vec<u8>, ModelFileError> {
     let mut beginning = Vec::with_capacity(container::BEGINNING);
     { &mut opened }.take(container::BEGINNING as u64).read_to_end(&mut beginning).map_err(unreadable)?;
     let invalid = |flaw| ModelFileError::Invalid { file: file.to_owned(), flaw };
-    container::check_beginning(&beginning, metadata.len()).map_err(invalid)?;
+    let header = container::check_beginning(&beginning, metadata.len()).map_err(invalid)?;
+    let needed = container::bytes(header, metadata.len());
+    let too_large = || ModelFileError::TooLarge { file: file.to_owned(), needed, allowed: memory.bytes() };
+    memory.check("a model", Some(needed), "").map_err(|_| too_large())?;
     let mut bytes = beginning;
-    bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).saturating_sub(bytes.len()));
-    opened.read_to_end(&mut bytes).map_err(unreadable)?;
+    let more = usize::try_from(metadata.len()).unwrap_or(usize::MAX).saturating_sub(bytes.len());
+    bytes.try_reserve_exact(more).map_err(|_| too_large())?;
+    let opened = opened.take(more as u64);
+    { opened }.read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(bytes)
 }

@@ -28,8 +28,9 @@ use super::{
     input::{Input, Source},
 };
 use crate::{
-    Dataset, Error,
+    At, Dataset, Error,
     assembly::{Assembly, Role},
+    room::{Part, Room},
 };
 
 /// What a file begins and ends with.
@@ -38,12 +39,19 @@ const MAGIC: &[u8; 6] = b"ARROW1";
 /// Its last bytes: the length of what is before them, and the mark.
 const TAIL: u64 = 10;
 
+/// Bytes that the table of contents takes in memory for every one in the file, about.
+const CONTENTS: u64 = 6;
+
 /// The most that packing can save.
 const MAX_RATIO: u64 = 40_000;
 
-pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
-    let mut source = input.source(file, request.memory)?;
-    guarded(|| Reader::open(&mut source, file, request)?.read(request))
+pub(super) fn read<'a>(
+    input: Input<'_>,
+    file: &'a str,
+    (request, room): (&'a Request, &Room<'a>),
+) -> Result<Dataset, Error> {
+    let (mut source, _held) = input.source(file, room)?;
+    guarded(|| Reader::open(&mut source, file, room)?.read(request))
         .unwrap_or_else(|| Err(damaged(file, "its batches", &"they contradict each other")))
 }
 
@@ -51,11 +59,14 @@ fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
     Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem: problem.to_string() }
 }
 
-struct Reader<'a> {
-    source: &'a mut Source,
+struct Reader<'s, 'a> {
+    source: &'s mut Source,
     file: &'a str,
     length: u64,
-    memory: u64,
+    room: &'s Room<'a>,
+    /// What the table of contents, the labels and the batch at hand take.
+    held: Part<'a>,
+    contents: u64,
     schema: Arc<Schema>,
     decoder: FileDecoder,
     /// Bytes of labels.
@@ -64,8 +75,8 @@ struct Reader<'a> {
     batches: Vec<Block>,
 }
 
-impl<'a> Reader<'a> {
-    fn open(source: &'a mut Source, file: &'a str, request: &Request) -> Result<Self, Error> {
+impl<'s, 'a> Reader<'s, 'a> {
+    fn open(source: &'s mut Source, file: &'a str, room: &'s Room<'a>) -> Result<Self, Error> {
         let wrong = |problem: &str| damaged(file, "its end", &problem);
         let length = source.length(file)?;
         if length < TAIL + 8 {
@@ -81,6 +92,8 @@ impl<'a> Reader<'a> {
         if size > length - TAIL - 8 {
             return Err(wrong(&format!("its table of contents has {size} bytes, more than the file")));
         }
+        let (mut held, contents) = (room.part(), size.saturating_mul(CONTENTS));
+        held.set(contents, At::Row(1))?;
         let footer = bytes(source, file, length - TAIL - size, size)?;
         let footer = root_as_footer_with_opts(&verifier(size), &footer).map_err(|error| wrong(&error.to_string()))?;
         let schema = Arc::new(fb_to_schema(footer.schema().ok_or_else(|| wrong("it has no schema"))?));
@@ -89,7 +102,7 @@ impl<'a> Reader<'a> {
         let (dictionaries, batches): (Vec<Block>, Vec<Block>) =
             (blocks(footer.dictionaries()), blocks(footer.recordBatches()));
         let reader =
-            Self { source, file, length, memory: request.memory, schema, decoder, kept: 0, dictionaries, batches };
+            Self { source, file, length, room, held, contents, schema, decoder, kept: 0, dictionaries, batches };
         reader.disjoint()?;
         Ok(reader)
     }
@@ -107,9 +120,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn read(mut self, request: &Request) -> Result<Dataset, Error> {
+    fn read(mut self, request: &'a Request) -> Result<Dataset, Error> {
         let names = self.schema.fields().iter().map(|field| field.name().clone()).collect();
-        let mut assembly = Assembly::new(self.file, request, names)?;
+        let mut assembly = Assembly::new(self.file, request, self.room, names)?;
         self.supported(&assembly)?;
         for block in std::mem::take(&mut self.dictionaries) {
             let (data, unpacked) = self.block(&block)?;
@@ -224,13 +237,9 @@ impl<'a> Reader<'a> {
         Ok((data, claimed))
     }
 
-    /// Refuses so many bytes beside the labels if the limit on memory does.
-    fn check(&self, bytes: u64) -> Result<(), Error> {
-        let bytes = bytes.saturating_add(self.kept);
-        if bytes <= self.memory {
-            return Ok(());
-        }
-        Err(Error::TooLarge { file: self.file.to_owned(), at: crate::At::Row(1), bytes })
+    /// Takes so many bytes for a batch, beside the labels.
+    fn check(&mut self, bytes: u64) -> Result<(), Error> {
+        self.held.set(bytes.saturating_add(self.kept).saturating_add(self.contents), At::Row(1))
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use csv::{ByteRecord, ReaderBuilder};
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use rayon::prelude::*;
 
 use super::{
@@ -22,28 +22,38 @@ use crate::{
     columns::Names,
     field::{Field, number_label, shown},
     growing::{self, Growing},
+    room::{Part, Room, reserve},
 };
 
 /// The most bytes that one core parses at a time.
 const PIECE: usize = 2 << 20;
 
-/// What a byte of text takes at most while it is parsed, about: a field without a value is one.
-const PER_BYTE: u64 = 64;
-
-/// So many columns are allowed whatever the limit on memory.
-const FEW: usize = 1 << 12;
+/// What a byte of text takes while it is parsed, about: numbers have two bytes at least, and most have more.
+const PER_BYTE: u64 = 8;
 
 /// The most bytes of the first line before it is read in full.
 const START: usize = 1 << 16;
 
-pub(super) fn read(input: Input<'_>, file: &str, request: &Request, format: Format) -> Result<Dataset, Error> {
+/// What a byte of the first line takes: in the text, in a record that grows by doubling, and in the names.
+const FIRST: u64 = 4;
+
+/// The same of a field.
+const FIELD: u64 = 24;
+
+/// The share of what is left that the text and the rows that are parsed at a time may take.
+const SHARE: u64 = 4;
+
+pub(super) fn read<'a>(
+    input: Input<'_>,
+    file: &'a str,
+    (request, room): (&'a Request, &Room<'a>),
+    format: Format,
+) -> Result<Dataset, Error> {
     let delimiter = request.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
     let (input, bound) = input.counted().map_err(|error| failed(file, error))?;
-    let mut text = Text { stream: input.stream(), buffer: Vec::new(), ended: false, limit: request.memory, file };
+    let mut text = Text { stream: input.stream(), buffer: Vec::new(), ended: false, held: room.part(), room, file };
     text.skip_mark()?;
     let (first, size) = text.first_record(delimiter)?;
-    // Every column has a name.
-    text.check((PER_BYTE as usize).saturating_mul(first.len().saturating_sub(FEW)), At::Line(1))?;
     let (names, line) = if request.header {
         let names = names(file, &first)?;
         let line = 1 + lines(&text.buffer[..size]);
@@ -52,14 +62,16 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request, format: Form
     } else {
         (Names::numbered(first.len()), 1)
     };
-    let assembly = Assembly::new(file, request, names)?;
+    drop(first);
+    text.shrink();
+    let assembly = Assembly::new(file, request, room, names)?;
     // Every row has a line, and a byte for every delimiter and for its end.
     let least = assembly.roles().len() as u64;
-    let room = bound.map(|Bound { lines, bytes }| (lines + 1).min(bytes / least + 1) as usize);
-    let room = room.filter(|room| assembly.check(*room).is_ok());
-    // Where nothing is known, no more than is allowed.
-    let room = room.or_else(|| assembly.check(growing::START).is_err().then_some(1));
-    let rows = Growing::new(assembly.features(), room);
+    let known = bound.map(|Bound { lines, bytes }| (lines + 1).min(bytes / least + 1) as usize);
+    // No more than is allowed.
+    let row = 8 * assembly.features() as u64;
+    let most = usize::try_from(room.left() / row.max(1)).unwrap_or(usize::MAX);
+    let rows = Growing::new(assembly.features(), Some(known.unwrap_or(growing::START)).map(|rows| rows.min(most)));
     let mut body = Body { assembly, rows, line, delimiter };
     body.read(text)?;
     let Body { mut assembly, rows, .. } = body;
@@ -93,23 +105,25 @@ fn has_quotes(bytes: &[u8]) -> bool {
 }
 
 /// A text, and the part of it that is in memory.
-struct Text<'a> {
+struct Text<'a, 'r> {
     stream: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
     ended: bool,
-    /// The most bytes of a line.
-    limit: u64,
+    /// What the part in memory takes, with what is made of it at once.
+    held: Part<'r>,
+    room: &'a Room<'r>,
     file: &'a str,
 }
 
-impl Text<'_> {
-    /// Reads on until so many bytes are in memory.
-    fn fill(&mut self, length: usize) -> Result<(), Error> {
+impl Text<'_, '_> {
+    /// Reads on until so many bytes are in memory, of which each takes `each` with what is made of it.
+    fn fill(&mut self, length: usize, each: u64, at: At) -> Result<(), Error> {
         let wanted = length.saturating_sub(self.buffer.len());
         if self.ended || wanted == 0 {
             return Ok(());
         }
-        self.buffer.reserve_exact(wanted);
+        self.held.set((length as u64).saturating_mul(each), at)?;
+        reserve(&mut self.buffer, wanted, self.file, at)?;
         let read = (&mut self.stream).take(wanted as u64).read_to_end(&mut self.buffer);
         self.ended = read.map_err(|error| failed(self.file, error))? < wanted;
         Ok(())
@@ -117,7 +131,7 @@ impl Text<'_> {
 
     /// Skips the mark of the order of bytes.
     fn skip_mark(&mut self) -> Result<(), Error> {
-        self.fill(3)?;
+        self.fill(3, 1, At::Line(1))?;
         if self.buffer.starts_with(b"\xef\xbb\xbf") {
             self.buffer.drain(..3);
         }
@@ -128,7 +142,13 @@ impl Text<'_> {
     fn first_record(&mut self, delimiter: u8) -> Result<(ByteRecord, usize), Error> {
         let mut length = START;
         loop {
-            self.fill(length)?;
+            self.fill(length, FIRST, At::Line(1))?;
+            if !self.ended && memchr2(b'\n', b'\r', &self.buffer).is_none() {
+                length *= 2;
+                continue;
+            }
+            let fields = memchr_iter(delimiter, &self.buffer).count() as u64;
+            self.held.set(FIRST * self.buffer.len() as u64 + FIELD * fields, At::Line(1))?;
             let mut reader = ReaderBuilder::new().delimiter(delimiter).has_headers(false).from_reader(&self.buffer[..]);
             let mut record = ByteRecord::new();
             let found = reader.read_byte_record(&mut record).map_err(|error| failed(self.file, error.into()))?;
@@ -142,17 +162,15 @@ impl Text<'_> {
                 }
                 return Ok((record, size));
             }
-            self.check(length, At::Line(1))?;
-            length *= 4;
+            length *= 2;
         }
     }
 
-    /// Refuses a line without an end.
-    fn check(&self, length: usize, at: At) -> Result<(), Error> {
-        if length as u64 <= self.limit {
-            return Ok(());
-        }
-        Err(Error::TooLarge { file: self.file.to_owned(), at, bytes: length as u64 })
+    /// Gives back what a long first line took.
+    fn shrink(&mut self) {
+        self.buffer.shrink_to_fit();
+        // Less can always be taken.
+        let _ = self.held.set(self.buffer.len() as u64, At::Line(1));
     }
 }
 
@@ -166,12 +184,15 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    fn read(&mut self, mut text: Text<'_>) -> Result<(), Error> {
+    fn read(&mut self, mut text: Text<'_, '_>) -> Result<(), Error> {
         let pieces = rayon::current_num_threads();
-        let piece = PIECE.min(usize::try_from(text.limit / PER_BYTE).unwrap_or(PIECE)).max(1 << 12);
-        let mut length = piece * pieces;
+        // The rows come first: what they do not need is for the text.
+        self.rows.make_room(0, self.assembly.rows_held(), (text.file, At::Line(self.line)))?;
+        let share = usize::try_from(text.room.left() / SHARE / PER_BYTE).unwrap_or(PIECE) / pieces;
+        let mut length = PIECE.min(share).max(1 << 12) * pieces;
+        let mut numbers_held = text.room.part();
         loop {
-            text.fill(length)?;
+            text.fill(length, 1, At::Line(self.line))?;
             if text.buffer.is_empty() {
                 return Ok(());
             }
@@ -180,13 +201,23 @@ impl Body<'_> {
             }
             let end = if text.ended { Some(text.buffer.len()) } else { memrchr(b'\n', &text.buffer).map(|at| at + 1) };
             let Some(end) = end else {
-                text.check(length, At::Line(self.line))?;
                 length *= 2;
                 continue;
             };
             let pieces = split(&text.buffer[..end], pieces);
-            let (roles, delimiter) = (self.assembly.roles(), self.delimiter);
-            let blocks: Vec<Block> = pieces.par_iter().map(|piece| Block::parse(piece, roles, delimiter)).collect();
+            let (roles, delimiter, features) = (self.assembly.roles(), self.delimiter, self.assembly.features());
+            let rows: Vec<usize> = pieces.par_iter().map(|piece| 1 + memchr_iter(b'\n', piece).count()).collect();
+            // A number for every feature, and a line and a target for every row; a row has a byte for every field.
+            let most = |(rows, piece): (&usize, &&[u8])| (*rows).min(piece.len() / roles.len().max(1) + 1);
+            let rows: Vec<usize> = rows.iter().zip(&pieces).map(most).collect();
+            let bytes = rows.iter().map(|rows| *rows as u64 * (8 * features as u64 + 48)).sum();
+            numbers_held.set(bytes, At::Line(self.line))?;
+            // Cells that are no numbers are as many as there is room for.
+            let odd = text.room.left() / (2 * pieces.len() as u64) / (2 * size_of::<Odd>() as u64);
+            let odd = usize::try_from(odd).unwrap_or(usize::MAX).max(1 << 10);
+            let parse =
+                |(piece, rows): (&&[u8], &usize)| Block::parse(piece, roles, delimiter, (*rows * features, odd));
+            let blocks: Vec<Block> = pieces.par_iter().zip(&rows).map(parse).collect();
             for (piece, block) in pieces.iter().zip(blocks) {
                 self.take(piece, block)?;
             }
@@ -195,8 +226,11 @@ impl Body<'_> {
     }
 
     /// Reads records that may be quoted.
-    fn read_quoted(&mut self, text: Text<'_>) -> Result<(), Error> {
-        let Text { stream, buffer, limit, file, .. } = text;
+    fn read_quoted(&mut self, text: Text<'_, '_>) -> Result<(), Error> {
+        let Text { stream, buffer, file, room, held: _held, .. } = text;
+        // A record is in memory three times, while it grows by doubling.
+        let limit = room.left() / SHARE;
+        let piece = PIECE.min(usize::try_from(limit / PER_BYTE).unwrap_or(PIECE)).max(1 << 12);
         let first = memchr(b'\n', &buffer);
         let windows = first.is_some_and(|at| at > 0 && buffer[at - 1] == b'\r');
         let bounded = Bounded {
@@ -236,7 +270,10 @@ impl Body<'_> {
                 let problem = "a quote is opened there or in the lines behind, and never closed".to_owned();
                 return Err(Error::Damaged { file: file.to_owned(), place: At::Line(last.0).to_string(), problem });
             }
-            if !found || block.fault.is_some() || block.text.len() + 8 * block.numbers.len() > PIECE {
+            if !found
+                || block.fault.is_some()
+                || block.text.len() + 8 * block.numbers.len() + size_of::<Odd>() * block.odd.len() > piece
+            {
                 self.line = 1;
                 let texts = std::mem::take(&mut block.text);
                 self.take(&texts, std::mem::take(&mut block))?;
@@ -267,7 +304,9 @@ impl Body<'_> {
                 self.assembly.target_text(first + row, &text[target.clone()])?;
             }
         }
-        self.assembly.check(first + rows)?;
+        self.assembly.count_rows(first + rows)?;
+        let place = (self.assembly.file, self.assembly.lines.at((first + rows).saturating_sub(1)));
+        self.rows.make_room(rows, self.assembly.rows_held(), place)?;
         self.rows.push(&block.numbers[..rows * features]);
         if let Some(Fault { line, what }) = block.fault {
             let at = At::Line(self.line + line);
@@ -278,6 +317,7 @@ impl Body<'_> {
                     Error::Ragged { file: self.assembly.file.to_owned(), at, got, expected }
                 }
                 Wrong::NotFinite(place, value) => self.assembly.not_finite(place, self.rows.rows(), &value),
+                Wrong::TooMany(bytes) => Error::TooLarge { file: self.assembly.file.to_owned(), at, bytes },
             });
         }
         self.line += block.ends;
@@ -335,6 +375,8 @@ struct Block {
     fault: Option<Fault>,
     /// The fields of records that are not the lines of a text.
     text: Vec<u8>,
+    /// The most cells that are no numbers, if that is limited.
+    most_odd: Option<usize>,
 }
 
 /// A cell that is not a number.
@@ -357,12 +399,14 @@ enum Wrong {
     Fields(usize),
     /// The column and what stands there.
     NotFinite(usize, String),
+    /// Cells that are no numbers, which would take so many bytes.
+    TooMany(u64),
 }
 
 impl Block {
-    /// Parses lines without quotes.
-    fn parse(text: &[u8], roles: &[Role], delimiter: u8) -> Self {
-        let mut block = Self::default();
+    /// Parses lines without quotes, with so many numbers and cells that are none at most.
+    fn parse(text: &[u8], roles: &[Role], delimiter: u8, (numbers, odd): (usize, usize)) -> Self {
+        let mut block = Self { numbers: Vec::with_capacity(numbers), most_odd: Some(odd), ..Self::default() };
         // Such a delimiter may be a part of a number.
         let whole = !b"+-.".contains(&delimiter);
         let mut from = 0;
@@ -445,6 +489,9 @@ impl Block {
             Role::Number(feature) | Role::Label(feature) => match Field::parse(raw) {
                 Field::Number(number) if matches!(role, Role::Number(_)) => self.numbers.push(number),
                 Field::NotFinite => return self.stop(Wrong::NotFinite(place, shown(raw))),
+                _ if self.most_odd.is_some_and(|most| self.odd.len() >= most) => {
+                    return self.stop(Wrong::TooMany(2 * (self.odd.len() * size_of::<Odd>()) as u64));
+                }
                 _ => {
                     let is_label = matches!(role, Role::Label(_));
                     self.odd.push(Odd { row: self.lines.len(), place, feature, text, is_label });

@@ -8,13 +8,19 @@ use std::{
 use flate2::bufread::MultiGzDecoder;
 
 use super::failed;
-use crate::{At, Error};
+use crate::{
+    At, Error,
+    room::{Part, Room, reserve},
+};
 
 /// The first bytes of what gzip has packed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// As many bytes as tell a format.
 const HEAD: usize = 8;
+
+/// Bytes of a stream that are read at a time.
+const STEP: usize = 1 << 16;
 
 /// How much a text is.
 #[derive(Debug, Clone, Copy)]
@@ -73,17 +79,23 @@ impl<'a> Input<'a> {
         Ok((Self::File(file), Some(bound)))
     }
 
-    /// Bytes that can be read in any order. Those of a stream are kept in memory, within the limit.
-    pub(super) fn source(self, file: &str, memory: u64) -> Result<Source, Error> {
+    /// Bytes that can be read in any order. Those of a stream are kept in memory, within the limit, as long as the part is held.
+    pub(super) fn source<'r>(self, file: &str, room: &Room<'r>) -> Result<(Source, Part<'r>), Error> {
+        let mut held = room.part();
         match self {
-            Self::File(opened) => Ok(Source::File(opened)),
-            Self::Stream(stream) => {
+            Self::File(opened) => Ok((Source::File(opened), held)),
+            Self::Stream(mut stream) => {
                 let mut bytes = Vec::new();
-                let read = stream.take(memory).read_to_end(&mut bytes).map_err(|error| failed(file, error))? as u64;
-                if read == memory {
-                    return Err(Error::TooLarge { file: file.to_owned(), at: At::Row(1), bytes: memory });
+                loop {
+                    // By a quarter at a time, so that little is taken in vain.
+                    let more = STEP.max(bytes.len() / 4);
+                    held.set((bytes.len() + more) as u64, At::Row(1))?;
+                    reserve(&mut bytes, more, file, At::Row(1))?;
+                    let read = (&mut stream).take(more as u64).read_to_end(&mut bytes);
+                    if read.map_err(|error| failed(file, error))? < more {
+                        return Ok((Source::Bytes(Cursor::new(bytes)), held));
+                    }
                 }
-                Ok(Source::Bytes(Cursor::new(bytes)))
             }
         }
     }

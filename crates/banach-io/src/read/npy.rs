@@ -3,6 +3,7 @@
 //! The header is read here rather than by a crate: those at hand take the size that a header claims for granted, and build a
 //! general parser of Python for its one line.
 
+mod archive;
 mod item;
 mod literal;
 
@@ -15,7 +16,12 @@ use self::{
     literal::Literal,
 };
 use super::{Request, input::Input};
-use crate::{At, Dataset, Error, assembly::Assembly, columns::Names};
+use crate::{
+    At, Dataset, Error,
+    assembly::Assembly,
+    columns::Names,
+    room::{NAME, Room},
+};
 
 /// The longest header.
 const MAX_HEADER: usize = 1 << 20;
@@ -26,11 +32,8 @@ const BLOCK: usize = 1 << 20;
 /// The most that packing can save.
 const MAX_RATIO: u64 = 1100;
 
-/// What the name of a column takes in memory, about.
-const NAME: u64 = 64;
-
-/// So many names are allowed whatever the limit on memory.
-const FEW: u64 = 1 << 12;
+/// What an array of an archive takes in its directory, about.
+const MEMBER: u64 = 1024;
 
 /// The arrays of an archive that hold the names of the columns.
 const NAMES: [&str; 3] = ["feature_names", "names", "columns"];
@@ -38,24 +41,34 @@ const NAMES: [&str; 3] = ["feature_names", "names", "columns"];
 /// The archive that numpy.savez writes has this behind every name.
 const SUFFIX: &str = ".npy";
 
-pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
-    let mut source = input.source(file, request.memory)?;
+pub(super) fn read<'a>(
+    input: Input<'_>,
+    file: &'a str,
+    (request, room): (&'a Request, &Room<'a>),
+) -> Result<Dataset, Error> {
+    let (mut source, _held) = input.source(file, room)?;
     let length = source.length(file)?;
     let array = Array::read(&mut source, file, "")?;
     array.check(file, length)?;
-    check_names(array.columns as u64, file, request)?;
+    check_names(array.columns as u64, room)?;
     let names = array.names(None);
-    let mut assembly = Assembly::new(file, request, names)?;
+    let mut assembly = Assembly::new(file, request, room, names)?;
     assembly.allocate(array.rows)?;
     array.fill(&mut source, &mut assembly, 0)?;
     assembly.finish()
 }
 
-pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
+pub(super) fn read_archive<'a>(
+    input: Input<'_>,
+    file: &'a str,
+    (request, room): (&'a Request, &Room<'a>),
+) -> Result<Dataset, Error> {
     let damaged =
         |place: &str, problem: String| Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem };
-    let source = input.source(file, request.memory)?;
+    let (mut source, _held) = input.source(file, room)?;
     let length = source.length(file)?;
+    let mut members = room.part();
+    members.set(MEMBER * archive::members(&mut source, file)?, At::Row(1))?;
     let mut archive = ZipArchive::new(source).map_err(|error| damaged("its directory", error.to_string()))?;
     let mut arrays: Vec<(usize, Array)> = Vec::new();
     let mut given: Option<Vec<String>> = None;
@@ -82,11 +95,11 @@ pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> R
         if NAMES.contains(&&name[..]) && matches!(&array.items[..], [item] if item.is_text()) {
             let texts = (array.rows as u64).saturating_mul(array.columns as u64);
             let bytes = texts.saturating_mul(array.items[0].size() as u64);
-            check_names(texts.saturating_add(bytes / NAME), file, request)?;
+            check_names(texts.saturating_add(bytes / NAME), room)?;
             given = Some(array.texts(&mut member)?);
         } else if array.dimensions > 0 {
             columns = columns.saturating_add(array.columns as u64);
-            check_names(columns, file, request)?;
+            check_names(columns, room)?;
             arrays.push((at, array));
         }
     }
@@ -109,7 +122,7 @@ pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> R
             _ => array.names(given),
         });
     }
-    let mut assembly = Assembly::new(file, request, names)?;
+    let mut assembly = Assembly::new(file, request, room, names)?;
     assembly.allocate(rows)?;
     for ((at, array), first) in arrays.into_iter().zip(places) {
         let mut member =
@@ -122,12 +135,8 @@ pub(super) fn read_archive(input: Input<'_>, file: &str, request: &Request) -> R
 }
 
 /// Refuses more names than the limit on memory allows, as a small array may have very many columns.
-fn check_names(count: u64, file: &str, request: &Request) -> Result<(), Error> {
-    let bytes = count.saturating_sub(FEW).saturating_mul(NAME);
-    if bytes <= request.memory {
-        return Ok(());
-    }
-    Err(Error::TooLarge { file: file.to_owned(), at: At::Row(1), bytes })
+fn check_names(count: u64, room: &Room<'_>) -> Result<(), Error> {
+    room.part().set(count.saturating_mul(NAME), At::Row(1))
 }
 
 /// What the header of an array says.

@@ -16,7 +16,7 @@ use parquet::{
     schema::types::ColumnDescriptor,
 };
 
-use self::pages::{Checked, Refusal, check_contents, check_pages};
+use self::pages::{Checked, Refusal, check_contents, check_pages, contents_size};
 use super::{
     Request, failed,
     guard::guarded,
@@ -25,21 +25,32 @@ use super::{
 use crate::{
     At, Dataset, Error,
     assembly::{Assembly, Role},
+    room::{FREE, Room},
 };
+
+/// Bytes that the table of contents takes in memory for every one in the file, about.
+const CONTENTS: u64 = 12;
+
+/// How often a page is in memory: packed, unpacked, as a list of labels, and as values.
+const PAGES: u64 = 4;
 
 /// The most values that are read at a time.
 const BATCH: usize = 1 << 14;
 
-pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
-    let source = input.source(file, request.memory)?;
+pub(super) fn read<'a>(
+    input: Input<'_>,
+    file: &'a str,
+    (request, room): (&'a Request, &Room<'a>),
+) -> Result<Dataset, Error> {
+    let (source, _held) = input.source(file, room)?;
     let read = || match source {
         Source::File(opened) => {
             let again = opened.try_clone().map_err(|error| failed(file, error))?;
-            read_chunks(opened, &again, file, request)
+            read_chunks(opened, &again, file, (request, room))
         }
         Source::Bytes(bytes) => {
             let bytes = Bytes::from(bytes.into_inner());
-            read_chunks(bytes.clone(), &bytes, file, request)
+            read_chunks(bytes.clone(), &bytes, file, (request, room))
         }
     };
     guarded(read).unwrap_or_else(|| Err(damaged(file, "its pages", &"they contradict each other")))
@@ -50,22 +61,25 @@ fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
 }
 
 /// Reads the file; `again` is the same.
-fn read_chunks<R: ChunkReader + 'static>(
+fn read_chunks<'a, R: ChunkReader + 'static>(
     chunks: R,
     again: &R,
-    file: &str,
-    request: &Request,
+    file: &'a str,
+    (request, room): (&'a Request, &Room<'a>),
 ) -> Result<Dataset, Error> {
     let refused = |refusal: Refusal, place: &str| match refusal {
         Refusal::Damaged(problem) => damaged(file, place, &problem),
         Refusal::TooLarge(bytes) => Error::TooLarge { file: file.to_owned(), at: At::Row(1), bytes },
     };
+    let contents = contents_size(again).map_err(|refusal| refused(refusal, "its end"))?;
+    let mut contents_held = room.part();
+    contents_held.set(contents.saturating_mul(CONTENTS), At::Row(1))?;
     check_contents(again).map_err(|refusal| refused(refusal, "its end"))?;
     let reader = SerializedFileReader::new(chunks).map_err(|error| damaged(file, "its end", &error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
     let names = schema.columns().iter().map(|column| column.path().string()).collect();
-    let mut assembly = Assembly::new(file, request, names)?;
+    let mut assembly = Assembly::new(file, request, room, names)?;
     let mut rows = 0_usize;
     for group in metadata.row_groups() {
         let more = usize::try_from(group.num_rows()).ok();
@@ -85,12 +99,15 @@ fn read_chunks<R: ChunkReader + 'static>(
         for (place, column) in kept() {
             let name = format!("column {:?}", column.path().string());
             let wrong = |error: ParquetError| damaged(file, &name, &error);
-            let largest = check_pages(again, group.column(place), request.memory);
+            let memory = room.left() / PAGES;
+            let largest = check_pages(again, group.column(place), memory.max(FREE));
             let largest = largest.map_err(|refusal| refused(refusal, &name))?;
+            let mut pages_held = room.part();
+            pages_held.set(PAGES.saturating_mul(largest), At::Row(1 + first as u64))?;
             let pages = opened.get_column_page_reader(place).map_err(wrong)?;
             let pages = Box::new(Checked { pages, optional: column.max_def_level() > 0 });
             let pages = get_column_reader(column.clone(), pages);
-            let batch = batch(column, largest, request.memory);
+            let batch = batch(column, largest, memory);
             let mut chunk = Chunk { assembly: &mut assembly, place, first, rows, column, batch };
             chunk.read(pages, file)?;
         }

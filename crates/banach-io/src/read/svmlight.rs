@@ -7,6 +7,7 @@ use crate::{
     At, Dataset, Error, ModelColumns, Table,
     columns::{Names, Part},
     field::{Field, shown},
+    room::{FREE, NAME, Part as Held, Room},
     target::Collector,
 };
 
@@ -23,22 +24,27 @@ const FEW: u64 = 1 << 20;
 const COLUMNS_PER_ENTRY: u64 = 64;
 
 /// The bytes of a row: its target, as a number and as a label, and its size.
-const PER_ROW: u64 = 24;
+const PER_ROW: u64 = 56;
 
-pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Dataset, Error> {
+/// The bytes of an entry: as it is read, and as it is placed in its column.
+const ENTRY: u64 = 28;
+
+pub(super) fn read(input: Input<'_>, file: &str, (request, room): (&Request, &Room<'_>)) -> Result<Dataset, Error> {
     let mut stream = BufReader::with_capacity(1 << 16, input.stream());
-    let mut rows = Rows::new(file, request);
+    let mut rows = Rows::new(file, request, room);
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        let bounded = (&mut stream).take(request.memory);
+        // A line grows by doubling.
+        let limit = (room.left() / 4).saturating_add(FREE);
+        let bounded = (&mut stream).take(limit);
         let size = { bounded }.read_until(b'\n', &mut line).map_err(|error| failed(file, error))?;
         if size == 0 {
             break;
         }
         let at = At::Line(number);
-        if size as u64 == request.memory {
-            return Err(Error::TooLarge { file: file.to_owned(), at, bytes: request.memory });
+        if size as u64 == limit {
+            return Err(Error::TooLarge { file: file.to_owned(), at, bytes: limit });
         }
         let content = line.split(|byte| *byte == b'#').next().unwrap_or_default();
         rows.push(content, at)?;
@@ -49,7 +55,7 @@ pub(super) fn read(input: Input<'_>, file: &str, request: &Request) -> Result<Da
 /// The entries so far, row by row, in chunks that are given back one by one.
 struct Rows<'a> {
     file: &'a str,
-    memory: u64,
+    held: Held<'a>,
     columns: Vec<Vec<u32>>,
     values: Vec<Vec<f64>>,
     /// The number of entries of every row.
@@ -66,10 +72,10 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(file: &'a str, request: &Request) -> Self {
+    fn new(file: &'a str, request: &Request, room: &Room<'a>) -> Self {
         Self {
             file,
-            memory: request.memory,
+            held: room.part(),
             columns: Vec::new(),
             values: Vec::new(),
             sizes: Vec::new(),
@@ -132,11 +138,14 @@ impl<'a> Rows<'a> {
         }
         self.entries += u64::from(size);
         self.sizes.push(size);
-        let bytes = 16 * self.entries + PER_ROW * self.sizes.len() as u64;
-        if bytes > self.memory {
-            return Err(Error::TooLarge { file: self.file.to_owned(), at, bytes });
-        }
-        Ok(())
+        self.held.set(self.bytes(0), at)
+    }
+
+    /// What all rows and so many columns take when they become a table.
+    fn bytes(&self, columns: u64) -> u64 {
+        let target = self.target.as_ref().map_or(0, Collector::bytes);
+        let rows = PER_ROW * self.sizes.len() as u64 + self.lines.bytes() + target;
+        ENTRY * self.entries + rows + NAME.saturating_mul(columns)
     }
 
     fn wrong(&self, at: At, word: &[u8], problem: &str) -> Error {
@@ -144,7 +153,7 @@ impl<'a> Rows<'a> {
         Error::Damaged { file: self.file.to_owned(), place: at.to_string(), problem }
     }
 
-    fn finish(self, request: &Request) -> Result<Dataset, Error> {
+    fn finish(mut self, request: &Request) -> Result<Dataset, Error> {
         let (largest, at) = self.largest;
         let file = self.file.to_owned();
         let zero_based = self.zero_based(request)?;
@@ -156,10 +165,8 @@ impl<'a> Rows<'a> {
         if rows < needed {
             return Err(Error::TooFewRows { file, columns: count + 1, found: rows, needed });
         }
-        let bytes = 16 * self.entries + 64 * count as u64;
-        if bytes > self.memory {
-            return Err(Error::TooLarge { file, at, bytes });
-        }
+        let bytes = self.bytes(count as u64);
+        self.held.set(bytes, at)?;
         if count as u64 > FEW + COLUMNS_PER_ENTRY * self.entries {
             let problem = format!("index {largest} in a file of {} entries", self.entries);
             return Err(Error::Damaged { file, place: at.to_string(), problem });

@@ -399,9 +399,10 @@ fn a_model_makes_its_variables_of_labels_again() {
 fn rows_beyond_counting_are_too_many() {
     for memory in [1 << 20, u64::MAX] {
         let request = Request { memory, ..Request::new("y") };
+        let room = crate::room::Room::new("data", memory);
         for rows in [1 << 60, 1 << 61, usize::MAX] {
             let names = ["x", "y", "z"].map(str::to_owned).to_vec();
-            let mut assembly = crate::assembly::Assembly::new("data", &request, names).expect("valid");
+            let mut assembly = crate::assembly::Assembly::new("data", &request, &room, names).expect("valid");
             assert!(matches!(assembly.allocate(rows), Err(Error::TooLarge { .. })), "{rows}");
         }
     }

@@ -28,7 +28,9 @@ impl Pool {
     /// The first `length` numbers; their contents are left from earlier use.
     pub(crate) fn take(&mut self, length: usize) -> &mut [f64] {
         if self.0.len() < length {
-            self.0.resize(length, 0.0);
+            // Not a byte more than is counted: the old numbers go before the new ones come.
+            self.0 = Vec::new();
+            self.0 = vec![0.0; length];
         }
         &mut self.0[..length]
     }

@@ -172,6 +172,10 @@ impl QForm for KernelFeatures {
         self.features.expansion_length()
     }
 
+    fn batch_bytes(&self) -> u64 {
+        self.features.batch_bytes()
+    }
+
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         self.features.hessian(at, keep, scratch)
     }
@@ -223,7 +227,7 @@ struct KernelWeights {
 }
 
 /// Bytes of the features of the points that are predicted together.
-const POINT_BYTES: usize = 1 << 25;
+const POINT_BYTES: usize = 1 << 22;
 
 impl Predict for KernelWeights {
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {

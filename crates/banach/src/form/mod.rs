@@ -77,6 +77,11 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// The most numbers that the route keeps in an expansion.
     fn expansion_length(&self) -> usize;
 
+    /// Bytes of working memory that a pass takes for every dual vector of its batch; 0 where a large batch is divided.
+    fn batch_bytes(&self) -> u64 {
+        0
+    }
+
     /// The Hessian of Q at an expansion, `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`; `omega = M alpha`. Routes
     /// that know their features keep the `keep` heaviest of them, at most [`most_kept`](Self::most_kept), and put the others in
     /// as a multiple of the identity; a tensor, and whoever keeps all features, is exact.

@@ -16,7 +16,7 @@ pub use explicit::{Compiled, ExplicitModel, monomial_matrix};
 pub use relevance::{PairShares, Relevance};
 
 use crate::{
-    Error, Exponent, FeatureMatrix,
+    Error, Exponent, FeatureMatrix, Memory,
     kernel::{MonomialScale, TensorKernel},
 };
 pub use top::{Budget, SearchEnd, TopMonomial, TopMonomials};
@@ -32,6 +32,8 @@ pub struct DualModel<'a> {
     radius: Option<f64>,
     /// `ln ||w||_p^p`.
     ln_norm: Option<f64>,
+    /// What a search may take.
+    memory: Memory,
 }
 
 impl<'a> DualModel<'a> {
@@ -50,7 +52,14 @@ impl<'a> DualModel<'a> {
             return Err(Error::BadValue { what: "alpha", row, value: alpha[row], allowed: "finite numbers" });
         }
         let (kernel, alpha) = (Arc::new(kernel), alpha.to_vec());
-        Ok(Self { samples, kernel, scale: MonomialScale::Raw, exponent, alpha, radius: None, ln_norm: None })
+        let (scale, memory) = (MonomialScale::Raw, Memory::limit(u64::MAX));
+        Ok(Self { samples, kernel, scale, exponent, alpha, radius: None, ln_norm: None, memory })
+    }
+
+    /// The same with a limit on what the search for its largest monomials may take; there is none unless told otherwise.
+    #[must_use]
+    pub fn with_memory(self, memory: Memory) -> Self {
+        Self { memory, ..self }
     }
 
     /// The same with features of another size.

@@ -263,6 +263,8 @@ impl DualModel<'_> {
 
     fn shares(&self, pairs: Option<&[usize]>, memory: Memory) -> Result<Found, Error> {
         let (samples, alpha) = self.present()?;
+        let copied = if let Cow::Owned(samples) = &samples { 16 * samples.stored() as u64 } else { 0 };
+        let memory = memory.less(copied);
         if alpha.iter().all(|&alpha| alpha == 0.0) {
             return Ok(Found::nothing(self.samples.features(), pairs.map_or(0, <[usize]>::len)));
         }
@@ -279,7 +281,11 @@ impl DualModel<'_> {
         pairs: Option<&[usize]>,
         memory: Memory,
     ) -> Result<Found, Error> {
-        let gram = Gram::streamed(samples.view(), self.kernel.clone(), self.exponent, memory)?;
+        let shares =
+            GramShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
+        let instead = "take fewer variables, or ask for fewer pairs";
+        memory.check("the sums of a pass over the tensor", Some(shares), instead)?;
+        let gram = Gram::streamed(samples.view(), self.kernel.clone(), self.exponent, memory.less(shares))?;
         let GramShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
             None => gram.variable_shares(alpha)?,
             Some(pairs) => gram.pair_shares(alpha, pairs)?,

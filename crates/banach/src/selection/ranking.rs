@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    DualModel, Error, Exponent, FeatureMatrix,
+    DualModel, Error, Exponent, FeatureMatrix, Memory,
     kernel::{Monomial, MonomialScale, TensorKernel, cardinality},
     model::Budget,
 };
@@ -27,13 +27,20 @@ pub struct MonomialRanking<'a> {
     exponent: Exponent,
     scale: MonomialScale,
     budget: Budget,
+    memory: Memory,
 }
 
 impl<'a> MonomialRanking<'a> {
     /// The ranking of functions of a kernel on these samples.
     pub fn new(samples: FeatureMatrix<'a>, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Self {
         let (kernel, scale) = (Arc::new(kernel), MonomialScale::Raw);
-        Self { samples, kernel, exponent, scale, budget: Budget::default() }
+        Self { samples, kernel, exponent, scale, budget: Budget::default(), memory: Memory::limit(u64::MAX) }
+    }
+
+    /// The same with a limit on what each search may take; there is none unless told otherwise.
+    #[must_use]
+    pub fn with_memory(self, memory: Memory) -> Self {
+        Self { memory, ..self }
     }
 
     /// The same with features of another size.
@@ -53,7 +60,7 @@ impl<'a> MonomialRanking<'a> {
 impl Ranking for MonomialRanking<'_> {
     fn largest(&self, alpha: &[f64], count: usize) -> Result<Vec<Monomial>, Error> {
         let model = DualModel::new(self.samples.view(), self.kernel.clone(), self.exponent, alpha)?;
-        let top = model.with_scale(self.scale).top_monomials(count, self.budget)?;
+        let top = model.with_scale(self.scale).with_memory(self.memory).top_monomials(count, self.budget)?;
         Ok(top.entries.into_iter().map(|entry| entry.monomial).collect())
     }
 

@@ -44,8 +44,8 @@ fn damaged<T>(problem: &str) -> std::result::Result<T, Refusal> {
     Err(Refusal::Damaged(problem.to_owned()))
 }
 
-/// Checks the table of contents.
-pub(super) fn check_contents(chunks: &impl ChunkReader) -> std::result::Result<(), Refusal> {
+/// The bytes of the table of contents.
+pub(super) fn contents_size(chunks: &impl ChunkReader) -> std::result::Result<u64, Refusal> {
     let length = chunks.len();
     if length < 12 {
         return damaged("it is too short");
@@ -58,6 +58,12 @@ pub(super) fn check_contents(chunks: &impl ChunkReader) -> std::result::Result<(
     if size > length - 8 {
         return damaged(&format!("its table of contents has {size} bytes, more than the file"));
     }
+    Ok(size)
+}
+
+/// Checks the table of contents.
+pub(super) fn check_contents(chunks: &impl ChunkReader) -> std::result::Result<(), Refusal> {
+    let (length, size) = (chunks.len(), contents_size(chunks)?);
     let contents = chunks.get_bytes(length - 8 - size, size as usize)?;
     let mut children = 0;
     let walked = walk(&contents, &mut |path, number| {

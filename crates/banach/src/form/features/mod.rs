@@ -201,6 +201,15 @@ impl QForm for Features<'_> {
         self.matrix.features()
     }
 
+    fn batch_bytes(&self) -> u64 {
+        let (n, features, stored) = (self.samples(), self.matrix.features(), self.matrix.stored());
+        let bytes = |problems| {
+            let pass = Sweep { per_feature: 0, state: Running::LENGTH * problems, outputs: problems };
+            pass.memory(n, features, stored, problems).unwrap_or(usize::MAX)
+        };
+        (bytes(2) as u64).saturating_sub(bytes(1) as u64).saturating_mul(8)
+    }
+
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         hessian::hessian(self, at, keep, scratch)
     }

@@ -24,9 +24,9 @@ const MAX_BATCH: u64 = 16;
 /// Bytes of working memory that a pass may take for more than one dual vector.
 const BATCH_BYTES: u64 = 1 << 27;
 
-/// The number of dual vectors of one pass, given its bytes for one.
-pub(super) fn batch(bytes: u64) -> usize {
-    (BATCH_BYTES / bytes.max(1)).clamp(1, MAX_BATCH) as usize
+/// The most dual vectors of one pass, given its bytes for one and those that may be taken.
+pub(super) fn batch(bytes: u64, room: u64) -> usize {
+    (room.min(BATCH_BYTES) / bytes.max(1)).clamp(1, MAX_BATCH) as usize
 }
 
 impl Gram<'_> {
@@ -41,7 +41,7 @@ impl Gram<'_> {
             out.curvatures.chunks_mut(n * n).for_each(|matrix| self.matrix_of_pairs(matrix));
         }
         let curvature = curvature && self.order() > 2;
-        let batch = batch(8 * pass::memory(&self.layout, 1, curvature) as u64);
+        let batch = batch(8 * pass::memory(&self.layout, 1, curvature) as u64, self.room);
         for (pass, alphas) in alphas.chunks(n * batch).enumerate() {
             self.contract_batch(alphas, pass * batch, curvature, out, scratch);
         }
@@ -164,9 +164,9 @@ impl Gram<'_> {
     pub(super) fn sharpen_roundings(&self, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
         let Ok(matrix) = self.matrix.moduli() else { return 0 };
         let entries = None;
-        let Self { kernel, exponent, layout, diagonal, .. } = self;
+        let Self { kernel, exponent, layout, diagonal, room, .. } = self;
         let (kernel, layout, diagonal) = (kernel.clone(), layout.clone(), diagonal.clone());
-        let moduli = Gram { matrix, kernel, exponent: *exponent, layout, diagonal, entries };
+        let moduli = Gram { matrix, kernel, exponent: *exponent, layout, diagonal, entries, room: *room };
         let alpha: Vec<f64> = alpha.iter().map(|alpha| alpha.abs()).collect();
         let mut evaluation = Evaluation::default();
         moduli.evaluate(&alpha, &mut evaluation, scratch);

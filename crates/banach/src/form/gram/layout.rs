@@ -16,9 +16,9 @@ use std::ops::Range;
 use super::multisets::{Multisets, count};
 
 /// Most rows of a tile: two vectors of this length fit in the first-level cache.
-const MAX_ROWS: usize = 1024;
+pub(super) const MAX_ROWS: usize = 1024;
 /// Columns of a tile: enough for a matrix product at full speed.
-const MAX_COLUMNS: usize = 256;
+pub(super) const MAX_COLUMNS: usize = 256;
 /// Columns of a product at the edge of the staircase, where what is above the edge is computed in vain.
 const EDGE_COLUMNS: usize = 48;
 /// Most stripes, and least entries of one.

@@ -47,7 +47,7 @@ pub(super) fn lines<'a>(
         tail_weights[first * tails.len()..][..half * tails.len()].copy_from_slice(&tail_line[tails.len()..]);
     }
     coefficients.fill(0.0);
-    let together = evaluation::batch(8 * pass::memory(&gram.layout, 1, false) as u64);
+    let together = evaluation::batch(8 * pass::memory(&gram.layout, 1, false) as u64, gram.room);
     for first in (0..lists).step_by(together) {
         let part = first..(first + together).min(lists);
         let batch = Batch {

@@ -56,12 +56,17 @@ pub struct Gram<'a> {
     diagonal: Diagonal,
     /// The packed tensor; `None` if it is streamed.
     entries: Option<Arc<Vec<f64>>>,
+    /// Bytes that the accumulators of a pass may take.
+    room: u64,
 }
 
 /// What is to fit in memory.
 const TENSOR: &str = "the Gram tensor, with the working memory of its passes,";
+pub(super) const PASS: &str = "the working memory of a pass over the Gram tensor";
 /// What to do where a tensor does not fit.
 const INSTEAD: &str = "stream the tensor (Gram::streamed), take fewer samples or a smaller q, or list the features";
+
+pub(super) const PASS_INSTEAD: &str = "take fewer samples, a smaller q or fewer threads, or list the features";
 
 /// Pieces in which a tensor is written out.
 const PIECES: usize = 256;
@@ -74,9 +79,10 @@ impl<'a> Gram<'a> {
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
-        let order = exponent.order()?;
-        memory.check(TENSOR, Self::bytes(matrix.samples(), order), INSTEAD)?;
-        let mut gram = Self::streamed(matrix, kernel, exponent, memory)?;
+        let (order, kernel) = (exponent.order()?, Arc::new(kernel));
+        memory.check(TENSOR, Self::bytes(matrix.samples(), matrix.features(), &*kernel, order), INSTEAD)?;
+        let tensor = tensor_bytes(matrix.samples(), order).unwrap_or(u64::MAX);
+        let mut gram = Self::unfilled(matrix, kernel, exponent, memory.less(tensor))?;
         let mut entries = memory.zeros(TENSOR, gram.layout.entries, INSTEAD)?;
         gram.fill(&mut entries);
         gram.entries = Some(Arc::new(entries));
@@ -100,31 +106,33 @@ impl<'a> Gram<'a> {
         memory: Memory,
     ) -> Result<Self, Error> {
         let order = exponent.order()?;
-        Self::check_pass(matrix.samples(), order, memory)?;
+        let needed = Self::streamed_bytes(matrix.samples(), matrix.features(), &*kernel, order);
+        memory.check(PASS, needed, PASS_INSTEAD)?;
         let diagonal = Diagonal::of_samples(&*kernel, &matrix, order)?;
         let layout = Layout::gram(matrix.samples(), order);
-        Ok(Self { matrix, kernel, exponent, layout, diagonal, entries: None })
+        // What one dual vector needs is there; what is left is for others in the same pass.
+        let one = pass_bytes(matrix.samples(), order).unwrap_or(u64::MAX);
+        let room = memory.less(needed.unwrap_or(u64::MAX)).bytes().saturating_add(one);
+        Ok(Self { matrix, kernel, exponent, layout, diagonal, entries: None, room })
     }
 
-    fn check_pass(samples: usize, order: usize, memory: Memory) -> Result<(), Error> {
-        let instead = "take fewer samples or a smaller q, or list the features";
-        memory.check("a pass over the Gram tensor", working_bytes(samples, order), instead)
+    /// The bytes that a stored tensor of n samples of d inputs takes together with its passes, for one dual vector at a time;
+    /// `None` beyond all counting. Every other one takes [`more`](Self::more_bytes) in the same pass, as far as there is room.
+    pub fn bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
+        tensor_bytes(samples, order)?.checked_add(Self::streamed_bytes(samples, inputs, kernel, order)?)
     }
 
-    /// The bytes that a stored tensor of n samples takes together with its passes; `None` beyond all counting.
-    pub fn bytes(samples: usize, order: usize) -> Option<u64> {
-        let entries = u64::try_from(multisets::count(samples, order)?).ok()?;
-        entries.checked_mul(8)?.checked_add(working_bytes(samples, order)?)
+    /// The same for a streamed tensor.
+    pub fn streamed_bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
+        working_bytes(samples, inputs, kernel, order)?.checked_add(pass_bytes(samples, order)?)
     }
 
-    /// The bytes that the passes over a streamed tensor of n samples take; `None` beyond all counting.
-    pub fn streamed_bytes(samples: usize, order: usize) -> Option<u64> {
-        working_bytes(samples, order)
-    }
-
-    /// The passes over the tensor of n samples that an evaluation of so many problems takes.
-    pub(crate) fn passes(samples: usize, order: usize, problems: usize) -> usize {
-        problems.div_ceil(pass_bytes(samples, order).map_or(1, evaluation::batch))
+    /// What a pass for so many problems takes beside that for one, if so many bytes may be taken, and how many passes an
+    /// evaluation of all of them then is.
+    pub(crate) fn more_bytes(samples: usize, order: usize, problems: usize, room: u64) -> (u64, usize) {
+        let one = pass_bytes(samples, order).unwrap_or(u64::MAX);
+        let batch = evaluation::batch(one, room.saturating_add(one)).min(problems);
+        (one.saturating_mul(batch as u64 - 1), problems.div_ceil(batch))
     }
 
     fn fill(&self, entries: &mut [f64]) {
@@ -233,15 +241,21 @@ impl<'a> Gram<'a> {
     }
 }
 
-/// Bytes for lists of indices, of tiles and of monomials, and for a pass.
-fn working_bytes(samples: usize, order: usize) -> Option<u64> {
+/// Bytes of the tensor itself.
+fn tensor_bytes(samples: usize, order: usize) -> Option<u64> {
+    u64::try_from(multisets::count(samples, order)?).ok()?.checked_mul(8)
+}
+
+/// Bytes for lists of indices, of tiles and of monomials, for the tiles that threads fill, and for the moduli of the data, by which
+/// the rounding of a certificate is bounded. Accumulators of passes come to it.
+fn working_bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
     let half = u64::try_from(multisets::count(samples, order / 2)?).ok()?;
     // Both lists of indices, and monomials for the lines of a line search.
     let lists = half.checked_mul(8 * order as u64 + 16 * (2 + (LINES * order) as u64 / 2))?;
     let tiles = layout::most_tiles(half).checked_mul(size_of::<layout::Tile>() as u64)?;
-    let pass = pass_bytes(samples, order)?;
-    let pass = pass.checked_mul(evaluation::batch(pass) as u64)?;
-    lists.checked_add(tiles)?.checked_add(pass)
+    let threads = (rayon::current_num_threads() as u64).checked_mul(products::thread_bytes(half, inputs, kernel))?;
+    let moduli = (samples as u64).checked_mul(inputs as u64)?.checked_mul(8)?;
+    lists.checked_add(tiles)?.checked_add(threads)?.checked_add(moduli)
 }
 
 /// Bytes of the accumulators of a pass for one dual vector.

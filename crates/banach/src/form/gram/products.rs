@@ -5,7 +5,7 @@ use std::ops::Range;
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{
-    layout::{Layout, Tile},
+    layout::{Layout, MAX_COLUMNS, MAX_ROWS, Tile},
     multisets::binomial,
     symmetric,
 };
@@ -46,6 +46,19 @@ pub(super) struct Work {
     head_shifts: Vec<f64>,
     /// Room for the entries of a tile that is not stored.
     pub tile: Vec<f64>,
+}
+
+/// What a matrix product packs, about.
+const PACKED: u64 = 1 << 20;
+
+/// Bytes of the [`Work`] of a thread and of the products that it forms, for so many heads and tails.
+pub(super) fn thread_bytes(half: u64, inputs: usize, kernel: &dyn TensorKernel) -> u64 {
+    let (rows, columns) = (half.min(MAX_ROWS as u64), half.min(MAX_COLUMNS as u64));
+    let (sums, inputs) = (kernel.symmetric() as u64, inputs.min(INPUTS) as u64);
+    // The tile, its shifts, the sums at the edge and, where there are several, those of the whole tile.
+    let tiles = 1 + u64::from(kernel.normalized()) + sums + if sums > 1 { sums } else { 0 };
+    let panels = if sums > 1 { columns * inputs } else { 0 };
+    8 * (tiles * rows * columns + (rows + columns) * inputs + panels) + PACKED
 }
 
 /// The first `length` numbers of a buffer that only grows.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::{
     Gram,
-    layout::{Layout, Stripe, Tile},
+    layout::{Layout, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Stripe, Tile},
     products::{Products, Work},
     unit,
 };
@@ -45,6 +45,20 @@ pub(crate) struct GramShares {
     pub degrees: Vec<(usize, f64)>,
     /// How far rounding may have moved a share.
     pub error: f64,
+}
+
+impl GramShares {
+    /// Bytes that finding the shares of so many variables, or of all their pairs, takes beside a streamed tensor: sums for every
+    /// stripe, and for every thread those of its tile.
+    pub(crate) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
+        let (count, sums) = (variables as u64, kernel.symmetric() as u64);
+        let part = (count + MAX_SPECTRUM as u64).saturating_add(if pairs { count.saturating_mul(count) } else { 0 });
+        let together = if pairs { count } else { VARIABLES as u64 };
+        let (rows, columns) = (MAX_ROWS as u64, MAX_COLUMNS as u64);
+        let tile = (2 * sums + 1) * rows * columns + together * (rows + columns) + 8 * CHUNK as u64 * (2 * sums + 4);
+        let threads = rayon::current_num_threads() as u64;
+        8 * (part.saturating_mul(MAX_STRIPES as u64 + 1)).saturating_add(threads * tile)
+    }
 }
 
 impl Gram<'_> {

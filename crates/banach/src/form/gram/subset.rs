@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Gram, INSTEAD, TENSOR, layout::Layout, products::ways};
+use super::{Gram, INSTEAD, PASS, PASS_INSTEAD, TENSOR, layout::Layout, products::ways, tensor_bytes};
 use crate::{Error, Memory};
 
 impl Gram<'_> {
@@ -15,12 +15,18 @@ impl Gram<'_> {
     /// ([`DualProblem::with_sample_weights`](crate::DualProblem::with_sample_weights)); their `omega` is then their
     /// prediction.
     pub fn subset(&self, samples: &[usize], memory: Memory) -> Result<Gram<'static>, Error> {
-        if self.entries.is_some() {
-            memory.check(TENSOR, Self::bytes(samples.len(), self.order()), INSTEAD)?;
+        let (n, inputs, kernel) = (samples.len(), self.matrix.features(), &*self.kernel);
+        let (stored, tensor) = match self.entries {
+            Some(_) => (true, tensor_bytes(n, self.order()).unwrap_or(u64::MAX)),
+            None => (false, 0),
+        };
+        if stored {
+            memory.check(TENSOR, Self::bytes(n, inputs, kernel, self.order()), INSTEAD)?;
+        } else {
+            memory.check(PASS, Self::streamed_bytes(n, inputs, kernel, self.order()), PASS_INSTEAD)?;
         }
-        Self::check_pass(samples.len(), self.order(), memory)?;
         let matrix = self.matrix.select_samples(samples)?;
-        let mut subset = Gram::unfilled(matrix, self.kernel.clone(), self.exponent, memory)?;
+        let mut subset = Gram::unfilled(matrix, self.kernel.clone(), self.exponent, memory.less(tensor))?;
         if let Some(from) = &self.entries {
             let mut entries = memory.zeros(TENSOR, subset.layout.entries, INSTEAD)?;
             copy(&self.layout, from, samples, &subset.layout, &mut entries);

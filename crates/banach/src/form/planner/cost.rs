@@ -2,6 +2,7 @@
 
 use super::{
     super::{
+        gram::{PASS as TENSOR_PASS, PASS_INSTEAD as TENSOR_INSTEAD},
         kernel_features::{FEATURES, INSTEAD},
         tiles::{INSTEAD as TILES_INSTEAD, PASS},
     },
@@ -106,20 +107,29 @@ impl Task<'_> {
         let (samples, order) = (self.shape.samples, self.tensor_order()?);
         let (entries, rates) = (tensor_entries(samples, order), &self.planner.rates);
         let setup = self.filling(entries) + 8.0 * entries / rates.fresh;
-        let passes = Gram::passes(samples, order, self.problems());
+        let one = Gram::bytes(samples, self.shape.inputs, self.kernel, order);
+        let (more, passes) = self.beside_one(one, order);
         let evaluation = reading(entries, self.problems(), passes, rates);
         let instead = "stream the tensor, take fewer samples or a smaller q, or list the features";
-        self.within("the Gram tensor", Gram::bytes(samples, order), instead, setup, evaluation)
+        let what = "the Gram tensor, with the working memory of its passes,";
+        self.within(what, one.map(|one| one.saturating_add(more)), instead, setup, evaluation)
     }
 
     fn streamed(&self) -> Result<Cost, Error> {
         let (samples, order) = (self.shape.samples, self.tensor_order()?);
         let (entries, rates) = (tensor_entries(samples, order), &self.planner.rates);
-        let passes = Gram::passes(samples, order, self.problems()) as f64;
+        let one = Gram::streamed_bytes(samples, self.shape.inputs, self.kernel, order);
+        let (more, passes) = self.beside_one(one, order);
         // A tile is contracted while it is in cache.
-        let evaluation = passes * self.filling(entries) + self.problems() as f64 * entries / rates.contraction;
-        let instead = "take fewer samples or a smaller q, or list the features";
-        self.within("a pass over the Gram tensor", Gram::streamed_bytes(samples, order), instead, 0.0, evaluation)
+        let evaluation = passes as f64 * self.filling(entries) + self.problems() as f64 * entries / rates.contraction;
+        self.within(TENSOR_PASS, one.map(|one| one.saturating_add(more)), TENSOR_INSTEAD, 0.0, evaluation)
+    }
+
+    /// What a pass over a tensor takes for all problems beside that for one, and how many passes an evaluation is. Half of what
+    /// is left is the solver's.
+    fn beside_one(&self, one: Option<u64>, order: usize) -> (u64, usize) {
+        let room = self.planner.memory.less(one.unwrap_or(u64::MAX)).bytes() / 2;
+        Gram::more_bytes(self.shape.samples, order, self.problems(), room)
     }
 
     fn problems(&self) -> usize {

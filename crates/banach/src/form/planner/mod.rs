@@ -259,7 +259,9 @@ impl Plan {
             }
         }
         let (kernel, exponent) = (self.kernel.clone(), self.exponent);
-        let Planner { memory, scale, .. } = self.planner;
+        let scale = self.planner.scale;
+        // A form takes what the plan says, and leaves the rest to the solver.
+        let memory = Memory::limit(self.cost().bytes);
         Ok(match self.chosen {
             Route::Features if self.lists_inputs() => Box::new(Features::new(x.view(), exponent)),
             Route::Features => Box::new(KernelFeatures::scaled(x, kernel, scale, exponent, memory)?),

@@ -48,7 +48,7 @@ fn infinitely_many_features_need_the_tensor() {
     assert_eq!(plan.chosen(), Route::Streamed, "{plan}");
     match outcome(&plan, Route::Gram) {
         Err(Error::Memory { needed, allowed, instead, .. }) => {
-            assert_eq!((Some(*needed), *allowed), (Gram::bytes(300, 4), GB));
+            assert_eq!((Some(*needed), *allowed), (Gram::bytes(300, 10, &exponential(), 4), GB));
             assert!(instead.contains("stream"));
         }
         other => panic!("{other:?}"),
@@ -74,7 +74,7 @@ fn where_no_route_is_left_the_error_says_why_each_is_not() {
     assert!(message.contains("1.000 kB (1000 bytes) are allowed"), "{message}");
     let Error::NoRoute { refused, .. } = error else { panic!("{error}") };
     assert!(
-        matches!(&refused[2].1, Error::Memory { needed, allowed: 1000, .. } if Some(*needed) == Gram::bytes(100, 4))
+        matches!(&refused[2].1, Error::Memory { needed, allowed: 1000, .. } if Some(*needed) == Gram::bytes(100, 10, &exponential(), 4))
     );
 }
 
@@ -139,8 +139,8 @@ fn bytes_are_those_of_the_forms() {
     assert_eq!(Some(bytes(Route::Features)), KernelFeatures::bytes(&map, MonomialScale::Raw, 12, 1));
     assert!(bytes(Route::Features) > map.bytes(12).expect("small"));
     assert_eq!(Ok(Some(bytes(Route::Tiles))), Tiles::bytes(12, 5, plan.kernel(), MonomialScale::Raw, 1));
-    assert_eq!(Some(bytes(Route::Gram)), Gram::bytes(12, 4));
-    assert_eq!(Some(bytes(Route::Streamed)), Gram::streamed_bytes(12, 4));
+    assert_eq!(Some(bytes(Route::Gram)), Gram::bytes(12, 5, plan.kernel(), 4));
+    assert_eq!(Some(bytes(Route::Streamed)), Gram::streamed_bytes(12, 5, plan.kernel(), 4));
     for route in Route::ALL {
         let exactly = Memory::limit(bytes(route));
         let less = Memory::limit(bytes(route) - 1);

@@ -316,6 +316,19 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
     }
 }
 
+/// Numbers of the monomials that an expansion keeps of those that it leaves out, at most.
+pub(super) fn left_out_length(form: &Tiles<'_>) -> usize {
+    let (capacity, count) = (form.capacity() as u64, form.monomials.count());
+    if capacity == count { 0 } else { size_of::<LeftOut>() / 8 * (count / (count / JUDGED).max(1)) as usize }
+}
+
+/// Numbers that stripes collect for one dual vector before an expansion is made of them, at most: all that is left out, twice as
+/// many candidates as are kept, and those that are not handed in. Lists grow by doubling.
+pub(super) fn collected_length(form: &Tiles<'_>) -> usize {
+    let (each, stripes) = (size_of::<Candidate>() / 8, form.monomials.layout.stripes.len());
+    2 * (left_out_length(form) + each * (2 * form.capacity() + HANDED_IN * stripes))
+}
+
 /// What an expansion of this form has kept.
 pub(super) fn kept(at: &Expansion) -> &Heaviest {
     match &at.kept {

@@ -235,8 +235,16 @@ impl QForm for Tiles<'_> {
     }
 
     fn expansion_length(&self) -> usize {
-        // A number and a product for each, and the variables when they are listed.
-        self.capacity() * (2 + self.monomials.highest())
+        // A number and a product for each, and the variables when they are listed; and some of those that are left out.
+        self.capacity() * (2 + self.monomials.highest()) + heaviest::left_out_length(self)
+    }
+
+    fn batch_bytes(&self) -> u64 {
+        let Monomials { scale, .. } = self.monomials;
+        let (n, d, scaled) = (self.samples(), self.monomials.inputs(), scale != MonomialScale::Raw);
+        let numbers = |problems| Sweep::memory(n, d, self.monomials.count(), problems, n, scaled).unwrap_or(usize::MAX);
+        let collected = heaviest::collected_length(self) as u64;
+        (numbers(2) as u64).saturating_sub(numbers(1) as u64).saturating_add(collected).saturating_mul(8)
     }
 
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {

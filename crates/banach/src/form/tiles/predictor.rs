@@ -22,8 +22,9 @@ pub(super) struct TilePredictor {
     exponents: Vec<f64>,
 }
 
-/// Points that are predicted in one pass.
+/// Points that are predicted in one pass, at most, and the numbers that all stripes may leave for them.
 const POINTS: usize = 1 << 14;
+const SUMS: usize = 1 << 19;
 
 impl TilePredictor {
     pub(super) fn new(monomials: &Monomials<'_>, alphas: &[f64]) -> Self {
@@ -42,8 +43,9 @@ impl Predict for TilePredictor {
         let mut values = vec![0.0; points * count];
         let (mut scratch, visitor) = (Scratch::new(), Powers { exponent: monomials.exponent });
         let mut own = vec![(); monomials.layout.stripes.len()];
-        for first in (0..points).step_by(POINTS) {
-            let end = (first + POINTS).min(points);
+        let together = (SUMS / (count * own.len()).max(1)).clamp(64, POINTS);
+        for first in (0..points).step_by(together) {
+            let end = (first + together).min(points);
             let part = if end - first == points { x.view() } else { x.sample_range(first..end)? };
             let part = monomials.points(&part)?;
             let (mut totals, mut sums) = (vec![0.0; Running::LENGTH * count], vec![0.0; (end - first) * count]);

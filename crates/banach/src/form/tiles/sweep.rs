@@ -173,10 +173,6 @@ struct Area {
 }
 
 impl Area {
-    fn numbers(self) -> usize {
-        self.results() + self.workspace()
-    }
-
     /// What a stripe leaves.
     fn results(self) -> usize {
         // Chunks are not empty, also where a pass leaves nothing but what the visitor keeps.
@@ -248,7 +244,9 @@ impl Sweep<'_, '_> {
         let area = Self::sizes(samples, points, width, batch, 1, super::STATE, scaled);
         let stripes = Layout::stripes(samples, count);
         samples.checked_mul(points.max(batch))?;
-        area.numbers().checked_mul(stripes)?.checked_add(batch)
+        // Every stripe leaves its sums; as many run at a time as there are threads.
+        let workspaces = area.workspace().checked_mul(stripes.min(rayon::current_num_threads()))?;
+        area.results().checked_mul(stripes)?.checked_add(workspaces)?.checked_add(batch)
     }
 
     fn sizes(

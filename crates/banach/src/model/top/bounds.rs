@@ -58,6 +58,12 @@ impl Bound {
 }
 
 impl Bounds {
+    /// The bytes of the bounds of a tree.
+    pub(super) fn bytes(tree: &Tree) -> u64 {
+        let starts = tree.inputs.div_ceil(tree.inputs.div_ceil(MOST_STARTS)) as u64;
+        16 * starts * (tree.highest() as u64 + 2) * tree.stride as u64
+    }
+
     /// Takes time where there are many variables and degrees, of which there may be too little.
     pub(super) fn new(tree: &Tree, meter: &Meter) -> Result<Self, SearchEnd> {
         let (stride, highest, inputs) = (tree.stride, tree.highest(), tree.inputs);

@@ -19,7 +19,7 @@ use self::{
 };
 use super::DualModel;
 use crate::{
-    Error, FeatureMatrix,
+    Error, FeatureMatrix, Tiles,
     exponent::WidePower,
     form::tiles::Monomials,
     kernel::{Monomial, MonomialScale, cardinality},
@@ -67,7 +67,7 @@ impl Budget {
 pub enum SearchEnd {
     /// No monomial that is not listed has a larger weight.
     Complete,
-    /// So many monomials were looked at as the budget allows.
+    /// So many monomials were looked at, or wait, as the budget and the limit on memory allow.
     NodeLimit,
     /// The time of the budget was over.
     TimeLimit,
@@ -203,6 +203,10 @@ impl DualModel<'_> {
     /// Goes through all monomials, tile by tile.
     fn top_by_tiles(&self, monomials: &Monomials<'_>, count: usize, meter: &mut Meter) -> Result<TopMonomials, Error> {
         let highest = monomials.degrees().last().unwrap_or(0);
+        let (n, d) = (monomials.samples(), monomials.inputs());
+        let pass = Tiles::bytes(n, d, &*self.kernel, self.scale, 1)?;
+        let instead = "ask for no monomials (top 0), or take fewer variables";
+        self.memory.less(Tree::bytes(self)).check("a pass over all monomials", pass, instead)?;
         let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;
         let found = tiled::sweep(&tree, monomials, &self.alpha, count, meter);
         Ok(self.listed(&tree, found, meter.nodes))
@@ -222,8 +226,12 @@ impl DualModel<'_> {
     ) -> Result<(Tree, Found), Error> {
         let tree = Tree::new(self, diagonal, highest)?;
         // Nothing tells one subtree from another where all features have one size.
-        let bounds = (self.scale == MonomialScale::Raw).then(|| Bounds::new(&tree, meter)).transpose();
-        let found = match bounds {
+        let raw = self.scale == MonomialScale::Raw;
+        let bytes = if raw { Bounds::bytes(&tree) } else { 0 };
+        let left = self.memory.less(Tree::bytes(self));
+        left.check("bounds on all monomials", Some(bytes), "ask for no monomials (top 0), or take fewer samples")?;
+        meter.set_memory(left.less(bytes));
+        let found = match raw.then(|| Bounds::new(&tree, meter)).transpose() {
             Ok(bounds) => search(&tree, bounds.as_ref(), count, meter),
             Err(end) => Found::nothing(count, end),
         };

@@ -16,7 +16,7 @@ use super::{
     candidates::Candidates,
     tree::{LANES, Tree, norm},
 };
-use crate::workers::checkpoint;
+use crate::{Memory, workers::checkpoint};
 
 /// Most nodes that are expanded in one round, by all threads together.
 const ROUND: usize = 256;
@@ -30,11 +30,22 @@ pub(super) struct Meter {
     started: Instant,
     /// Monomials looked at.
     pub nodes: u64,
+    /// Monomials whose subtrees may wait.
+    most_waiting: usize,
 }
+
+/// Bytes of a monomial whose subtree waits: 24 in the order of bounds and 8 in the list. Both grow by doubling, and are in
+/// memory twice while they do.
+const WAITING: u64 = 3 * (24 + 8);
 
 impl Meter {
     pub(super) fn new(budget: Budget) -> Self {
-        Self { budget, started: Instant::now(), nodes: 0 }
+        Self { budget, started: Instant::now(), nodes: 0, most_waiting: usize::MAX }
+    }
+
+    /// Lets no more monomials wait than memory has room for.
+    pub(super) fn set_memory(&mut self, memory: Memory) {
+        self.most_waiting = usize::try_from(memory.bytes() / WAITING).unwrap_or(usize::MAX);
     }
 
     /// Counts so many nodes more, if they are within the budget.
@@ -202,6 +213,11 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
                 candidates.offer(u, width, || tree.monomial(&[&places[..], &[place]].concat()));
             }
             for (place, bound) in looked.open {
+                if nodes.len() >= meter.most_waiting {
+                    skipped = skipped.max(bound);
+                    end = SearchEnd::NodeLimit;
+                    continue;
+                }
                 open.push(Open { bound, node: nodes.len() as u32 });
                 nodes.push((parent.node, place as u32));
             }

@@ -93,8 +93,20 @@ pub(super) struct Value {
     pub divisor: f64,
 }
 
+/// What is to fit in memory, and what to do where it does not.
+const TABLE: &str = "the table of the variables, by which the largest monomials are found,";
+const INSTEAD: &str = "ask for no monomials (top 0), or take fewer variables";
+
 impl Tree {
+    /// The bytes of the tree of a model. A search that goes deeper keeps the tree before.
+    pub(super) fn bytes(model: &DualModel<'_>) -> u64 {
+        let (n, d) = (model.samples.samples() as u64, model.samples.features() as u64);
+        let trees = if model.kernel.degrees().1.is_none() { 2 } else { 1 };
+        trees * 8 * (n + LANES as u64 + 4).saturating_mul(d + 4)
+    }
+
     pub(super) fn new(model: &DualModel<'_>, diagonal: &Diagonal, highest: usize) -> Result<Self, Error> {
+        model.memory.check(TABLE, Some(Self::bytes(model)), INSTEAD)?;
         let (n, d, q) = (model.samples.samples(), model.samples.features(), model.exponent.q());
         let raw = model.scale == MonomialScale::Raw;
         let mut coefficients = Coefficients::new(model, highest)?;
@@ -166,9 +178,29 @@ impl Tree {
         };
         let promises: Vec<f64> = self.columns.chunks(self.stride).map(promise).collect();
         self.variables.sort_by(|&a, &b| promises[b].total_cmp(&promises[a]).then(a.cmp(&b)));
-        let column = |&j: &usize| &self.columns[j * self.stride..(j + 1) * self.stride];
-        self.columns = self.variables.iter().flat_map(column).copied().collect();
+        self.move_columns();
         self.exponents = self.variables.iter().map(|&j| self.exponents[j]).collect();
+    }
+
+    /// Brings the columns into the order of their variables, cycle by cycle: a copy would take as much memory again.
+    fn move_columns(&mut self) {
+        let (stride, mut held) = (self.stride, vec![0.0; self.stride]);
+        let mut done = vec![false; self.variables.len()];
+        for start in 0..done.len() {
+            if done[start] || self.variables[start] == start {
+                continue;
+            }
+            held.copy_from_slice(&self.columns[start * stride..(start + 1) * stride]);
+            let mut place = start;
+            while self.variables[place] != start {
+                let from = self.variables[place];
+                self.columns.copy_within(from * stride..(from + 1) * stride, place * stride);
+                done[place] = true;
+                place = from;
+            }
+            self.columns[place * stride..(place + 1) * stride].copy_from_slice(&held);
+            done[place] = true;
+        }
     }
 
     /// The highest degree at which products of entries are in range.

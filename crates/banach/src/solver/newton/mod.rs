@@ -76,30 +76,59 @@ impl Solver for Newton {
     }
 }
 
+/// Vectors of one number for each sample that a run keeps, about.
+const VECTORS: u64 = 32;
+/// The same of a problem that does not run.
+const WAITING: u64 = 12;
+/// Features of a part of the sum that makes a Hessian (form/heaviest.rs).
+const HESSIAN_COLUMNS: u64 = 512;
+
 impl Newton {
-    /// The bytes that one problem keeps.
-    fn bytes(form: &dyn QForm) -> Option<u64> {
+    /// The bytes that a problem keeps, and those that a thread takes for the step of one.
+    fn bytes(form: &dyn QForm) -> Option<(u64, u64)> {
         let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
-        // Both ends of a step, their copies in a pass, and the products of a line.
-        let expansions = kept.checked_mul(6)?;
-        // The Hessian is dense, but for very many samples, where it is the features that it keeps.
-        let width =
-            if form.samples() > MOST_DENSE && form.exponent().q() > 2.0 { most_features(form) as u64 } else { n };
-        // With its copy, its factor, and the parts that it is summed from.
-        let hessian = n.checked_mul(width)?.checked_mul(8)?;
-        expansions.checked_add(hessian)?.checked_mul(8)
+        // The Hessian is dense, but where there are fewer features than samples, or very many samples: it then is the features.
+        let by_features = form.exponent().q() > 2.0 && form.cardinality().is_some();
+        let width = match form.cardinality().filter(|_| by_features) {
+            Some(features) if features <= n => features,
+            Some(_) if form.samples() > MOST_DENSE => most_features(form) as u64,
+            _ => n,
+        };
+        let hessian = n.checked_mul(width)?;
+        // Both ends of a step and their copy in a pass; the last Hessian; and vectors: iterates, predictions, the best so far.
+        let problem = kept.checked_mul(3)?.checked_add(hessian)?.checked_add(n.checked_mul(VECTORS)?)?;
+        // A line, or the same products with twice the digits; the Hessian with its copy, its factor and the parts of its sum.
+        let parts = if by_features && width == n { n.checked_add(HESSIAN_COLUMNS)?.checked_mul(n)?.checked_mul(4)? } else { 0 };
+        let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?;
+        let own = problem.checked_mul(8)?.checked_add(form.batch_bytes())?;
+        Some((own, step.checked_mul(8)?))
     }
 
     /// How many problems may run together, so that what they keep fits in memory.
     fn together(&self, form: &dyn QForm, problems: usize) -> Result<usize, Error> {
         let bytes = Self::bytes(form);
-        self.memory.check(
+        // Every problem has its weights, its start and its solution, also while others run.
+        let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * WAITING);
+        let memory = self.memory.less(waiting);
+        // As many steps are under way as there are threads and problems.
+        let of = |together: u64| {
+            let (problem, step) = bytes?;
+            problem
+                .checked_mul(together)?
+                .checked_add(step.checked_mul(together.min(rayon::current_num_threads() as u64))?)
+        };
+        memory.check(
             "Newton's method for one problem",
-            bytes,
+            of(1),
             "use the solver of the paper (ProximalGradient), or fewer samples or features",
         )?;
-        let most = self.memory.bytes() / bytes.unwrap_or(u64::MAX).max(1);
-        Ok(usize::try_from(most).unwrap_or(usize::MAX).clamp(1, problems))
+        let fits = |together: u64| of(together).is_some_and(|bytes| bytes <= memory.bytes());
+        let (mut fewest, mut most) = (1, problems as u64);
+        while fewest < most {
+            let middle = fewest + (most - fewest).div_ceil(2);
+            if fits(middle) { fewest = middle } else { most = middle - 1 }
+        }
+        Ok(fewest as usize)
     }
 
     /// Runs problems in lockstep: in every round one pass expands Q around a point of each.
@@ -127,6 +156,8 @@ impl Newton {
             }
             arrived.par_iter_mut().filter(|((_, run), _)| run.status.is_none()).for_each(|((_, run), _)| {
                 run.step(self.stopping.tolerance);
+                // Working memory is the thread's, not the problem's: very many problems may run together.
+                run.scratch = Scratch::new();
             });
         }
     }

@@ -1,0 +1,62 @@
+//! What reading a file takes of the memory that is allowed. Every reader counts here before it allocates.
+
+use banach::{Account, Memory, Taken};
+
+use crate::{At, Error};
+
+/// So many bytes of a part are allowed whatever the limit: buffers have a fixed size, and small tables are never refused.
+pub(crate) const FREE: u64 = 1 << 18;
+
+/// What the name of a column takes beside its text, about: in the list, in the index, and in the table that is made.
+pub(crate) const NAME: u64 = 240;
+
+/// The account of one file.
+#[derive(Debug, Clone)]
+pub(crate) struct Room<'a> {
+    file: &'a str,
+    account: Account,
+}
+
+impl<'a> Room<'a> {
+    pub(crate) fn new(file: &'a str, limit: u64) -> Self {
+        Self { file, account: Account::new(Memory::limit(limit)) }
+    }
+
+    /// Bytes that nobody has taken.
+    pub(crate) fn left(&self) -> u64 {
+        self.account.left().bytes()
+    }
+
+    /// A part that takes nothing yet.
+    pub(crate) fn part(&self) -> Part<'a> {
+        let taken = self.account.take(0).expect("nothing can be taken of any account");
+        Part { file: self.file, taken, free: FREE }
+    }
+
+    /// The same for what counts from its first byte on.
+    pub(crate) fn whole_part(&self) -> Part<'a> {
+        Part { free: 0, ..self.part() }
+    }
+}
+
+/// A part of what a file takes: its text, its names, its rows.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    file: &'a str,
+    taken: Taken,
+    free: u64,
+}
+
+impl Part<'_> {
+    /// Takes so many bytes from now on; `at` is where the file has been read to.
+    pub(crate) fn set(&mut self, bytes: u64, at: At) -> Result<(), Error> {
+        let refused = |bytes| Error::TooLarge { file: self.file.to_owned(), at, bytes };
+        self.taken.set(bytes.saturating_sub(self.free)).map_err(|shortage| refused(shortage.needed))
+    }
+}
+
+/// A vector with room for so many entries more, unless the operating system has no memory for it.
+pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize, file: &str, at: At) -> Result<(), Error> {
+    let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
+    vector.try_reserve_exact(more).map_err(|_| Error::TooLarge { file: file.to_owned(), at, bytes })
+}

@@ -1,0 +1,163 @@
+//! What the operating system leaves to this process.
+
+use std::{fs, path::Path};
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+/// The addresses that a thread must have beside what is counted: the buffer of a matrix product, and its stack. They are reserved, and
+/// most of them are never touched.
+const PER_THREAD: u64 = (64 + 4) << 20;
+
+/// The addresses that an allocator reserves for every thread if it can.
+const ARENA: u64 = 64 << 20;
+
+/// Bytes that are free to this process.
+pub(super) fn free() -> u64 {
+    let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let available = System::new_with_specifics(ram).available_memory();
+    available.min(groups(Path::new("/"))).min(addresses(Path::new("/proc/self")))
+}
+
+/// What the limit on addresses leaves beside those of threads.
+fn addresses(process: &Path) -> u64 {
+    let text = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
+    // Work that can be ended has threads of its own beside those of the process.
+    let threads = 2 * rayon::current_num_threads() as u64;
+    match address_limit(&text("limits")) {
+        None => u64::MAX,
+        Some(limit) => {
+            limit.saturating_sub(kilobytes(&text("status"), "VmSize:")).saturating_sub((threads + 1) * PER_THREAD)
+        }
+    }
+}
+
+/// As many of so many threads as the limit on addresses has room for beside as much again for what they work on.
+pub(super) fn threads(wanted: usize, process: &Path) -> usize {
+    let text = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
+    let Some(limit) = address_limit(&text("limits")) else { return wanted };
+    let left = limit.saturating_sub(kilobytes(&text("status"), "VmSize:"));
+    usize::try_from(left / 2 / (2 * PER_THREAD + ARENA)).unwrap_or(usize::MAX).clamp(1, wanted.max(1))
+}
+
+/// The limit that the process has now, in the words of Linux; `None` if there is none.
+fn address_limit(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// A line such as `VmSize:  1234 kB`, in bytes.
+fn kilobytes(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    1024 * number.unwrap_or(0)
+}
+
+/// What the control groups of the process leave, its own and all that it is in. `root` is where the files of the system begin.
+fn groups(root: &Path) -> u64 {
+    let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mut free = u64::MAX;
+    for line in own.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else { continue };
+        let (mount, most, now, cache) = if controllers.is_empty() {
+            ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file")
+        } else if controllers.split(',').any(|name| name == "memory") {
+            ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        } else {
+            continue;
+        };
+        let mount = root.join(mount);
+        // In a container the path may be that outside of it; the root of the files is then the group itself.
+        for group in Path::new(path.trim_start_matches('/')).ancestors() {
+            let group = mount.join(group);
+            let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
+            let Some(most) = number(most) else { continue };
+            // What is kept of files goes when it is needed.
+            let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+            let kept = statistics.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| *name == cache);
+            let kept = kept.and_then(|(_, bytes)| bytes.trim().parse::<u64>().ok()).unwrap_or(0);
+            free = free.min(most.saturating_sub(number(now).unwrap_or(0).saturating_sub(kept)));
+        }
+    }
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// A folder with these files.
+    fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("banach-memory-{}-{name}", std::process::id()));
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+            fs::write(path, text).expect("written");
+        }
+        root
+    }
+
+    #[test]
+    fn the_tightest_group_counts_whichever_is_above() {
+        for (name, files, expected) in [
+            ("none", &[("proc/self/cgroup", "0::/a/b\n")][..], u64::MAX),
+            (
+                "parent",
+                &[
+                    ("proc/self/cgroup", "0::/a/b\n"),
+                    ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+                    ("sys/fs/cgroup/a/b/memory.current", "100\n"),
+                    ("sys/fs/cgroup/a/memory.max", "1000\n"),
+                    ("sys/fs/cgroup/a/memory.current", "400\n"),
+                    ("sys/fs/cgroup/a/memory.stat", "anon 7\ninactive_file 150\n"),
+                ],
+                750,
+            ),
+            (
+                "container",
+                &[
+                    ("proc/self/cgroup", "0::/outside/of/it\n"),
+                    ("sys/fs/cgroup/memory.max", "500\n"),
+                    ("sys/fs/cgroup/memory.current", "600\n"),
+                ],
+                0,
+            ),
+            (
+                "first version",
+                &[
+                    ("proc/self/cgroup", "5:cpu,cpuacct:/x\n3:memory:/job\n"),
+                    ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "900\n"),
+                    ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "200\n"),
+                    ("sys/fs/cgroup/memory/job/memory.stat", "total_inactive_file 50\n"),
+                    ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+                ],
+                750,
+            ),
+        ] {
+            let root = tree(name, files);
+            assert_eq!(groups(&root), expected, "{name}");
+            fs::remove_dir_all(root).expect("removed");
+        }
+    }
+
+    #[test]
+    fn a_limit_on_addresses_counts_beside_what_is_taken_and_what_threads_need() {
+        let none = "Limit Soft Hard Units\nMax address space         unlimited            unlimited            bytes\n";
+        assert_eq!(address_limit(none), None);
+        let some = "Max cpu time  unlimited unlimited seconds\nMax address space         4000000000 unlimited bytes\n";
+        assert_eq!(address_limit(some), Some(4_000_000_000));
+        assert_eq!(kilobytes("Name:\tbanach\nVmSize:\t  2000 kB\nVmRSS:\t 5 kB\n", "VmSize:"), 2_048_000);
+        let small =
+            tree("addresses", &[("limits", "Max address space 1000000 1000000 bytes\n"), ("status", "VmSize: 1 kB\n")]);
+        assert_eq!((addresses(&small), threads(8, &small)), (0, 1));
+        assert_eq!(threads(8, Path::new("/nowhere")), 8);
+        fs::remove_dir_all(small).expect("removed");
+    }
+
+    #[test]
+    fn something_is_free_here() {
+        assert!(free() > 0);
+    }
+}
