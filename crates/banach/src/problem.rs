@@ -5,7 +5,6 @@ mod certify;
 mod intercept;
 
 use self::balance::{sum, two_sum};
-pub(crate) use self::certify::Certified;
 use crate::{
     Certificate, Error, Evaluation, Loss, QForm,
     data::MAX_ENTRY,

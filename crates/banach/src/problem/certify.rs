@@ -8,9 +8,13 @@ pub(crate) struct Certified {
     pub certificate: Certificate,
     /// Passes over the data that it took besides the evaluation.
     pub passes: usize,
-    /// Whether the tolerance is met but for what rounding may have done to the predictions.
+    /// Whether the tolerance is met but for what rounding may have done to the predictions, which is then a good part of the gap: where
+    /// it is not, the next iterate may do without it.
     pub blurred: bool,
 }
+
+/// A gap that is so many times the one without rounding is due to rounding.
+const ROUNDED: f64 = 1.5;
 
 impl DualProblem<'_> {
     /// The certificate of a dual vector. Where only the rounding of its predictions keeps the gap above the tolerance, they are computed
@@ -29,7 +33,8 @@ impl DualProblem<'_> {
         }
         let passes = self.form().sharpen(alpha, evaluation, scratch);
         let certificate = self.certificate(alpha, evaluation);
-        let blurred = !is_met(&certificate) && is_met(&self.certificate_within(0.0, alpha, evaluation));
+        let plain = self.certificate_within(0.0, alpha, evaluation);
+        let blurred = !is_met(&certificate) && is_met(&plain) && certificate.gap > ROUNDED * plain.gap;
         Certified { certificate, passes, blurred }
     }
 

@@ -8,6 +8,7 @@ mod invariance;
 mod newton;
 mod paper;
 mod path;
+mod unlisted;
 
 use std::rc::Rc;
 

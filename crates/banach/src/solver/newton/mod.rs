@@ -2,6 +2,7 @@
 
 mod barrier;
 mod length;
+mod listed;
 mod model;
 mod record;
 mod rounding;
@@ -12,7 +13,7 @@ mod term;
 
 use rayon::prelude::*;
 
-use self::{run::Run, system::System};
+use self::{listed::Listed, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{DualProblem, Error, Memory, QForm, Scratch, form::MOST_DENSE};
 
@@ -87,7 +88,8 @@ impl Newton {
             if form.samples() > MOST_DENSE && form.exponent().q() > 2.0 { most_features(form) as u64 } else { n };
         // With its copy, its factor, and the parts that it is summed from.
         let hessian = n.checked_mul(width)?.checked_mul(8)?;
-        expansions.checked_add(hessian)?.checked_mul(8)
+        let listed = form.listed().map_or(Some(0), |x| Listed::length(x.samples(), x.features()))?;
+        expansions.checked_add(hessian)?.checked_add(listed as u64)?.checked_mul(8)
     }
 
     /// How many problems may run together, so that what they keep fits in memory.
@@ -119,7 +121,8 @@ impl Newton {
                 break;
             }
             expand(form, &mut running, &mut scratch);
-            let arrived: Vec<bool> = running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();
+            let arrived: Vec<bool> =
+                running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();
             let mut arrived: Vec<_> = running.into_iter().zip(arrived).filter(|(_, arrived)| *arrived).collect();
             for ((problem, run), _) in &mut arrived {
                 run.status = self.end(run, first + *problem, stopped, observer);
