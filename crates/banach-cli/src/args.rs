@@ -299,6 +299,10 @@ pub(crate) enum Measured {
         /// A small version that takes seconds.
         #[arg(long)]
         quick: bool,
+        /// Shapes instead, from a hundred times as many samples as features to the opposite: every loss at every p from 2 to 1.01, gamma from
+        /// 1e-3 to 1e6.
+        #[arg(long, conflicts_with = "quick")]
+        shapes: bool,
     },
 }
 

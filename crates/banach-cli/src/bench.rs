@@ -80,8 +80,12 @@ pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) 
             anyhow::ensure!(failures == 0, "{failures} of these must not be");
             Ok(())
         }
-        Some(Measured::Grid { quick }) => {
-            let request = if quick { solvers::grid::Request::quick() } else { solvers::grid::Request::full() };
+        Some(Measured::Grid { quick, shapes }) => {
+            let request = match () {
+                () if shapes => solvers::grid::Request::shapes(),
+                () if quick => solvers::grid::Request::quick(),
+                () => solvers::grid::Request::full(),
+            };
             let grid = Grid::run(request, bar)?;
             show(common, &grid, || report::grid(&grid).text())
         }

@@ -349,3 +349,61 @@ fn tolerances_and_limits() {
         }
     }
 }
+
+/// Numbers of the kind of scikit-learn's diabetes data: standardised columns that depend on each other, targets from 25 to 346.
+fn like_diabetes() -> (Vec<f64>, Vec<f64>) {
+    let (n, d) = (442, 10);
+    let (own, shared, noise) = (normal(n * d, 81), normal(n, 82), normal(n, 83));
+    let columns: Vec<f64> = (0..n * d).map(|k| 0.8 * own[k] + 0.6 * shared[k % n]).collect();
+    let weights = [0.5, -11.0, 25.0, 15.0, -36.0, 20.0, 5.0, 8.0, 35.0, 3.0];
+    let mean = |i: usize| (0..d).map(|k| weights[k] * columns[k * n + i]).sum::<f64>();
+    let y = (0..n).map(|i| (152.0 + mean(i) + 54.0 * noise[i]).round().clamp(25.0, 346.0)).collect();
+    (columns, y)
+}
+
+/// Many samples of few features: with kinks and boxes, steps in the dual vector alone took hundreds of passes, and most runs
+/// stalled.
+#[test]
+fn tall_data() {
+    let (columns, y) = like_diabetes();
+    for (p, gammas) in [
+        (4.0 / 3.0, &[99.0, 100.0, 101.0, 150.0, 200.0, 1000.0][..]),
+        (2.0, &[1e-3, 1.0, 1e6]),
+        (1.1, &[1e-3, 1.0, 1e3, 1e6]),
+        (1.01, &[1e-3, 1.0, 1e3]),
+    ] {
+        check_passes("like diabetes", &features(442, &columns, p), &y, gammas);
+    }
+}
+
+/// From a hundred times as many samples as features to ten times as many features: at most 40 passes, whatever the loss, p and
+/// gamma, and no end but the tolerance or rounding.
+#[test]
+fn shapes() {
+    for (n, d) in [(200, 2), (60, 6), (40, 20), (30, 40), (10, 100)] {
+        let (columns, noise) = (normal(n * d, 91), normal(n, 92));
+        let y: Vec<f64> = (0..n).map(|i| 2.0 + 3.0 * columns[i] - columns[n + i] + 2.0 * noise[i]).collect();
+        for p in EXPONENTS {
+            check_passes("shape", &features(n, &columns, p), &y, &[1e-3, 1.0, 1e2, 1e4, 1e6]);
+        }
+    }
+}
+
+/// Every loss, with and without an intercept: few passes to the tolerance, or to rounding.
+fn check_passes(what: &str, form: &dyn QForm, y: &[f64], gammas: &[f64]) {
+    for loss in losses() {
+        let centre = y.iter().sum::<f64>() / y.len() as f64;
+        let centred: Vec<f64> = y.iter().map(|y| y - centre).collect();
+        let y = targets(&*loss, if loss.targets() == Targets::Signs { &centred } else { y });
+        for (gamma, intercept) in gammas.iter().flat_map(|&gamma| [(gamma, false), (gamma, true)]) {
+            let (n, p) = (form.samples(), form.exponent().p());
+            let what = format!("{what}, n = {n}, {loss:?} p = {p}, gamma = {gamma:e}, b: {intercept}");
+            let problem = DualProblem::new(form, &*loss, &y, gamma);
+            let problem = problem.and_then(|problem| with_intercept(problem, intercept));
+            let Solution { status, passes, certificate, .. } =
+                solve(problem, &Start::Auto, &what).expect("two classes, in range");
+            let ended = status == Status::Converged || (status == Status::Rounding && !must_converge(p, gamma));
+            assert!(ended && passes <= 40, "{what}: {status:?} after {passes} passes, {certificate:?}");
+        }
+    }
+}

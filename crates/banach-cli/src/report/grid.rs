@@ -37,10 +37,11 @@ pub(crate) fn grid(grid: &Grid) -> Table {
 }
 
 fn count(cell: &Cell) -> String {
-    let Cell { worst, limit, failures, runs, .. } = cell;
+    let Cell { worst, limit, failures, rounded, runs, .. } = cell;
     let passed = if worst > limit { format!(" > {limit}") } else { String::new() };
     let failed = if *failures > 0 { format!(", {failures} of {runs} failed") } else { String::new() };
-    format!("{worst}{passed}{failed}")
+    let rounded = if *rounded > 0 { format!(", {rounded} to rounding") } else { String::new() };
+    format!("{worst}{passed}{failed}{rounded}")
 }
 
 fn notes(grid: &Grid) -> Vec<String> {

@@ -168,6 +168,10 @@ impl QForm for KernelFeatures {
         self.features.cardinality()
     }
 
+    fn listed(&self) -> Option<&FeatureMatrix<'_>> {
+        self.features.listed()
+    }
+
     fn expansion_length(&self) -> usize {
         self.features.expansion_length()
     }

@@ -69,6 +69,11 @@ pub trait QForm: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The matrix `Phi_n` itself, on routes that hold it.
+    fn listed(&self) -> Option<&FeatureMatrix<'_>> {
+        None
+    }
+
     /// The most features that a Hessian can keep.
     fn most_kept(&self) -> usize {
         usize::MAX

@@ -65,7 +65,7 @@ impl DualProblem<'_> {
     }
 
     /// The intercept at `w = 0` for targets from their centre, where `F(0, b) = min F(0, .)`.
-    pub(super) fn centred_zero_intercept(&self) -> f64 {
+    pub(crate) fn centred_zero_intercept(&self) -> f64 {
         self.zero_intercept.unwrap_or(0.0) - self.centre()
     }
 

@@ -9,6 +9,7 @@ mod newton;
 mod paper;
 mod path;
 mod theorem_3_6;
+mod unlisted;
 
 use std::rc::Rc;
 

@@ -22,11 +22,19 @@ const TOLERANCE: f64 = 1e-8;
 const GIVE_UP: usize = 120;
 /// The regularisation parameters.
 const GAMMAS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
+/// How a run ended that rounding kept from the tolerance.
+const ROUNDING: &str = "rounding";
 /// Without an intercept, and with one.
 const INTERCEPTS: [bool; 2] = [false, true];
 /// The exponents at which every loss is solved, and those at which only the squared loss is.
 const EXPONENTS: [&str; 4] = ["4/3", "1.2", "1.1", "1.05"];
 const NEAR_ONE: [&str; 2] = ["1.02", "1.01"];
+
+/// The regularisation parameters and exponents of every shape, where every loss is solved at every exponent.
+const EVERY_GAMMA: [f64; 6] = [1e-3, 1e-1, 1.0, 1e2, 1e4, 1e6];
+const EVERY_EXPONENT: [&str; 5] = ["2", "4/3", "1.1", "1.05", "1.01"];
+/// Samples and features, from a hundred times as many samples to a hundred times as many features.
+const SHAPES: [(usize, usize); 7] = [(300, 3), (442, 10), (200, 20), (60, 6), (100, 100), (50, 500), (20, 2000)];
 
 /// Where data come from.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -92,13 +100,30 @@ pub struct Part {
     pub route: Route,
     /// The exponents.
     pub exponents: Vec<&'static str>,
+    /// The regularisation parameters.
+    pub gammas: Vec<f64>,
+    /// Whether every loss is solved at every exponent.
+    pub every_loss: bool,
     /// A problem of this part with a limit of its own.
     pub single: Option<Single>,
 }
 
 impl Part {
     fn new(source: Source, route: Route, exponents: &[&'static str]) -> Self {
-        Self { source, route, exponents: exponents.to_vec(), single: None }
+        Self { source, route, exponents: exponents.to_vec(), gammas: GAMMAS.to_vec(), every_loss: false, single: None }
+    }
+
+    /// Everything that a shape is asked: every loss and exponent, gammas over nine orders of magnitude.
+    fn of_shape((samples, features): (usize, usize)) -> Self {
+        let relevant = features.min(5);
+        let source = Source::Correlated(Correlated { samples, features, relevant, noise: 2.0, correlation: 0.5 });
+        let part = Self::new(source, Route::Features, &EVERY_EXPONENT);
+        Self { gammas: EVERY_GAMMA.to_vec(), every_loss: true, ..part }
+    }
+
+    /// The most evaluations that are wanted.
+    fn limit(&self, loss: &dyn Loss, p: &str) -> usize {
+        if self.every_loss { 40 } else { limit(loss, p) }
     }
 
     fn name(&self) -> String {
@@ -143,6 +168,11 @@ impl Request {
         let mut request = Self::sized((20, 200), [(12, 10), (8, 10)], [(20, 100), (8, 100)], 3);
         request.parts.iter_mut().for_each(|part| part.single = None);
         request
+    }
+
+    /// Every loss, every exponent and gammas over nine orders of magnitude for every shape.
+    pub fn shapes() -> Self {
+        Self { parts: SHAPES.map(Part::of_shape).to_vec(), seed: 0 }
     }
 
     fn sized(
@@ -200,6 +230,13 @@ pub struct Run {
     pub seconds: f64,
 }
 
+impl Run {
+    /// Whether rounding kept it from the tolerance.
+    pub fn is_rounded(&self) -> bool {
+        self.end == ROUNDING
+    }
+}
+
 /// The runs of one data set, loss and exponent, over gamma and the intercept.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cell {
@@ -211,8 +248,10 @@ pub struct Cell {
     pub p: &'static str,
     /// The number of runs.
     pub runs: usize,
-    /// Those that did not reach the tolerance.
+    /// Those that did not reach the tolerance, although rounding was not in the way.
     pub failures: usize,
+    /// Those that rounding kept from the tolerance.
+    pub rounded: usize,
     /// The most evaluations of a run.
     pub worst: usize,
     /// The most that are wanted.
@@ -227,7 +266,8 @@ impl Cell {
             loss,
             p,
             runs: runs.len(),
-            failures: runs.iter().filter(|run| !run.converged).count(),
+            failures: runs.iter().filter(|run| !run.converged && !run.is_rounded()).count(),
+            rounded: runs.iter().filter(|run| run.is_rounded()).count(),
             worst: runs.iter().map(|run| run.evaluations).max().unwrap_or_default(),
             limit: *limit,
         })
@@ -268,13 +308,13 @@ impl Grid {
             let signs: Vec<f64> = sample.targets.iter().map(|y| y.signum()).collect();
             for p in &part.exponents {
                 let form = part.form(&sample, p)?;
-                let losses = losses(p, spread(&sample.targets))?;
+                let losses = losses(p, spread(&sample.targets), part.every_loss)?;
                 watch.begin(&format!("{}, p = {p}", part.name()), losses.len());
                 for (done, loss) in losses.iter().enumerate() {
                     let targets = if loss.targets() == Targets::Signs { &signs } else { &sample.targets };
                     let first = runs.len();
                     for intercept in INTERCEPTS {
-                        for gamma in GAMMAS {
+                        for &gamma in &part.gammas {
                             runs.push(run(part, &*form, &**loss, targets, p, gamma, intercept));
                         }
                     }
@@ -295,9 +335,9 @@ impl Grid {
     }
 }
 
-/// Every loss, with kinks in proportion to the targets; near p = 1 the squared loss alone.
-fn losses(p: &str, spread: f64) -> Result<Vec<Box<dyn Loss>>, Error> {
-    if NEAR_ONE.contains(&p) {
+/// Every loss, with kinks in proportion to the targets; near p = 1 the squared loss alone, unless every loss is asked for.
+fn losses(p: &str, spread: f64, every: bool) -> Result<Vec<Box<dyn Loss>>, Error> {
+    if NEAR_ONE.contains(&p) && !every {
         return Ok(vec![Box::new(Squared)]);
     }
     Ok(vec![
@@ -357,7 +397,7 @@ fn run(
             let end = match solution.status {
                 Status::Converged => "converged",
                 Status::IterationLimit => "iteration limit",
-                Status::Rounding => "rounding",
+                Status::Rounding => ROUNDING,
                 Status::Stalled => "stalled",
                 Status::Interrupted => "given up",
             };
@@ -373,7 +413,7 @@ fn run(
         gamma,
         intercept,
         evaluations,
-        limit: limit(loss, p),
+        limit: part.limit(loss, p),
         converged,
         end,
         relative_gap,
@@ -403,7 +443,7 @@ mod tests {
         assert_eq!(grid.runs.len(), grid.cells.len() * per_cell);
         for (cell, runs) in grid.cells.iter().zip(grid.runs.chunks(per_cell)) {
             assert!(runs.iter().all(|run| (&run.part, run.loss, run.p) == (&cell.part, cell.loss, cell.p)));
-            assert_eq!(cell.failures, runs.iter().filter(|run| !run.converged).count());
+            assert_eq!(cell.failures + cell.rounded, runs.iter().filter(|run| !run.converged).count());
             assert!(runs.iter().all(|run| run.evaluations <= cell.worst));
             assert!(runs.iter().all(|run| !run.converged || run.relative_gap.is_some_and(|gap| gap <= TOLERANCE)));
         }
@@ -421,6 +461,20 @@ mod tests {
         for run in &grid.runs {
             assert!(run.converged && run.relative_gap.is_some_and(|gap| gap <= TOLERANCE), "{run:?}");
             assert!(run.evaluations <= run.limit, "{run:?}");
+        }
+        assert!(grid.cells.iter().all(Cell::within));
+    }
+
+    /// Shapes from tall to wide, every loss at p = 4/3 and 1.05, gammas up to 1e6.
+    #[test]
+    fn small_shapes_are_within_their_limits() {
+        let mut parts: Vec<Part> = [(60, 3), (40, 8), (10, 40)].map(Part::of_shape).to_vec();
+        parts.iter_mut().for_each(|part| part.exponents = vec!["4/3", "1.05"]);
+        let grid = Grid::run(Request { parts, seed: 0 }, &mut Count::default()).expect("it runs");
+        assert_eq!(grid.cells.len(), 3 * 2 * 8);
+        for run in &grid.runs {
+            assert!(run.converged || (run.is_rounded() && run.gamma >= 1e4), "{run:?}");
+            assert!(run.evaluations <= run.limit && run.limit == 40, "{run:?}");
         }
         assert!(grid.cells.iter().all(Cell::within));
     }

@@ -197,6 +197,10 @@ impl QForm for Features<'_> {
         Some(self.matrix.features() as u64)
     }
 
+    fn listed(&self) -> Option<&FeatureMatrix<'_>> {
+        Some(&self.matrix)
+    }
+
     fn expansion_length(&self) -> usize {
         self.matrix.features()
     }

@@ -1,6 +1,6 @@
 //! What Newton's method claims beyond other solvers: every loss to ten digits, from any start.
 
-use super::*;
+use super::{unlisted::Unlisted, *};
 use crate::{Gram, Memory, kernel::Linear};
 
 /// Equal, unequal and missing samples.
@@ -58,9 +58,25 @@ fn assert_certified(problem: &DualProblem<'_>, solution: &Solution, what: &str) 
 fn every_problem_is_solved() {
     let (x, _) = data();
     for p in [2.0, 4.0 / 3.0, 1.1, 1.05] {
-        let form = features(&x, p);
-        for_every_problem(&form, &[0.05, 1.9, 30.0], |problem, what| {
-            let solution = converged(&newton(1e-10), problem);
+        for form in [&features(&x, p) as &dyn QForm, &Unlisted(features(&x, p))] {
+            for_every_problem(form, &[0.05, 1.9, 30.0], |problem, what| {
+                let solution = converged(&newton(1e-10), problem);
+                assert_certified(problem, &solution, what);
+                assert_optimal(problem, &solution, what);
+                assert!(solution.passes <= 40, "{what}: {} passes", solution.passes);
+            });
+        }
+    }
+}
+
+/// The same with fewer features than samples, where the loss decides the weights.
+#[test]
+fn tall_problems_are_solved() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(31);
+    let x = Table::random(N, 3, 0.0, &mut rng);
+    for p in [2.0, 4.0 / 3.0, 1.1, 1.05, 1.01] {
+        for_every_problem(&features(&x, p), &[1e-3, 0.05, 1.9, 30.0, 1e3], |problem, what| {
+            let solution = converged(&newton(1e-9), problem);
             assert_certified(problem, &solution, what);
             assert_optimal(problem, &solution, what);
             assert!(solution.passes <= 40, "{what}: {} passes", solution.passes);
@@ -112,7 +128,7 @@ fn starts_do_not_change_the_solution() {
 #[test]
 fn an_observer_can_stop_newton() {
     let (x, _) = data();
-    let form = features(&x, 1.1);
+    let form = Unlisted(features(&x, 1.1));
     for_every_problem(&form, &[5.0], |problem, what| {
         let mut gaps = vec![];
         let mut passes = 0;

@@ -2,6 +2,7 @@
 
 mod barrier;
 mod length;
+mod listed;
 mod model;
 mod record;
 mod rounding;
@@ -12,7 +13,7 @@ mod term;
 
 use rayon::prelude::*;
 
-use self::{run::Run, system::System};
+use self::{listed::Listed, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{DualProblem, Error, Memory, QForm, Scratch, form::MOST_DENSE};
 
@@ -98,9 +99,14 @@ impl Newton {
         // Both ends of a step and their copy in a pass; the last Hessian; and vectors: iterates, predictions, the best so far.
         let problem = kept.checked_mul(3)?.checked_add(hessian)?.checked_add(n.checked_mul(VECTORS)?)?;
         // A line, or the same products with twice the digits; the Hessian with its copy, its factor and the parts of its sum.
-        let parts = if by_features && width == n { n.checked_add(HESSIAN_COLUMNS)?.checked_mul(n)?.checked_mul(4)? } else { 0 };
+        let parts = if by_features && width == n {
+            n.checked_add(HESSIAN_COLUMNS)?.checked_mul(n)?.checked_mul(4)?
+        } else {
+            0
+        };
         let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?;
-        let own = problem.checked_mul(8)?.checked_add(form.batch_bytes())?;
+        let listed = form.listed().map_or(Some(0), |x| Listed::length(x.samples(), x.features()))?;
+        let own = problem.checked_add(listed as u64)?.checked_mul(8)?.checked_add(form.batch_bytes())?;
         Some((own, step.checked_mul(8)?))
     }
 

@@ -70,6 +70,16 @@ impl Record {
         }
     }
 
+    /// The primal value of the best iterate.
+    pub(super) fn least_primal(&self) -> f64 {
+        self.best.as_ref().map_or(0.0, |best| best.certificate.primal)
+    }
+
+    /// The best iterate.
+    pub(super) fn best_alpha(&self) -> Vec<f64> {
+        self.best.as_ref().map_or_else(Vec::new, |best| best.alpha.clone())
+    }
+
     /// Iterations without progress.
     pub(super) fn idle(&self) -> usize {
         self.idle

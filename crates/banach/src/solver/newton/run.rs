@@ -7,13 +7,14 @@ use std::ops::RangeInclusive;
 
 use super::{
     barrier::Barrier,
+    listed::Listed,
     model::Model,
     record::{Best, Record},
     rounding,
     term::Term,
 };
 use crate::{
-    Certificate, DualProblem, Error, Expansion, Scratch,
+    Certificate, DualProblem, Error, Expansion, FeatureMatrix, Scratch,
     solver::{Progress, Solution, Start, Status},
 };
 
@@ -28,6 +29,13 @@ pub(super) struct Sample<'a> {
 /// gap that many times as large.
 const FEW_ROUNDINGS: f64 = 8.0;
 const MUCH_MORE: f64 = 1.5;
+
+/// The method for listed features has done its work when its pairs leave open this share of the tolerance, and so many
+/// iterations have not made the gap smaller.
+const SPENT: f64 = 0.1;
+const FEW: usize = 5;
+/// The share of the tolerance that they need not go below.
+const LEAST_OPEN: f64 = 1e-2;
 
 /// What a point that was asked for is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +66,9 @@ pub(super) struct Run<'a> {
     rounding: f64,
     /// Whether rounding is all that keeps the gap above the tolerance.
     blurred: bool,
+    /// The smallest gap without what rounding adds to it, and the iterations since it was halved; where features are listed.
+    plain: f64,
+    still: usize,
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
     pub(super) there: Expansion,
@@ -66,6 +77,8 @@ pub(super) struct Run<'a> {
     pub(super) descent: f64,
     pub(super) barrier: Barrier,
     pub(super) record: Record,
+    /// The features of a problem that has few, and the method that uses them once it has begun.
+    pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<Listed<'a>>)>,
     /// Whether the start was given, so that the ray is left to try.
     pub(super) given: bool,
     model: Model,
@@ -99,12 +112,15 @@ impl<'a> Run<'a> {
             t: vec![0.0; n],
             rounding: 0.0,
             blurred: false,
+            plain: f64::INFINITY,
+            still: 0,
             point: vec![0.0; n],
             there: Expansion::default(),
             asked: Asked::Ray,
             descent: 0.0,
             barrier,
             record: Record::new(),
+            listed: Listed::of(problem).map(|x| (x, None)),
             given: false,
             model: Model::new(keep),
             iteration: 0,
@@ -131,7 +147,7 @@ impl<'a> Run<'a> {
                 self.start_again();
                 false
             }
-            Asked::Step if self.is_too_long() => {
+            Asked::Step if self.listed.is_none() && self.is_too_long() => {
                 self.shorten();
                 false
             }
@@ -141,7 +157,9 @@ impl<'a> Run<'a> {
             return false;
         }
         self.accept();
-        self.stretch();
+        if self.listed.is_none() {
+            self.stretch();
+        }
         self.certify(tolerance);
         true
     }
@@ -160,6 +178,10 @@ impl<'a> Run<'a> {
         let certificate = certified.certificate;
         self.passes += certified.passes;
         self.blurred = certified.blurred;
+        if self.listed.is_some() {
+            let plain = self.problem.certificate_within(0.0, &self.alpha, &self.here.evaluation).relative_gap();
+            (self.plain, self.still) = if plain < 0.5 * self.plain { (plain, 0) } else { (self.plain, self.still + 1) };
+        }
         let (problem, alpha, omegas) = (self.problem, &self.alpha, &self.here.evaluation.omegas);
         let b = problem.centred_intercept(omegas);
         self.t.iter_mut().zip(omegas).for_each(|(t, omega)| *t = omega + b);
@@ -177,7 +199,7 @@ impl<'a> Run<'a> {
         if self.blurred {
             return Some(Status::Rounding);
         }
-        if !(self.record.has_stalled() && !self.given) {
+        if !self.record.has_stalled() || self.given || self.listed.is_some() {
             return None;
         }
         Some(self.stalled(tolerance))
@@ -198,6 +220,9 @@ impl<'a> Run<'a> {
         if self.record.has_stalled() {
             return self.start_again();
         }
+        if self.listed.is_some() {
+            return self.step_listed(tolerance);
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         let hessian = self.model.take(self.problem.form(), (&self.alpha, &self.here), tolerance, &mut scratch);
         self.scratch = scratch;
@@ -214,6 +239,78 @@ impl<'a> Run<'a> {
             }
             self.status = Some(self.stalled(tolerance));
         }
+    }
+
+    /// As [`step`](Self::step), where features are listed and few.
+    fn step_listed(&mut self, tolerance: f64) {
+        let Some((x, method)) = self.listed.take() else { return };
+        let mut method =
+            method.unwrap_or_else(|| Listed::new(self.problem, x, &self.samples, self.inner(), self.given));
+        if self.is_spent(&method, tolerance) {
+            self.rounding = self.rounding_here();
+            let counted = self.certificate.relative_gap() > MUCH_MORE * self.plain;
+            if counted || self.stalled(tolerance) == Status::Rounding {
+                self.status = Some(Status::Rounding);
+            } else {
+                self.leave_listed();
+            }
+            return;
+        }
+        // Pairs need not leave open less than this; in the units of one sample.
+        let least = LEAST_OPEN * tolerance * self.size() / self.problem.largest_gamma();
+        self.point.copy_from_slice(method.step(self.problem, &self.samples, least));
+        self.keep_inside();
+        self.listed = Some((x, Some(method)));
+        self.asked = Asked::Step;
+        if self.leads_nowhere() {
+            self.leave_listed();
+        }
+    }
+
+    /// Goes on from the best iterate by steps in alpha alone.
+    fn leave_listed(&mut self) {
+        let best = self.record.best_alpha();
+        self.start_again();
+        self.ask_for_given(&best);
+        self.given = self.asked == Asked::Given;
+    }
+
+    /// Where the method for listed features begins: at a start that was given, or in the middle of the domain with the
+    /// predictions of a constant, which are not wild.
+    fn inner(&self) -> (Vec<f64>, Vec<f64>) {
+        if self.given {
+            return (self.alpha.clone(), self.t.clone());
+        }
+        let ray = self.ray();
+        let room = self.room(&vec![0.0; ray.len()], &ray);
+        let largest =
+            |of: &dyn Fn(&Sample<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
+        let share = if room.is_finite() {
+            0.5 * room
+        } else {
+            // Where the domain has no end, dual variables as large as targets.
+            let sizes = largest(&|sample| ray[sample.i] / sample.gamma);
+            if sizes > 0.0 { largest(&|sample| sample.term.target()) / sizes } else { 0.0 }
+        };
+        let t = vec![self.problem.centred_zero_intercept(); ray.len()];
+        (ray.iter().map(|a| share * a).collect(), t)
+    }
+
+    /// Whether the pairs leave open much less than the tolerance, and the gap does not fall any more.
+    fn is_spent(&self, method: &Listed<'_>, tolerance: f64) -> bool {
+        let enough = SPENT * tolerance * self.size();
+        method.open(&self.samples).is_some_and(|open| open <= enough) && self.still > FEW
+    }
+
+    /// The size of the objective, as far as it is known.
+    fn size(&self) -> f64 {
+        self.record.least_primal().min(self.certificate.dual.abs())
+    }
+
+    /// What rounding does to the predictions of the iterate.
+    fn rounding_here(&mut self) -> f64 {
+        let hessian = self.problem.form().hessian(&self.here, usize::MAX, &mut self.scratch);
+        rounding::of_predictions(&hessian, &self.alpha)
     }
 
     /// Whether the step does not move the iterate, or out of the range of f64.

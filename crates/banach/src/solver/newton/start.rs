@@ -27,6 +27,7 @@ impl<'a> Run<'a> {
 
     /// Asks for the ray, where a start that was given has led nowhere.
     pub(super) fn start_again(&mut self) {
+        self.listed = None;
         self.ask_for_start(&Start::Ray);
         self.given = false;
         self.barrier.reset();
@@ -34,7 +35,7 @@ impl<'a> Run<'a> {
     }
 
     /// A direction inside the domain along which the start is found.
-    fn ray(&self) -> Vec<f64> {
+    pub(super) fn ray(&self) -> Vec<f64> {
         let problem = self.problem;
         if !super::term::is_bounded_regression(problem.loss()) {
             return start::direction(problem);
@@ -71,7 +72,7 @@ impl<'a> Run<'a> {
     }
 
     /// Asks for a given start, moved a little towards the ray if it is not inside the domain.
-    fn ask_for_given(&mut self, alpha: &[f64]) {
+    pub(super) fn ask_for_given(&mut self, alpha: &[f64]) {
         let ray = std::mem::replace(&mut self.point, alpha.to_vec());
         self.asked = Asked::Given;
         if !self.barrier.is_there() {

@@ -189,7 +189,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Cholesky's factor in place of a positive definite matrix, given below its diagonal. Pivots that rounding has made
 /// negative are lifted.
-fn factorise(matrix: &mut [f64], size: usize) {
+pub(super) fn factorise(matrix: &mut [f64], size: usize) {
     let lift = LltRegularization { dynamic_regularization_delta: 1e-12, dynamic_regularization_epsilon: RIDGE };
     let params = Spec::default();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(size, Par::Seq, params));
@@ -198,7 +198,8 @@ fn factorise(matrix: &mut [f64], size: usize) {
     let _ = cholesky_in_place(matrix, lift, Par::Seq, MemStack::new(&mut memory), params);
 }
 
-fn substitute(factor: &[f64], x: &mut [f64]) {
+/// `x -> A^-1 x`, given Cholesky's factor of A.
+pub(super) fn substitute(factor: &[f64], x: &mut [f64]) {
     let size = x.len();
     let factor = MatRef::from_column_major_slice(factor, size, size);
     let x = MatMut::from_column_major_slice_mut(x, size, 1);

@@ -25,6 +25,16 @@ pub(super) struct Term<'a> {
     kink: f64,
 }
 
+/// A [`Split::Proximal`] term in numbers: `a s^2/2 - y s + k|s|` on `[lower, upper]`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub lower: f64,
+    pub upper: f64,
+    pub y: f64,
+    pub curvature: f64,
+    pub kink: f64,
+}
+
 /// What a Newton step needs of a term at a prediction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Linearised {
@@ -34,6 +44,8 @@ pub(super) struct Linearised {
     pub curvature: f64,
 }
 
+/// Dual variables that differ by this share of their distance from an end are close.
+const NEAR: f64 = 1e-2;
 /// A secant may be this many times flatter than the tangent.
 const FLATTEST: f64 = 3.0;
 
@@ -42,6 +54,33 @@ impl<'a> Term<'a> {
     pub(super) fn new(loss: &'a dyn Loss, y: f64) -> Self {
         let (lower, upper) = loss.domain(y);
         Self { loss, y, lower, upper, curvature: loss.strong_convexity(), kink: loss.kink() }
+    }
+
+    /// The target, from which a constant may have been taken.
+    pub(super) fn target(&self) -> f64 {
+        self.y
+    }
+
+    /// The term in numbers; `None` for a loss that is its own barrier.
+    pub(super) fn bounds(&self) -> Option<Bounds> {
+        let Self { y, lower, upper, curvature, kink, .. } = *self;
+        (self.loss.split() == Split::Proximal).then_some(Bounds { lower, upper, y, curvature, kink })
+    }
+
+    /// The dual variable that a prediction asks of a smooth loss, and the curvature of the conjugate there, infinite at an end.
+    pub(super) fn answer(&self, t: f64) -> (f64, f64) {
+        let s = self.inside(self.loss.slope(self.y, t).map_or(f64::NAN, |slope| -slope));
+        (s, self.loss.conjugate_curvature(self.y, s).unwrap_or(f64::INFINITY))
+    }
+
+    /// Whether two dual variables are close beside their distances from the ends.
+    pub(super) fn is_near(&self, a: f64, b: f64) -> bool {
+        (a - b).abs() <= NEAR * (b - self.lower).min(self.upper - b)
+    }
+
+    /// The loss at a prediction.
+    pub(super) fn value(&self, t: f64) -> f64 {
+        self.loss.value(self.y, t)
     }
 
     /// How many logarithms the barrier adds.

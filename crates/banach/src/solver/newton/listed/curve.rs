@@ -1,0 +1,197 @@
+//! The weights of a linearised problem: `J_p(w) + G w = r`.
+
+use super::normal::{Normal, WeightSystem};
+use crate::Exponent;
+
+/// Weights and their products, `u = J_p(w)`, feature by feature. Where w is too small for f64, u still tells.
+pub(super) struct Curve {
+    pub w: Vec<f64>,
+    pub u: Vec<f64>,
+    exponent: Exponent,
+}
+
+/// The relative change of a weight at which it is found.
+const FOUND: f64 = 1e-12;
+/// A change below this that no longer falls is rounding.
+const ROUNDING: f64 = 1e-9;
+/// Newton steps at most; most systems take four.
+pub(super) const MOST: usize = 60;
+/// A product u is measured against no less than this share of what is asked of it.
+const LEAST: f64 = 1e-3;
+/// The largest number whose square is one.
+const LARGE: f64 = 1e150;
+
+impl Curve {
+    pub(super) fn new(features: usize, exponent: Exponent) -> Self {
+        Self { w: vec![0.0; features], u: vec![0.0; features], exponent }
+    }
+
+    pub(super) fn p(&self) -> f64 {
+        self.exponent.p()
+    }
+
+    /// Moves to given weights.
+    pub(super) fn place(&mut self, w: Vec<f64>) {
+        let p = self.exponent.p();
+        self.u = w.iter().map(|w| w.abs().powf(p - 1.0).copysign(*w)).collect();
+        self.w = w;
+    }
+
+    /// Moves to the solution of `J_p(w) + G w = r`, the stationary point of a convex function, by Newton's method on the curve.
+    ///
+    /// Tangents of `w -> J_p(w)` and of `u -> J_q(u)` lead to the same first-order step, (dw, du), but not to the same point of
+    /// the curve. `J_p` is concave for w > 0, so that an equation in one weight is never passed by a step in w that makes the
+    /// weight grow, nor by a step in u that makes it shrink: each weight takes the one that is safe. A weight that grows where
+    /// G hardly holds it, up to [`reach`](Self::reach), follows u too, since it may have powers of ten to go.
+    pub(super) fn settle(&mut self, normal: &Normal, r: &[f64]) {
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST {
+            let image = normal.times(&self.w);
+            let rest: Vec<f64> = r.iter().zip(&image).zip(&self.u).map(|((r, image), u)| r - image - u).collect();
+            let system = self.system(normal);
+            let h = self.slopes();
+            let dw = system.solve(&rest);
+            let du = change_of_u(normal, &h, &dw, &rest);
+            let asked: Vec<f64> = r.iter().zip(&image).map(|(r, image)| r - image).collect();
+            let change = self.advance(normal, &dw, &du, &asked);
+            if is_found(change, last) {
+                break;
+            }
+            last = change;
+        }
+    }
+
+    /// Takes a step of all weights, and returns the largest relative change of one. `asked` is what the others leave to u and
+    /// to the diagonal of G.
+    pub(super) fn advance(&mut self, normal: &Normal, dw: &[f64], du: &[f64], asked: &[f64]) -> f64 {
+        let q = self.exponent.q();
+        let mut change = 0.0_f64;
+        for k in 0..self.w.len() {
+            let least = LEAST * asked[k].abs() + f64::MIN_POSITIVE;
+            change = change.max((q - 1.0) * (du[k] / self.u[k].abs().max(least)).abs());
+            let own = normal.diagonal()[k];
+            let reach = self.reach(own, asked[k] + own * self.w[k]);
+            self.go(k, dw[k], du[k], reach);
+        }
+        change
+    }
+
+    /// `dw/du` along the curve, `(q-1) w/u`.
+    pub(super) fn slopes(&self) -> Vec<f64> {
+        let q = self.exponent.q();
+        let slope = |(w, u): (&f64, &f64)| if *w == 0.0 { 0.0 } else { ((q - 1.0) * (w / u).abs()).min(LARGE) };
+        self.w.iter().zip(&self.u).map(slope).collect()
+    }
+
+    /// The system of a Newton step at this point of the curve.
+    pub(super) fn system(&self, normal: &Normal) -> WeightSystem {
+        normal.system(&self.slopes())
+    }
+
+    /// Adds a change of the last digits, to first order.
+    pub(super) fn correct(&mut self, dw: &[f64]) {
+        let h = self.slopes();
+        for (k, dw) in dw.iter().enumerate().filter(|(k, _)| h[*k] > 0.0) {
+            let (w, u) = (self.w[k] + dw, self.u[k] + dw / h[k]);
+            let is_small = w.signum() == self.w[k].signum() && u.signum() == self.u[k].signum();
+            if is_small {
+                (self.w[k], self.u[k]) = (w, u);
+            }
+        }
+    }
+
+    /// The size up to which a weight may follow u when it grows: where G and the curve are equally steep, or half of where G
+    /// alone would lead it.
+    fn reach(&self, own: f64, asked: f64) -> f64 {
+        let (p, q) = (self.exponent.p(), self.exponent.q());
+        let even = if p < 2.0 { ((q - 1.0) * own).recip().powf((2.0 - p).recip()) } else { f64::INFINITY };
+        even.max(0.5 * asked.abs() / own)
+    }
+
+    /// Takes a step of one weight.
+    fn go(&mut self, k: usize, dw: f64, du: f64, reach: f64) {
+        let (p, q) = (self.exponent.p(), self.exponent.q());
+        let (w, u) = (self.w[k], self.u[k] + du);
+        let by_u = u.abs().powf(q - 1.0).min(LARGE);
+        let grows = w != 0.0 && u.signum() == w.signum() && u.abs() > self.u[k].abs();
+        let size = match () {
+            () if grows && by_u > reach => (w + dw).abs().max(by_u.min(reach)),
+            () if grows => by_u,
+            () => by_u.min(w.abs().max(reach)),
+        };
+        self.w[k] = size.copysign(u);
+        self.u[k] = if size == by_u { u } else { size.powf(p - 1.0).copysign(u) };
+    }
+}
+
+/// Whether a weight that changes by so much, and by `last` in the step before, is found.
+pub(super) fn is_found(change: f64, last: f64) -> bool {
+    change <= FOUND || (change < ROUNDING && change > 0.5 * last) || change.is_nan()
+}
+
+/// The change of `u` that goes with a change of the weights: `du = dw/h`, or `r - G dw` where h is small.
+fn change_of_u(normal: &Normal, h: &[f64], dw: &[f64], r: &[f64]) -> Vec<f64> {
+    let image = normal.times(dw);
+    let own = normal.diagonal();
+    (0..dw.len()).map(|k| if h[k] * own[k] > 1.0 { dw[k] / h[k] } else { r[k] - image[k] }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::FeatureMatrix;
+
+    fn random(count: usize, seed: u64) -> Vec<f64> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
+    }
+
+    /// From zero and from a solution of another problem, for samples that hold the weights loosely and tightly.
+    #[test]
+    fn the_equation_is_solved() {
+        let (n, d) = (30, 5);
+        let x = FeatureMatrix::from_columns(n, d, random(n * d, 1)).expect("valid");
+        for p in [2.0, 1.9999, 1.5, 4.0 / 3.0, 1.1, 1.01] {
+            let exponent = Exponent::new(p).expect("inside");
+            for size in [1e-4, 1e-2, 1.0, 1e3, 1e6] {
+                for intercept in [false, true] {
+                    let weights: Vec<f64> = random(n, 2).iter().map(|weight| size * (1.1 + weight)).collect();
+                    let normal = Normal::new(&x, &weights, intercept);
+                    let mut curve = Curve::new(d, exponent);
+                    for seed in [3, 4] {
+                        let r: Vec<f64> = random(d, seed).iter().map(|r| 10.0 * r * (1.0 + size)).collect();
+                        curve.settle(&normal, &r);
+                        let image = normal.times(&curve.w);
+                        for (k, r) in r.iter().enumerate() {
+                            let rest = curve.u[k] + image[k] - r;
+                            assert!(rest.abs() <= 1e-9 * r.abs(), "p = {p}, size {size:e}: {rest:e} of {r:e}");
+                            let on_curve = curve.w[k].abs().powf(p - 1.0).copysign(curve.w[k]);
+                            let is_tiny = curve.w[k].abs() < 1e-290;
+                            assert!(
+                                is_tiny || (on_curve - curve.u[k]).abs() <= 1e-9 * on_curve.abs(),
+                                "p = {p}, {size:e}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn systems_are_solved() {
+        let (n, d) = (20, 4);
+        let x = FeatureMatrix::from_columns(n, d, random(n * d, 5)).expect("valid");
+        let normal = Normal::new(&x, &vec![3.0; n], true);
+        let (h, r) = ([2.0, 1e-3, 1e6, 0.5], random(d, 6));
+        let found = normal.system(&h).solve(&r);
+        let image = normal.times(&found);
+        for k in 0..d {
+            assert!((found[k] / h[k] + image[k] - r[k]).abs() < 1e-9, "{k}: {found:?}");
+        }
+        assert_eq!(normal.system(&[0.0; 4]).solve(&r), [0.0; 4]);
+    }
+}

@@ -1,0 +1,71 @@
+//! The weights of a linearised problem with as many features as samples or more: the same equations, solved for alpha.
+
+use super::{
+    Listed,
+    curve::{MOST, is_found},
+    guard::Linear,
+    normal::Normal,
+};
+use crate::{
+    Hessian, HessianPart,
+    solver::newton::{System, run::Sample},
+};
+
+impl Listed<'_> {
+    /// Whether there are as many features as samples, or more.
+    pub(super) fn is_wide(&self) -> bool {
+        self.columns.len() >= self.alpha.len()
+    }
+
+    /// Finds alpha and the weights with `X' alpha = J_p(w)` and the equations of the samples,
+    /// `X w + b = right - curvature (alpha - alpha_0)/gamma`. Where features are many they explain the targets, the curvatures
+    /// vanish, and `(X h X' + curvature/gamma) d = ..` keeps its digits where a system for w would not.
+    pub(super) fn settle_in_alpha(
+        &mut self,
+        samples: &[Sample<'_>],
+        normal: &Normal,
+        linear: &[Linear],
+        alpha: &mut [f64],
+    ) {
+        let n = alpha.len();
+        let present: Vec<usize> = samples.iter().map(|sample| sample.i).collect();
+        let diagonal: Vec<f64> =
+            samples.iter().zip(linear).map(|(sample, linear)| linear.curvature / sample.gamma).collect();
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST {
+            if self.intercept {
+                // What rounding left of the sum at a point with larger entries is not small beside these.
+                let excess = alpha.iter().sum::<f64>() / present.len() as f64;
+                present.iter().for_each(|&i| alpha[i] -= excess);
+            }
+            let h = self.curve.slopes();
+            let u: Vec<f64> =
+                self.plain_products(alpha).iter().zip(&self.curve.u).map(|(product, u)| product - u).collect();
+            let weights: Vec<f64> = self.curve.w.iter().zip(&h).zip(&u).map(|((w, h), u)| w + h * u).collect();
+            let predictions = self.x.times(&weights);
+            let right = samples.iter().zip(linear).zip(&diagonal).map(|((sample, linear), diagonal)| {
+                linear.right - predictions[sample.i] - diagonal * (alpha[sample.i] - self.alpha[sample.i])
+            });
+            let right: Vec<f64> = right.collect();
+            let hessian = Hessian::exact(HessianPart::Dense(normal.squares(self.x, &h)));
+            let d = System::new(&hessian, &diagonal, &present, n, self.intercept).solve(&right);
+            let mut change = vec![0.0; n];
+            present.iter().zip(&d).for_each(|(&i, d)| change[i] = *d);
+            alpha.iter_mut().zip(&change).for_each(|(alpha, d)| *alpha += d);
+            let du: Vec<f64> = self.plain_products(&change).iter().zip(&u).map(|(product, u)| product + u).collect();
+            let dw: Vec<f64> = du.iter().zip(&h).map(|(du, h)| du * h).collect();
+            let asked: Vec<f64> = self.curve.u.iter().zip(&du).map(|(u, du)| u + du).collect();
+            let change = self.curve.advance(normal, &dw, &du, &asked);
+            if is_found(change, last) {
+                break;
+            }
+            last = change;
+        }
+    }
+
+    fn plain_products(&self, alpha: &[f64]) -> Vec<f64> {
+        let mut products = vec![0.0; self.columns.len()];
+        self.x.products(&self.columns, alpha, &mut products);
+        products
+    }
+}

@@ -1,0 +1,301 @@
+//! Steps for problems whose features are listed and not many: the weights are found exactly, the rest to first order.
+//!
+//! Where features are no more than samples, the optimality conditions
+//!
+//! ```text
+//! u = X' alpha = J_p(w),    X w + b = -psi'(alpha/gamma),    sum_i alpha_i = 0
+//! ```
+//!
+//! have few equations that are far from linear, those of the weights: near p = 1 a change of u by one percent changes w by a
+//! factor. A step that replaces `J_q` by a tangent, as one in alpha alone does, is right only within such a percent. Here only
+//! the samples are taken to first order, as in a primal-dual interior-point method with multipliers of its own
+//! ([`Guard`]): alpha = alpha_0 + E (c - X w - b) with a diagonal E. What is left, `J_p(w) + G w = r` with
+//! `G = X' E X`, is solved for w as it stands ([`Curve`]), and costs no pass. `J_q` and the predictions at an iterate
+//! are never needed, however wild they are; the pass of a step is there for the certificate.
+
+mod curve;
+mod dual;
+mod guard;
+mod normal;
+
+use self::{
+    curve::Curve,
+    guard::{Aim, Guard, Linear, Pair, products},
+    normal::Normal,
+};
+use super::run::{Sample, dot};
+use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE};
+
+/// The state of an interior-point method.
+pub(super) struct Listed<'a> {
+    x: &'a FeatureMatrix<'a>,
+    /// The numbers of all features.
+    columns: Vec<usize>,
+    intercept: bool,
+    alpha: Vec<f64>,
+    /// The predictions, sample by sample: those of the weights of the last step.
+    t: Vec<f64>,
+    /// One for every sample that is present; none for a loss that is its own barrier.
+    guards: Vec<Guard>,
+    curve: Curve,
+}
+
+/// A step: the end of it, and how the pairs of the guards change.
+struct Move {
+    alpha: Vec<f64>,
+    t: Vec<f64>,
+    pairs: Vec<[Pair; 4]>,
+}
+
+/// Features at most, as a multiple of the samples; more where `n^2 d`, the products of a system, are no more than this.
+const WIDEST: usize = 2;
+const FEW_PRODUCTS: usize = 20_000_000;
+/// Entries, targets and gammas between the inverse of this and itself: products of several of them are numbers.
+const IN_RANGE: f64 = 1e40;
+/// The share of the way to the border that a step may go.
+const MOST: f64 = 0.995;
+/// The smallest multiplier at the start, as a share of the mean distance of targets from predictions: from a start of our own,
+/// which tells nothing, and from one that was given.
+const LEAST_MULTIPLIER: f64 = 0.5;
+const LEAST_GIVEN: f64 = 1e-2;
+/// The shortest share of a Newton step on the primal.
+const SHORTEST: f64 = 1e-6;
+/// The products of the pairs shrink at most by this factor in one step.
+const MOST_SHRINK: f64 = 1e-6;
+/// Refinements of the dual vector of a step: `X' alpha = u` must hold to the last digits, which are few beside those of alpha.
+const REFINEMENTS: usize = 2;
+
+/// Whether so many features are few: beyond, the old way of a heaviest part of the Hessian is faster by more than the passes that it
+/// takes.
+fn is_small(samples: usize, features: usize) -> bool {
+    let few = features <= WIDEST * samples || samples.saturating_mul(samples).saturating_mul(features) <= FEW_PRODUCTS;
+    few && samples.min(features) <= MOST_DENSE
+}
+
+impl<'a> Listed<'a> {
+    /// The matrix of a problem that is solved in this way.
+    pub(super) fn of(problem: &DualProblem<'a>) -> Option<&'a FeatureMatrix<'a>> {
+        let x = problem.form().listed()?;
+        let present = problem.gammas().iter().filter(|gamma| **gamma > 0.0).count();
+        let columns: Vec<usize> = (0..x.features()).collect();
+        let size = x.scale_of(&columns).exp2();
+        let is_plain = |number: f64| number == 0.0 || (IN_RANGE.recip()..IN_RANGE).contains(&number.abs());
+        let plain = is_plain(size) && problem.targets().iter().chain(problem.gammas()).all(|number| is_plain(*number));
+        (is_small(present, x.features()) && plain).then_some(x)
+    }
+
+    /// The numbers that a step keeps at a time: the matrix weighted by samples or features, and systems of its smaller side.
+    /// None where the problem is not solved in this way.
+    pub(super) fn length(samples: usize, features: usize) -> Option<usize> {
+        if !is_small(samples, features) {
+            return Some(0);
+        }
+        let side = samples.min(features);
+        samples.checked_mul(features)?.checked_mul(2)?.checked_add(side.checked_mul(side)?.checked_mul(4)?)
+    }
+
+    /// From a dual vector inside the domain and predictions that go with it, or the predictions of a constant.
+    pub(super) fn new(
+        problem: &DualProblem<'a>,
+        x: &'a FeatureMatrix<'a>,
+        samples: &[Sample<'_>],
+        (alpha, t): (Vec<f64>, Vec<f64>),
+        given: bool,
+    ) -> Self {
+        let present =
+            |value: &dyn Fn(&Sample<'_>) -> f64| samples.iter().map(value).sum::<f64>() / samples.len() as f64;
+        let mean = present(&|sample| (sample.term.target() - t[sample.i]).abs());
+        let least = (if given { LEAST_GIVEN } else { LEAST_MULTIPLIER } * mean).max(f64::MIN_POSITIVE);
+        let guard = |sample: &Sample<'_>| {
+            let (bounds, s) = (sample.term.bounds()?, alpha[sample.i] / sample.gamma);
+            Some(Guard::new(&bounds, s, bounds.y - t[sample.i] - bounds.curvature * s, least))
+        };
+        let guards = samples.iter().filter_map(guard).collect();
+        let columns: Vec<usize> = (0..x.features()).collect();
+        let curve = Curve::new(x.features(), problem.form().exponent());
+        Self { x, columns, intercept: problem.has_intercept(), alpha, t, guards, curve }
+    }
+
+    /// What the pairs leave open of the gap; `None` where there are none.
+    pub(super) fn open(&self, samples: &[Sample<'_>]) -> Option<f64> {
+        let terms =
+            samples.iter().zip(&self.guards).map(|(sample, guard)| sample.gamma * guard.products().sum::<f64>());
+        (!self.guards.is_empty()).then(|| terms.sum())
+    }
+
+    /// Takes a step, and returns its end.
+    pub(super) fn step(&mut self, problem: &DualProblem<'_>, samples: &[Sample<'_>], least: f64) -> &mut [f64] {
+        if self.guards.is_empty() {
+            self.step_smooth(problem, samples)
+        } else {
+            self.step_guarded(samples, least)
+        }
+        &mut self.alpha
+    }
+
+    /// Predictor and corrector of Mehrotra: one matrix, two right-hand sides.
+    fn step_guarded(&mut self, samples: &[Sample<'_>], least: f64) {
+        let plain = vec![Aim::default(); samples.len()];
+        let normal = self.normal(samples, &plain);
+        let predictor = self.solve(samples, &normal, &plain);
+        let aims = self.aims(&predictor, least);
+        let corrector = self.solve(samples, &normal, &aims);
+        let share = (MOST * self.room(&corrector)).min(1.0);
+        self.go(share, &corrector);
+    }
+
+    /// Newton's step on the primal, shortened until the primal value falls. The dual vector is the one that the predictions ask
+    /// for, with the best intercept, so that it stays inside its domain.
+    fn step_smooth(&mut self, problem: &DualProblem<'_>, samples: &[Sample<'_>]) {
+        let plain = vec![Aim::default(); samples.len()];
+        let normal = self.normal(samples, &plain);
+        let from = self.curve.w.clone();
+        let found = self.solve(samples, &normal, &plain);
+        let between = |share: f64, from: f64, to: f64| from + share * (to - from);
+        let primal = |share: f64| {
+            let loss =
+                |Sample { i, gamma, term }: &Sample<'_>| gamma * term.value(between(share, self.t[*i], found.t[*i]));
+            let norm =
+                from.iter().zip(&self.curve.w).map(|(from, to)| between(share, *from, *to).abs().powf(self.curve.p()));
+            samples.iter().map(loss).sum::<f64>() + norm.sum::<f64>() / self.curve.p()
+        };
+        let (here, mut share) = (primal(0.0), 1.0);
+        while primal(share) > here * (1.0 + 1e-12) && share > SHORTEST {
+            share *= 0.5;
+        }
+        self.go(share, &found);
+        if share < 1.0 {
+            self.curve.place(from.iter().zip(&self.curve.w).map(|(from, to)| between(share, *from, *to)).collect());
+        }
+        if problem.loss().curvature().is_none() {
+            let b = problem.centred_intercept(&self.t);
+            self.t.iter_mut().for_each(|t| *t += b);
+            // Close to the solution the end of the step has more digits of `X' alpha = u`.
+            let near = |Sample { i, gamma, term }: &Sample<'_>| {
+                term.is_near(self.alpha[*i] / gamma, term.answer(self.t[*i]).0)
+            };
+            if share < 1.0 || !samples.iter().all(near) {
+                samples.iter().for_each(|Sample { i, gamma, term }| self.alpha[*i] = gamma * term.answer(self.t[*i]).0);
+            }
+        }
+    }
+
+    /// The equations of the samples.
+    fn linear(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Vec<Linear> {
+        let linear = |(at, sample): (usize, &Sample<'_>)| {
+            let s = self.alpha[sample.i] / sample.gamma;
+            match (self.guards.get(at), sample.term.bounds()) {
+                (Some(guard), Some(bounds)) => guard.linear(&bounds, s, &aims[at]),
+                _ => {
+                    // The dual variable is the one that the prediction asks for, or a parabola has it anywhere.
+                    let (asked, curvature) = sample.term.answer(self.t[sample.i]);
+                    Linear { curvature, right: self.t[sample.i] + curvature * (asked - s) }
+                }
+            }
+        };
+        samples.iter().enumerate().map(linear).collect()
+    }
+
+    /// `E_i`, by which a dual variable answers to its prediction; 0 for samples that are absent.
+    fn answers(&self, samples: &[Sample<'_>], linear: &[Linear]) -> Vec<f64> {
+        let mut answers = vec![0.0; self.alpha.len()];
+        samples.iter().zip(linear).for_each(|(sample, linear)| answers[sample.i] = sample.gamma / linear.curvature);
+        answers
+    }
+
+    fn normal(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Normal {
+        Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept)
+    }
+
+    /// The step for given aims.
+    fn solve(&mut self, samples: &[Sample<'_>], normal: &Normal, aims: &[Aim]) -> Move {
+        let linear = self.linear(samples, aims);
+        let answers = self.answers(samples, &linear);
+        let mut right = vec![0.0; self.alpha.len()];
+        samples.iter().zip(&linear).for_each(|(sample, linear)| right[sample.i] = linear.right);
+        let total: f64 = answers.iter().sum();
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        let b = if self.intercept { (sum(&self.alpha) + dot(&answers, &right)) / total } else { 0.0 };
+        // The end of the step for w = 0, and then for the weights that go with it.
+        let each = self.alpha.iter().zip(&answers).zip(&right);
+        let mut alpha: Vec<f64> = each.map(|((alpha, answer), right)| alpha + answer * (right - b)).collect();
+        if self.is_wide() {
+            let mut alpha = self.alpha.clone();
+            self.settle_in_alpha(samples, normal, &linear, &mut alpha);
+            return self.moved(samples, &linear, aims, alpha);
+        }
+        let r = self.products(normal, &alpha);
+        self.curve.settle(normal, &r);
+        self.subtract(normal, &answers, &self.curve.w, &mut alpha);
+        let system = self.curve.system(normal);
+        for _ in 0..REFINEMENTS {
+            if self.intercept {
+                let excess = sum(&alpha) / total;
+                alpha.iter_mut().zip(&answers).for_each(|(alpha, answer)| *alpha -= answer * excess);
+            }
+            let products = self.products(normal, &alpha);
+            let rest: Vec<f64> = products.iter().zip(&self.curve.u).map(|(product, u)| product - u).collect();
+            let dw = system.solve(&rest);
+            self.curve.correct(&dw);
+            self.subtract(normal, &answers, &dw, &mut alpha);
+        }
+        self.moved(samples, &linear, aims, alpha)
+    }
+
+    /// The step to a dual vector.
+    fn moved(&self, samples: &[Sample<'_>], linear: &[Linear], aims: &[Aim], alpha: Vec<f64>) -> Move {
+        let mut t = vec![0.0; alpha.len()];
+        let mut pairs = Vec::new();
+        for (at, (Sample { i, gamma, .. }, linear)) in samples.iter().zip(linear).enumerate() {
+            let ds = (alpha[*i] - self.alpha[*i]) / gamma;
+            t[*i] = linear.right - linear.curvature * ds;
+            pairs.extend(self.guards.get(at).map(|guard| guard.step(ds, &aims[at])));
+        }
+        Move { alpha, t, pairs }
+    }
+
+    /// `X_c' alpha`.
+    fn products(&self, normal: &Normal, alpha: &[f64]) -> Vec<f64> {
+        let mut products = vec![0.0; self.columns.len()];
+        self.x.products(&self.columns, alpha, &mut products);
+        let excess: f64 = alpha.iter().sum();
+        products.iter_mut().zip(normal.means()).for_each(|(product, mean)| *product -= mean * excess);
+        products
+    }
+
+    /// `alpha - E X_c w`.
+    fn subtract(&self, normal: &Normal, answers: &[f64], w: &[f64], alpha: &mut [f64]) {
+        let shift = dot(normal.means(), w);
+        let predictions = self.x.times(w);
+        for ((alpha, answer), prediction) in alpha.iter_mut().zip(answers).zip(&predictions) {
+            *alpha -= answer * (prediction - shift);
+        }
+    }
+
+    /// Mehrotra's choice: the closer the predictor comes to the end, the smaller the products that are aimed at.
+    fn aims(&self, predictor: &Move, least: f64) -> Vec<Aim> {
+        let share = self.room(predictor).min(1.0);
+        let (mut now, mut then, mut count) = (0.0, 0.0, 0.0);
+        for (guard, step) in self.guards.iter().zip(&predictor.pairs) {
+            now += guard.products().sum::<f64>();
+            then += guard.products_after(share, step).sum::<f64>();
+            count += guard.products().count() as f64;
+        }
+        let mu = (now / count * (then / now).powi(3).clamp(MOST_SHRINK, 1.0)).max(least / count);
+        predictor.pairs.iter().map(|step| Aim { mu, products: products(step) }).collect()
+    }
+
+    /// The largest share of a step that stays inside.
+    fn room(&self, step: &Move) -> f64 {
+        self.guards.iter().zip(&step.pairs).map(|(guard, step)| guard.room(step)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn go(&mut self, share: f64, step: &Move) {
+        let towards = |from: &mut [f64], to: &[f64]| {
+            from.iter_mut().zip(to).for_each(|(from, to)| *from += share * (to - *from));
+        };
+        towards(&mut self.alpha, &step.alpha);
+        towards(&mut self.t, &step.t);
+        self.guards.iter_mut().zip(&step.pairs).for_each(|(guard, step)| guard.go(share, step));
+    }
+}
