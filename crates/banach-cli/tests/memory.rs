@@ -143,7 +143,7 @@ fn gram_tensors() {
 fn models_and_predictions() {
     let table = table("train.csv", 120, 400, None);
     let kernels: [(&str, &[&str]); 3] =
-        [("linear", &[]), ("anova", &["--kernel", "anova"]), ("exp", &["--kernel", "exp", "--max-iterations", "2"])];
+        [("linear", &[]), ("anova", &["--kernel", "anova"]), ("exp", &["--kernel", "exp", "--scale", "0.001", "--max-iterations", "2"])];
     for (kernel, told) in kernels {
         let model = path(&format!("{kernel}.banach")).display().to_string();
         let fit = ["fit", &table, "--target", "y", "--gamma", "0.01", "--top", "0", "--quiet", "-o", &model];
@@ -205,7 +205,7 @@ fn limits_of_the_operating_system_end_in_an_exit_code() {
     let wide = table("limited-wide.csv", 60, 20_000, None);
     let model = path("limited.banach").display().to_string();
     let report = path("limited.html").display().to_string();
-    let exp = ["--kernel", "exp", "--max-iterations", "2", "--top", "0"];
+    let exp = ["--kernel", "exp", "--scale", "0.01", "--max-iterations", "2", "--top", "0"];
     let fitted = Command::new(env!("CARGO_BIN_EXE_banach"))
         .args(["fit", &few, "--target", "y", "--gamma", "0.01", "--quiet", "-o", &model])
         .args(exp)

@@ -98,7 +98,11 @@ impl Newton {
         // Both ends of a step and their copy in a pass; the last Hessian; and vectors: iterates, predictions, the best so far.
         let problem = kept.checked_mul(3)?.checked_add(hessian)?.checked_add(n.checked_mul(VECTORS)?)?;
         // A line, or the same products with twice the digits; the Hessian with its copy, its factor and the parts of its sum.
-        let parts = if by_features && width == n { n.checked_add(HESSIAN_COLUMNS)?.checked_mul(n)?.checked_mul(4)? } else { 0 };
+        let parts = if by_features && width == n {
+            n.checked_add(HESSIAN_COLUMNS)?.checked_mul(n)?.checked_mul(4)?
+        } else {
+            0
+        };
         let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?;
         let own = problem.checked_mul(8)?.checked_add(form.batch_bytes())?;
         Some((own, step.checked_mul(8)?))
