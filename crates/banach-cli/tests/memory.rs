@@ -143,8 +143,11 @@ fn gram_tensors() {
 #[test]
 fn models_and_predictions() {
     let table = table("train.csv", 120, 400, None);
-    let kernels: [(&str, &[&str]); 3] =
-        [("linear", &[]), ("anova", &["--kernel", "anova"]), ("exp", &["--kernel", "exp", "--scale", "0.001", "--max-iterations", "2"])];
+    let kernels: [(&str, &[&str]); 3] = [
+        ("linear", &[]),
+        ("anova", &["--kernel", "anova"]),
+        ("exp", &["--kernel", "exp", "--scale", "0.001", "--max-iterations", "2"]),
+    ];
     for (kernel, told) in kernels {
         let model = path(&format!("{kernel}.banach")).display().to_string();
         let fit = ["fit", &table, "--target", "y", "--gamma", "0.01", "--top", "0", "--quiet", "-o", &model];
