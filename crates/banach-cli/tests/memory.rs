@@ -177,9 +177,8 @@ fn many_rows_to_predict() {
 #[test]
 fn hostile_files() {
     let (long, mut out) = create("long-header.csv");
-    for _ in 0..400 {
-        out.write_all(&[b'a'; 1 << 20]).expect("written");
-    }
+    let part = vec![b'a'; 1 << 20];
+    (0..400).for_each(|_| out.write_all(&part).expect("written"));
     writeln!(out, ",y\n1,2\n3,4").expect("written");
     drop(out);
     check("one header of 400 MB", &["fit", &long, "--target", "y", "--gamma", "1"], u32::MAX);
