@@ -235,6 +235,12 @@ fn every_format_stays_within_its_limit() {
     }
 }
 
+/// A header of a target and so many columns.
+fn names(columns: usize) -> String {
+    let names: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
+    format!("y,{}", names.join(","))
+}
+
 /// A table of labels, one of missing values, and one of names.
 #[test]
 fn labels_names_and_missing_values_stay_within_the_limit() {
@@ -246,13 +252,13 @@ fn labels_names_and_missing_values_stay_within_the_limit() {
     drop(out);
     check_limits(&path, 300);
     let (path, mut out) = file("limits-empty.csv");
-    writeln!(out, "y{}", (0..100).map(|column| format!(",c{column}")).collect::<String>()).expect("written");
+    writeln!(out, "{}", names(100)).expect("written");
     (0..20_000).for_each(|row| writeln!(out, "{row}{}", ",".repeat(100)).expect("written"));
     drop(out);
     // Refused for its missing values, if not before.
     check_limits(&path, u64::MAX);
     let (path, mut out) = file("limits-names.csv");
-    writeln!(out, "y{}", (0..300_000).map(|column| format!(",c{column}")).collect::<String>()).expect("written");
+    writeln!(out, "{}", names(300_000)).expect("written");
     (0..3).for_each(|row| writeln!(out, "{row}{}", ",1".repeat(300_000)).expect("written"));
     drop(out);
     check_limits(&path, 300);

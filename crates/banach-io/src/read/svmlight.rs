@@ -27,7 +27,7 @@ const COLUMNS_PER_ENTRY: u64 = 64;
 const PER_ROW: u64 = 56;
 
 /// The bytes of an entry: as it is read, and as it is placed in its column.
-const ENTRY: u64 = 28;
+const ENTRY: u64 = 22;
 
 pub(super) fn read(input: Input<'_>, file: &str, (request, room): (&Request, &Room<'_>)) -> Result<Dataset, Error> {
     let mut stream = BufReader::with_capacity(1 << 16, input.stream());
