@@ -109,5 +109,5 @@ bench-python: install ## what the Python layer costs, its memory, and Friedman's
 	$(VENV)/bin/python experiments/python/memory.py
 	$(VENV)/bin/python experiments/python/friedman.py
 
-reproduce: ## the paper's experiments at full size, 15 to 30 minutes on 2 cores, as one page out/reproduction.html
+reproduce: ## the paper's experiments at full size, half an hour or more on 2 cores, as one page out/reproduction.html
 	$(CARGO) run --release --locked -- reproduce all --out out

@@ -34,6 +34,10 @@ pub struct Comparison {
     pub mean: Option<f64>,
     /// Their sample standard deviation, from two runs on.
     pub deviation: Option<f64>,
+    /// The fewest and the most iterations, from two runs on, if all reached the precision.
+    pub range: Option<(usize, usize)>,
+    /// Our mean less the paper's number, at the paper's size.
+    pub difference: Option<f64>,
     /// Whether our mean agrees with the paper: within twice the bracket, within 10 % of a single count, or above
     /// the same limit. `None` where the paper prints nothing, or for another size.
     pub agrees: Option<bool>,
@@ -50,14 +54,22 @@ impl Comparison {
             let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
             (squares / (counts.len() - 1) as f64).sqrt()
         });
+        let iterations = || outcomes.iter().map(|outcome| outcome.iterations);
+        let range = deviation.and_then(|_| Some((iterations().min()?, iterations().max()?)));
+        let number = match paper {
+            Printed::Spread { mean, .. } => Some(mean),
+            Printed::Count(count) => Some(count as f64),
+            Printed::Above(_) | Printed::Nothing => None,
+        };
+        let difference = number.zip(mean).filter(|_| paper_size).map(|(paper, mean)| mean - paper);
         let agrees = match paper {
             _ if !paper_size => None,
-            Printed::Spread { mean: paper, bracket } => Some(mean.is_some_and(|m| (m - paper).abs() <= 2.0 * bracket)),
-            Printed::Count(count) => Some(mean.is_some_and(|mean| (mean / count as f64 - 1.0).abs() <= 0.1)),
+            Printed::Spread { bracket, .. } => Some(difference.is_some_and(|off| off.abs() <= 2.0 * bracket)),
+            Printed::Count(count) => Some(difference.is_some_and(|off| off.abs() <= 0.1 * count as f64)),
             Printed::Above(limit) => Some(outcomes.iter().all(|o| o.end == End::Limit && o.iterations >= limit)),
             Printed::Nothing => None,
         };
-        Self { paper, outcomes, mean, deviation, agrees }
+        Self { paper, outcomes, mean, deviation, range, difference, agrees }
     }
 }
 
@@ -97,12 +109,24 @@ mod tests {
     }
 
     #[test]
-    fn several_runs_have_a_mean_and_a_deviation() {
-        let both = compare(Printed::Nothing, &[(End::Precision, 10), (End::Precision, 14)]);
+    fn several_runs_have_a_mean_a_deviation_and_a_range() {
+        let both = compare(Printed::Nothing, &[(End::Precision, 14), (End::Precision, 10)]);
         assert_eq!((both.mean, both.deviation), (Some(12.0), Some(8.0_f64.sqrt())));
+        assert_eq!((both.range, both.difference), (Some((10, 14)), None));
         let one = compare(Printed::Nothing, &[(End::Precision, 10)]);
-        assert_eq!((one.mean, one.deviation), (Some(10.0), None));
+        assert_eq!((one.mean, one.deviation, one.range), (Some(10.0), None, None));
         let none = compare(Printed::Nothing, &[]);
-        assert_eq!((none.mean, none.deviation), (None, None));
+        assert_eq!((none.mean, none.deviation, none.range), (None, None, None));
+        let unfinished = compare(Printed::Count(12), &[(End::Precision, 10), (End::Limit, 14)]);
+        assert_eq!((unfinished.range, unfinished.difference), (None, None));
+    }
+
+    #[test]
+    fn the_difference_is_plain() {
+        let spread =
+            compare(Printed::Spread { mean: 12.0, bracket: 5.0 }, &[(End::Precision, 10), (End::Precision, 13)]);
+        assert_eq!(spread.difference, Some(-0.5));
+        assert_eq!(compare(Printed::Count(1158), &[(End::Precision, 1487)]).difference, Some(329.0));
+        assert_eq!(compare(Printed::Above(5000), &[(End::Limit, 5000)]).difference, None);
     }
 }

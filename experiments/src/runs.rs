@@ -5,9 +5,9 @@ use std::{ops::ControlFlow, time::Instant};
 use banach::{
     Certificate, DualProblem, Features, Gradient, Linesearch, Loss, Observer, Progress, QForm, Rule, Solution, Solver,
     Squared, Status, Stopping,
-    solver::primal::{Fista, GradientDescent, PrimalProblem, PrimalSolution},
+    solver::primal::{Fista, GradientDescent, Momentum, PrimalProblem, PrimalSolution},
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{Error, Watch};
 
@@ -29,30 +29,33 @@ pub struct Settings {
     /// Line search: first trial.
     pub lambda_bar: f64,
     /// Line search: whether every iteration starts from the first trial, or from the last step.
-    #[serde(serialize_with = "rule_name")]
     pub rule: Rule,
     /// Relative precision at which iterations are counted.
     pub precision: f64,
     /// Iterations after which a baseline is given up.
     pub limit: usize,
+    /// `a` of the momentum (k-1)/(k+a), in the second row of FISTA.
+    pub momentum: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let rule = Rule::Restart;
-        Self { gamma: 10.0, delta: 0.5, theta: 0.5, lambda_bar: 0.2, rule, precision: 1e-8, limit: 5000 }
+        let momentum = Self::MOMENTUM;
+        Self { gamma: 10.0, delta: 0.5, theta: 0.5, lambda_bar: 0.2, rule, precision: 1e-8, limit: 5000, momentum }
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match rule {
-        Rule::Restart => "restart",
-        Rule::Monotone => "monotone",
-    })
-}
-
 impl Settings {
+    /// The middle of 2.2 and 2.5, between which a search found counts above and below both that the paper prints. The paper cites
+    /// the momentum, and gives no number.
+    pub const MOMENTUM: f64 = 2.35;
+
+    /// The momentum of the second row of FISTA.
+    pub(crate) fn fista(&self) -> Momentum {
+        Momentum::ChambolleDossal { a: self.momentum }
+    }
+
     /// Algorithm 2.1, to be stopped at this relative gap or after so many iterations.
     fn dual_algorithm(&self, tolerance: f64, max_iterations: usize) -> Gradient {
         let Self { rule, delta, theta, lambda_bar, .. } = *self;
@@ -69,8 +72,10 @@ pub enum Algorithm {
     DualGradient,
     /// Gradient descent on the primal.
     PrimalGradient,
-    /// FISTA on the primal.
+    /// FISTA on the primal, with the momentum of Beck and Teboulle.
     Fista,
+    /// FISTA with the momentum of Chambolle and Dossal.
+    FistaMomentum,
 }
 
 impl Algorithm {
@@ -80,6 +85,7 @@ impl Algorithm {
             Self::DualGradient => "dual GD + linesearch",
             Self::PrimalGradient => "primal GD + linesearch",
             Self::Fista => "primal FISTA",
+            Self::FistaMomentum => "primal FISTA, (k-1)/(k+a)",
         }
     }
 }
@@ -258,7 +264,8 @@ pub(crate) fn primal(
             let linesearch = Linesearch { delta: settings.delta, theta: settings.theta, ..Linesearch::default() };
             GradientDescent { stopping, linesearch }.solve(&problem, &mut follow)?
         }
-        Algorithm::Fista => Fista { stopping }.solve(&problem, &mut follow)?,
+        Algorithm::Fista => Fista { stopping, ..Fista::default() }.solve(&problem, &mut follow)?,
+        Algorithm::FistaMomentum => Fista { stopping, momentum: settings.fista() }.solve(&problem, &mut follow)?,
         Algorithm::DualGradient => unreachable!("the dual algorithm is not a primal baseline"),
     };
     let PrimalSolution { certificate, status, iterations, passes, .. } = solution;

@@ -15,7 +15,7 @@ from . import _core, _names, _parameters, kernels
 from ._equation import Equation, equation
 from ._progress import Bar
 from ._table import Table
-from ._warnings import warn_of_convergence
+from ._warnings import warn, warn_of_convergence
 
 #: What ends a search for the largest monomials.
 _NODES = 5_000_000
@@ -89,6 +89,7 @@ class LpModel(BaseEstimator):
             tol=_parameters.real("tol", told["tol"], "a finite number >= 0"),
             max_iter=_parameters.whole("max_iter", told["max_iter"], "a whole number >= 1", least=1),
             solver=_parameters.text("solver", told["solver"], "auto, newton or paper"),
+            solver_options=_parameters.solver_options(told["solver_options"]),
             route=None if route == "auto" else route,
             memory=_parameters.memory(told["memory_limit"]),
             threads=_parameters.threads(told["n_jobs"]),
@@ -114,6 +115,12 @@ class LpModel(BaseEstimator):
     def _bar(self, what: str, fits: int) -> Bar:
         verbose = self.verbose if isinstance(self.verbose, bool) else _parameters.whole("verbose", self.verbose)
         return Bar(what, fits, int(verbose))
+
+    def _warn_of_time(self, spec: _core.Spec, X: Any, problems: int, Cs: int = 1) -> None:
+        """Warns before fits of so many problems, for so many Cs, that are predicted to take more than ten minutes."""
+        long = spec.long_fit(X, problems, Cs)
+        if long is not None:
+            warn(f"{long}. A lower degree, fewer columns, fewer rows or fewer Cs and folds take less.", UserWarning)
 
     def _adopt(self, model: _core.Model) -> None:
         """Takes over what a fit has found."""
@@ -165,7 +172,9 @@ class LpModel(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def top_features(self, k: int = 10, *, output: int = 0, seconds: float = np.inf) -> Table:
+    def top_features(
+        self, k: int = 10, *, output: int = 0, seconds: float = np.inf, max_nodes: int = _NODES
+    ) -> Table:
         """The monomials with the largest weights, by an exact search over all of them.
 
         Parameters
@@ -175,7 +184,10 @@ class LpModel(BaseEstimator):
         output : int
             Which function, of several outputs or classes.
         seconds : float
-            When to stop a search that takes too long; the caption says what is then known.
+            When to stop a search that takes too long; the caption says what is then known. For a model from somebody
+            else's file, say a number.
+        max_nodes : int
+            Monomials that the search may look at one by one before it stops in the same way.
 
         Returns
         -------
@@ -187,7 +199,8 @@ class LpModel(BaseEstimator):
         """
         self._check_fitted()
         k = _parameters.whole("k", k, "a whole number >= 1", least=1)
-        top = self._model.top(_parameters.whole("output", output), k, _NODES, _parameters.real("seconds", seconds))
+        max_nodes = _parameters.whole("max_nodes", max_nodes, "a whole number >= 1", least=1)
+        top = self._model.top(_parameters.whole("output", output), k, max_nodes, _parameters.real("seconds", seconds))
         monomials, names = top["monomials"], self._names()
         columns = {
             "monomial": [_names.monomial(factors, names) for factors in monomials],
@@ -337,5 +350,6 @@ def _top_caption(top: Mapping[str, Any]) -> str:
     if top["complete"]:
         return "The largest of this model."
     return (
-        f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}."
+        f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}. "
+        "Raise seconds or max_nodes to search on."
     )

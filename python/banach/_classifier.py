@@ -140,6 +140,7 @@ class LpClassifier(_Classification):
         tol=1e-8,
         max_iter=1000,
         solver="auto",
+        solver_options=None,
         route="auto",
         memory_limit=None,
         n_jobs=None,
@@ -159,6 +160,7 @@ class LpClassifier(_Classification):
         self.tol = tol
         self.max_iter = max_iter
         self.solver = solver
+        self.solver_options = solver_options
         self.route = route
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -184,6 +186,7 @@ class LpClassifier(_Classification):
         self._forget()
         spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
         X, codes, weights = self._check_data(X, y, sample_weight)
+        self._warn_of_time(spec, X, self._functions)
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, codes, weights, C, bar.callback))
         return self

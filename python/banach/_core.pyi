@@ -1,6 +1,6 @@
 """The compiled part: conversions, and nothing that a user sees. Checked against the binary by the tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
@@ -132,12 +132,14 @@ class Spec:
         tol: float,
         max_iter: int,
         solver: str,
+        solver_options: Mapping[str, str | float | None],
         route: str | None,
         memory: int | None,
         threads: int,
     ) -> Spec: ...
     @property
     def kernel(self) -> Kernel: ...
+    def long_fit(self, x: _Table, problems: int, count: int) -> str | None: ...
     def fit(
         self, x: _Table, y: _Target, sample_weight: _Floats | None, C: float, progress: _Progress = None
     ) -> Model: ...

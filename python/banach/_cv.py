@@ -109,6 +109,7 @@ class _Search(LpModel):
         results: list[tuple[dict[str, Any], Any]] = []
         with self._bar("cross-validation", each * len(specs)) as bar:
             for option, spec in zip(options, specs, strict=True):
+                self._warn_of_time(spec, X, self._functions * len(splits), count or len(Cs or ()))
                 try:
                     found = spec.cross_validate(X, y, weights, Cs=Cs, count=count, splits=given, progress=bar.callback)
                 except ValueError as error:
@@ -177,6 +178,7 @@ class _Search(LpModel):
     def _refit(self, spec: _core.Spec, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         if not _parameters.boolean("refit", self.refit):
             return
+        self._warn_of_time(spec, X, self._functions)
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, self.C_, bar.callback))
 
@@ -264,6 +266,7 @@ class LpRegressorCV(_Search, _Regression):
         tol=1e-8,
         max_iter=1000,
         solver="auto",
+        solver_options=None,
         route="auto",
         memory_limit=None,
         n_jobs=None,
@@ -289,6 +292,7 @@ class LpRegressorCV(_Search, _Regression):
         self.tol = tol
         self.max_iter = max_iter
         self.solver = solver
+        self.solver_options = solver_options
         self.route = route
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -361,6 +365,7 @@ class LpClassifierCV(_Search, _Classification):
         tol=1e-8,
         max_iter=1000,
         solver="auto",
+        solver_options=None,
         route="auto",
         memory_limit=None,
         n_jobs=None,
@@ -384,6 +389,7 @@ class LpClassifierCV(_Search, _Classification):
         self.tol = tol
         self.max_iter = max_iter
         self.solver = solver
+        self.solver_options = solver_options
         self.route = route
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs

@@ -41,7 +41,12 @@ _PARAMETERS = {
     "max_iter": """int, default=1000
     The most iterations.""",
     "solver": """{"auto", "newton", "paper"}, default="auto"
-    Newton's method, or Algorithm 3.3 of the paper.""",
+    Newton's method, or an algorithm of the paper.""",
+    "solver_options": """dict or None, default=None
+    Of ``solver="paper"``: ``algorithm`` ("3.3", for every loss, or "2.1", for the squared one), ``rule`` ("restart" or
+    "monotone": whether the search for a step starts from ``lambda_bar`` or from the last step; 3.3 restarts, 2.1 does
+    not, unless told otherwise), ``delta`` and ``theta`` (0.5, between 0 and 1) and ``lambda_bar`` (C in 3.3; in 2.1 it is
+    below its limit C/(2(1-delta)), 99 % of it unless told otherwise).""",
     "route": """{"auto", "features", "tiles", "gram", "streamed"}, default="auto"
     How the monomials are held: listed, formed a few at a time, or through the Gram tensor, stored or not. The cheapest
     that fits into memory, unless told otherwise; ``explain()`` has the table.""",

@@ -135,9 +135,17 @@ def _parameters_of(spec: dict[str, Any]) -> dict[str, Any]:
         "fit_intercept": spec["fit_intercept"],
         "tol": spec["tolerance"],
         "max_iter": spec["max_iterations"],
-        "solver": spec["solver"],
+        **_solver_parameters(spec["solver"]),
         "route": spec["route"] or "auto",
     }
+
+
+def _solver_parameters(solver: str | dict[str, Any]) -> dict[str, Any]:
+    """A name, or a name and what the solver was told."""
+    if isinstance(solver, str):
+        return {"solver": solver}
+    options = dict(solver)
+    return {"solver": options.pop("name"), "solver_options": options}
 
 
 def _kernel_parameters(spec: dict[str, Any]) -> dict[str, Any]:

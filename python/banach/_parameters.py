@@ -10,7 +10,7 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -45,6 +45,27 @@ def text(name: str, value: object, allowed: str) -> str:
     if isinstance(value, str):
         return str(value)
     raise refused(name, value, allowed)
+
+
+def solver_options(value: object) -> dict[str, str | float | None]:
+    """Every option of a solver, None where nothing was said; which solver takes it is checked in the compiled part."""
+    allowed = "None, or a dict of algorithm, rule, delta, theta and lambda_bar, or some of them"
+    options: dict[str, str | float | None] = dict.fromkeys(("algorithm", "rule", "delta", "theta", "lambda_bar"))
+    if value is None:
+        return options
+    if not isinstance(value, Mapping) or not set(value) <= set(options):
+        raise refused("solver_options", value, allowed)
+    for name, told in value.items():
+        if told is None:
+            continue
+        label = f"solver_options[{name!r}]"
+        if name == "algorithm":
+            options[name] = text(label, told, '"2.1" or "3.3"')
+        elif name == "rule":
+            options[name] = text(label, told, '"restart" or "monotone"')
+        else:
+            options[name] = real(label, told)
+    return options
 
 
 def degree(value: object) -> int | tuple[int, int]:

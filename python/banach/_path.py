@@ -92,6 +92,7 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     spec = model._spec()
     given, count = _parameters.grid(Cs)
     X, y, weights = model._check_data(X, y, sample_weight)
+    model._warn_of_time(spec, X, model._functions, count or len(given or ()))
     with model._bar("path", (count or len(given or ())) * model._functions) as bar:
         found = spec.path(X, y, weights, Cs=given, count=count, progress=bar.callback)
     paths = [LpPath.of(one) for one in found]

@@ -82,6 +82,7 @@ class LpRegressor(_Regression):
         tol=1e-8,
         max_iter=1000,
         solver="auto",
+        solver_options=None,
         route="auto",
         memory_limit=None,
         n_jobs=None,
@@ -103,6 +104,7 @@ class LpRegressor(_Regression):
         self.tol = tol
         self.max_iter = max_iter
         self.solver = solver
+        self.solver_options = solver_options
         self.route = route
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -128,6 +130,7 @@ class LpRegressor(_Regression):
         self._forget()
         spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
         X, y, weights = self._check_data(X, y, sample_weight)
+        self._warn_of_time(spec, X, self._functions)
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, C, bar.callback))
         return self

@@ -43,6 +43,20 @@ WRONG = {
     "tol": ["small", None, -1e-3, np.nan, np.inf],
     "max_iter": [0, -5, 1.5, None, "many", True],
     "solver": ["sgd", None, 1],
+    "solver_options": [
+        "2.1",
+        {"step": 1.0},
+        {1: 2},
+        {"algorithm": 2.1},
+        {"algorithm": "2.2"},
+        {"rule": "never"},
+        {"delta": 0.0},
+        {"delta": True},
+        {"theta": "half"},
+        {"theta": 1.0},
+        {"lambda_bar": -1.0},
+        {"lambda_bar": np.nan},
+    ],
     "route": ["direct", None, 1],
     "memory_limit": ["much", 0, -1, "2XB", np.nan, "1.2.3GB", [1]],
     "n_jobs": [0, 1.5, "all", 5000, True],
@@ -67,6 +81,7 @@ WITH = {
     "epsilon": {"loss": "epsilon_insensitive"},
     "rho": {"loss": "huber"},
     "quantile": {"loss": "quantile"},
+    "solver_options": {"solver": "paper"},
 }
 
 
@@ -112,6 +127,16 @@ def test_nothing_is_checked_before_fit():
     for name, values in WRONG.items():
         for value in values:
             assert getattr(LpRegressor(**{name: value}), name) is value
+
+
+def test_options_of_another_solver_are_refused():
+    for solver in ["auto", "newton"]:
+        with pytest.raises(ValueError, match="solver_options: theta = 0.9; .*solver paper"):
+            LpRegressor(solver=solver, solver_options={"theta": 0.9}).fit(X, Y)
+    with pytest.raises(ValueError, match="squared"):
+        LpRegressor(solver="paper", solver_options={"algorithm": "2.1"}, loss="huber").fit(X, Y)
+    with pytest.raises(ValueError, match="lambda_bar = 2; .*gamma"):
+        LpRegressor(solver="paper", solver_options={"algorithm": "2.1", "lambda_bar": 2.0}, C=1.0).fit(X, Y)
 
 
 def test_a_loss_of_the_other_task_is_refused_with_the_losses_of_this_one():

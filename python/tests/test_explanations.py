@@ -392,3 +392,26 @@ def test_standardized_monomials_are_polynomial_features_and_a_scaler():
     assert model.intercept_ == pytest.approx(Y.mean())
     new = rng.standard_normal((7, 5))
     np.testing.assert_allclose(model.predict(new), plain.predict(expand.transform(new)), rtol=1e-4, atol=1e-5)
+
+
+def test_the_papers_algorithms_are_chosen_with_their_parameters():
+    X, y, _ = datasets.make_sparse_linear(n_samples=40, n_features=300, n_informative=3, random_state=0)
+    common = {"C": 10.0, "fit_intercept": False, "tol": 1e-8, "max_iter": 5000, "route": "features"}
+    newton = LpRegressor(**common).fit(X, y)
+    counts = set()
+    for options in [None, {"algorithm": "3.3", "theta": 0.9}, {"algorithm": "2.1"}, {"algorithm": "2.1", "lambda_bar": 0.2}]:
+        model = LpRegressor(solver="paper", solver_options=options, **common)
+        assert clone(model).get_params()["solver_options"] == options
+        model.fit(X, y)
+        assert model.status_ == "converged"
+        np.testing.assert_allclose(model.coef_, newton.coef_, atol=1e-3 * np.abs(newton.coef_).max())
+        counts.add(model.n_iter_)
+    assert len(counts) == 4, "the options reach the algorithm"
+    search = LpRegressorCV(Cs=2, cv=2, solver="paper", solver_options={"delta": 0.3}, tol=1e-3).fit(X, y)
+    assert search.get_params()["solver_options"] == {"delta": 0.3}
+
+
+def test_the_rule_of_the_paper_is_a_sentence_of_the_explanation():
+    X, y, _ = datasets.make_sparse_linear(n_samples=20, n_features=1000, n_informative=3, random_state=0)
+    assert "(21), n <= 2 card(K)^(1/3), holds: 20 <= 20.0" in LpRegressor().fit(X, y).explain()
+    assert "(21)" not in LpRegressor(p=1.1).fit(X, y).explain()

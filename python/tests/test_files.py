@@ -56,6 +56,13 @@ def write_csv(path, X, names, **columns):
         {"kernel": kernels.Series("cosh", scale=0.05), "tol": 1e-6, "fit_intercept": False},
         {"kernel": kernels.Normalized(kernels.Anova(1, 2)), "normalize_kernel": True, "tol": 1e-5},
         {"loss": "epsilon_insensitive", "epsilon": 0.05, "tol": 1e-6},
+        {"solver": "paper", "tol": 1e-4, "max_iter": 5000},
+        {
+            "solver": "paper",
+            "solver_options": {"algorithm": "2.1", "rule": "restart", "delta": 0.1 + 0.2, "lambda_bar": 0.5},
+            "tol": 1e-4,
+            "max_iter": 5000,
+        },
     ],
     ids=str,
 )

@@ -1,8 +1,9 @@
 //! What can be asked on the command line.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Instant};
 
-use banach::Memory;
+use banach::{Memory, model::Budget};
+use banach_experiments::Settings;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
     fit::args::Fit,
     manual::{Completions, Man},
     path::args::Path,
+    print,
     saved::args::{Features, Info, Predict},
 };
 
@@ -53,8 +55,37 @@ impl Common {
     /// Says something on standard error, unless told not to.
     pub(crate) fn say(&self, what: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{what}");
+            print::message(what);
         }
+    }
+}
+
+/// How much the searches for the largest monomials of a model file may take. A file from a stranger can ask for searches without
+/// end; these stop with what they have, and say what is proven of it.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct SearchBudget {
+    /// Monomials that the search of a function may look at one by one.
+    #[arg(long, value_name = "N", default_value_t = Budget::default().nodes, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_nodes: u64,
+    /// Seconds that all searches together may take; inf for no limit.
+    #[arg(long, value_name = "S", default_value_t = 30.0, value_parser = seconds)]
+    pub max_seconds: f64,
+}
+
+impl SearchBudget {
+    /// What is left for one more search, when searches have gone on since `begin`.
+    pub(crate) fn left(self, begin: Instant) -> Budget {
+        // A search ends at once rather than not at all.
+        let seconds = (self.max_seconds - begin.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE);
+        Budget { nodes: self.max_nodes, seconds }
+    }
+}
+
+/// A time that a search can have.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 => Ok(seconds),
+        _ => Err("a number of seconds > 0, or inf".to_owned()),
     }
 }
 
@@ -88,14 +119,13 @@ pub(crate) enum Command {
 pub(crate) enum Reproduce {
     /// Table 1: iterations to relative precision 1e-8, dual against primal algorithms.
     #[command(
-        after_help = "Examples:\n  banach reproduce table1 --quick\n  banach reproduce table1 --no-baselines\n  banach reproduce table1 --json > table1.json"
+        after_help = "Examples:\n  banach reproduce table1 --quick\n  banach reproduce table1 --no-baselines\n  banach reproduce table1 --fista --momentum 2.5\n  banach reproduce table1 --json > table1.json"
     )]
     Table1 {
         #[command(flatten)]
         experiment: Experiment,
-        /// Leave out the two primal algorithms, which take most of the time.
-        #[arg(long)]
-        no_baselines: bool,
+        #[command(flatten)]
+        primal: Primal,
         /// Write table1.md and table1.json to this folder.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
@@ -127,13 +157,26 @@ pub(crate) enum Reproduce {
     All {
         #[command(flatten)]
         experiment: Experiment,
-        /// Leave out the two primal algorithms of Table 1, which take most of the time.
-        #[arg(long)]
-        no_baselines: bool,
+        #[command(flatten)]
+        primal: Primal,
         /// Write the page, the pictures and the results as JSON to this folder.
         #[arg(long, value_name = "DIR", default_value = "out")]
         out: PathBuf,
     },
+}
+
+/// The primal algorithms of Table 1.
+#[derive(Debug, Args)]
+pub(crate) struct Primal {
+    /// Leave out the primal algorithms of Table 1, which take most of the time.
+    #[arg(long)]
+    pub no_baselines: bool,
+    /// Of the primal algorithms run FISTA alone, at the two p for which the paper prints its count.
+    #[arg(long, conflicts_with = "no_baselines")]
+    pub fista: bool,
+    /// a >= 2 in the momentum (k-1)/(k+a), a row of FISTA beside that with the original momentum.
+    #[arg(long, value_name = "A", default_value_t = Settings::MOMENTUM)]
+    pub momentum: f64,
 }
 
 #[derive(Debug, Args)]
@@ -141,7 +184,7 @@ pub(crate) struct Experiment {
     /// The first seed of the data.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// The number of seeds: of the dual algorithm in Tables 1 and 2, of the right panel in Figure 1.
+    /// The number of seeds: of the dual algorithm in Tables 1 and 2, of FISTA where the paper has its count, of the right panel in Figure 1.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
     pub repeats: u16,
     /// A small size that takes seconds; the paper's numbers do not apply to it.
@@ -278,6 +321,19 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_positive() {
+        assert_eq!((seconds("0.5"), seconds("inf")), (Ok(0.5), Ok(f64::INFINITY)));
+        for text in ["", "0", "-1", "nan", "soon"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        let budget = SearchBudget { max_nodes: 7, max_seconds: 1e-9 };
+        let begin = Instant::now();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let left = budget.left(begin);
+        assert!(left.nodes == 7 && left.seconds > 0.0 && left.seconds < 1e-300);
     }
 
     #[test]

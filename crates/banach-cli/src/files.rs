@@ -2,10 +2,12 @@
 
 use std::{
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, ensure};
+use banach_io::{destination, replace};
 
 use crate::args::Common;
 
@@ -33,9 +35,10 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// Writes a file and says so on standard error.
+/// Writes a file, so that a reader never sees half of it, and says so on standard error.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>, common: &Common) -> anyhow::Result<()> {
-    replace(path, contents.as_ref())?;
+    let written = replace(path, |file| file.write_all(contents.as_ref()));
+    written.with_context(|| format!("cannot write {}", path.display()))?;
     common.say(format_args!("wrote {}", path.display()));
     Ok(())
 }
@@ -47,6 +50,8 @@ pub(crate) fn check_output(option: &str, output: Option<&Path>, read: &[&Path]) 
     let same = |path: &&Path| matches!((output.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
     ensure!(!read.iter().any(same), "{option} {name}: that is the file to be read; name another");
     ensure!(!output.is_dir(), "{option} {name}: it is a folder; name a file in it");
+    // A link to a file that is not there yet is as good as its name.
+    let output = &destination(output).with_context(|| format!("{option} {name}: it cannot be written"))?;
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     ensure!(folder.is_dir(), "{option} {name}: there is no folder {}", folder.display());
     if !output.exists() {
@@ -54,20 +59,4 @@ pub(crate) fn check_output(option: &str, output: Option<&Path>, read: &[&Path]) 
         probe().with_context(|| format!("{option} {name}: it cannot be written"))?;
     }
     Ok(())
-}
-
-/// Writes a file under another name in its folder first, so that a reader never sees half of it.
-fn replace(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
-    let name = path.file_name().with_context(|| format!("{} is no name of a file", path.display()))?;
-    // What a link leads to is replaced, not the link; a device or a pipe is written to.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return fs::write(path, contents).with_context(|| format!("cannot write {}", path.display()));
-    }
-    let unfinished = path.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-    let written = fs::write(&unfinished, contents).and_then(|()| fs::rename(&unfinished, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written.with_context(|| format!("cannot write {}", path.display()))
 }

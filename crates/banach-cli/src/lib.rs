@@ -17,10 +17,13 @@ mod report;
 mod reproduce;
 mod run;
 mod saved;
+mod visible;
 
-use std::ffi::OsString;
+use std::{borrow::Cow, ffi::OsString};
 
 use clap::Parser;
+
+use self::visible::visible;
 
 /// Runs the command with these arguments, the first of which is the name of the program, and returns its exit code.
 pub fn main<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> u8 {
@@ -52,20 +55,29 @@ fn message(error: &anyhow::Error) -> String {
 /// Says what went wrong and picks the exit code.
 fn report(error: &anyhow::Error) -> u8 {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
-        // Nothing can be said where the message itself cannot be written.
-        let _ = usage.print();
-        return u8::try_from(usage.exit_code()).unwrap_or(2);
+        return explain_usage(usage);
     }
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
         // The reader has seen enough.
         return 0;
     }
-    eprintln!("error: {}", message(error));
+    print::message(format_args!("error: {}", message(error)));
     match error.downcast_ref::<banach_experiments::Error>() {
         Some(banach_experiments::Error::NoReference { .. } | banach_experiments::Error::Stopped) => 1,
         _ => 2,
     }
+}
+
+/// The help that was asked for, or what is wrong with the arguments, which may hold anything.
+fn explain_usage(usage: &clap::Error) -> u8 {
+    let text = usage.render().to_string();
+    if usage.use_stderr() && matches!(visible(&text), Cow::Owned(_)) {
+        print::message(text.trim_end());
+    } else if let Err(error) = usage.print() {
+        return report(&error.into());
+    }
+    u8::try_from(usage.exit_code()).unwrap_or(2)
 }
 
 #[cfg(test)]

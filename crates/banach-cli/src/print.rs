@@ -1,17 +1,30 @@
-//! Standard output.
+//! Standard output and standard error.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    fmt,
+    io::{self, IsTerminal as _, Write as _},
+};
 
 use serde::Serialize;
 
-use crate::args::Common;
+use crate::{
+    args::Common,
+    visible::{visible, visible_json},
+};
+
+/// Writes text for people to standard output.
+pub(crate) fn out(text: &str) -> anyhow::Result<()> {
+    write(&visible(text))
+}
+
+/// Writes data to standard output as they are. Only a terminal, which would obey what is in them, gets them made visible.
+pub(crate) fn data(text: &str) -> anyhow::Result<()> {
+    if io::stdout().is_terminal() { out(text) } else { write(text) }
+}
 
 /// Writes to standard output; a closed pipe is an error value, not a panic.
-pub(crate) fn out(text: &str) -> anyhow::Result<()> {
+fn write(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    // Names come from files: what a terminal would obey is shown as a mark.
-    let tame = stdout.is_terminal() && text.chars().any(commands_terminal);
-    let text = &if tame { text.replace(commands_terminal, "\u{fffd}") } else { text.to_owned() };
     stdout.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
         stdout.write_all(b"\n")?;
@@ -19,12 +32,14 @@ pub(crate) fn out(text: &str) -> anyhow::Result<()> {
     Ok(stdout.flush()?)
 }
 
-fn commands_terminal(c: char) -> bool {
-    c.is_control() && c != '\n' && c != '\t'
+/// Writes a line to standard error.
+pub(crate) fn message(text: impl fmt::Display) {
+    // Nothing can be said where the message itself cannot be written.
+    let _ = writeln!(io::stderr(), "{}", visible(&text.to_string()));
 }
 
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
+    Ok(visible_json(&serde_json::to_string_pretty(value)?).into_owned() + "\n")
 }
 
 /// Prints a result in the form that was asked for; `how` says how it comes about.

@@ -3,13 +3,13 @@
 use banach_experiments::{
     Picture,
     figure1::{self, Figure1},
-    table1::{self, Table1},
+    table1::{self, Baselines, Table1},
     table2::{self, Table2},
 };
 use serde::Serialize;
 
 use crate::{
-    args::{Common, Experiment, Reproduce},
+    args::{Common, Experiment, Primal, Reproduce},
     files::Folder,
     print,
     progress::Bar,
@@ -36,9 +36,9 @@ pub(crate) fn reproduce(what: Reproduce, common: &Common) -> anyhow::Result<()> 
     // Folders are made before the work starts, so that a wrong name does not cost the result.
     let folder = |out| Folder::create(out, common);
     match what {
-        Reproduce::Table1 { experiment, no_baselines, out } => {
+        Reproduce::Table1 { experiment, primal, out } => {
             let folder = out.map(folder).transpose()?;
-            let table = run_table1(&experiment, !no_baselines, folder.as_ref(), common)?;
+            let table = run_table1(&experiment, &primal, folder.as_ref(), common)?;
             print::result(common, &table, || report::table1(&table).text(), || Ok(TABLE1.to_owned()))
         }
         Reproduce::Figure1 { experiment, out } => {
@@ -50,8 +50,8 @@ pub(crate) fn reproduce(what: Reproduce, common: &Common) -> anyhow::Result<()> 
             let table = run_table2(&experiment, folder.as_ref(), common)?;
             print::result(common, &table, || report::table2(&table).text(), || Ok(TABLE2.to_owned()))
         }
-        Reproduce::All { experiment, no_baselines, out } => {
-            let all = All::run(&experiment, !no_baselines, &folder(out)?, common)?;
+        Reproduce::All { experiment, primal, out } => {
+            let all = All::run(&experiment, &primal, &folder(out)?, common)?;
             let how = || Ok(format!("Table 1. {TABLE1}\n\nFigure 1. {FIGURE1}\n\nTable 2. {TABLE2}"));
             print::result(common, &all, || all.page(&experiment).text(), how)
         }
@@ -60,12 +60,18 @@ pub(crate) fn reproduce(what: Reproduce, common: &Common) -> anyhow::Result<()> 
 
 fn run_table1(
     experiment: &Experiment,
-    baselines: bool,
+    primal: &Primal,
     folder: Option<&Folder<'_>>,
     common: &Common,
 ) -> anyhow::Result<Table1> {
+    let baselines = match primal {
+        Primal { no_baselines: true, .. } => Baselines::None,
+        Primal { fista: true, .. } => Baselines::Fista,
+        _ => Baselines::All,
+    };
     let request = if experiment.quick { table1::Request::quick } else { table1::Request::full };
-    let request = request(experiment.seed, usize::from(experiment.repeats), baselines);
+    let mut request = request(experiment.seed, usize::from(experiment.repeats), baselines);
+    request.settings.momentum = primal.momentum;
     let table = Table1::run(request, &mut Bar::new(common.quiet))?;
     if let Some(folder) = folder {
         folder.write("table1.md", report::table1(&table).markdown())?;
@@ -114,8 +120,8 @@ struct All {
 
 impl All {
     /// Runs everything, and writes what is done as soon as it is.
-    fn run(experiment: &Experiment, baselines: bool, folder: &Folder<'_>, common: &Common) -> anyhow::Result<Self> {
-        let table1 = run_table1(experiment, baselines, Some(folder), common)?;
+    fn run(experiment: &Experiment, primal: &Primal, folder: &Folder<'_>, common: &Common) -> anyhow::Result<Self> {
+        let table1 = run_table1(experiment, primal, Some(folder), common)?;
         let (figure1, pictures) = run_figure1(experiment, folder, common)?;
         let table2 = run_table2(experiment, Some(folder), common)?;
         let all = Self { table1, figure1, pictures, table2 };

@@ -39,13 +39,48 @@ fn table1_prints_the_papers_numbers_beside_ours() {
     ]);
     assert!(run.status.success(), "{}", text(&run.stderr));
     let table = text(&run.stdout);
-    for expected in ["12(5)", "258(55)", "p = 4/3", "p = 1.05", "2 seeds", "do not apply"] {
+    for expected in [
+        "12(5)",
+        "258(55)",
+        "p = 4/3",
+        "p = 1.05",
+        "2 seeds",
+        "do not apply",
+        "chosen to come near",
+        "never says what its brackets are",
+        "difference",
+    ] {
         assert!(table.contains(expected), "{expected} is missing in\n{table}");
     }
     assert!(read(&out, "table1.md").contains("| dual GD + linesearch"));
     let json: serde_json::Value = serde_json::from_str(&read(&out, "table1.json")).expect("JSON");
     assert_eq!(json["cells"].as_array().expect("a list").len(), 4);
     assert_eq!(std::fs::read_dir(&out).expect("a folder").count(), 2, "no unfinished file is left");
+}
+
+/// FISTA alone, on every seed, with both momenta.
+#[test]
+fn the_momentum_of_fista_is_an_option() {
+    let fista = ["reproduce", "table1", "--quick", "--fista", "--repeats", "2", "--momentum"];
+    let run = banach(&[&fista[..], &["2.5", "--json"]].concat());
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    assert_eq!(json["request"]["settings"]["momentum"], 2.5);
+    let cells = json["cells"].as_array().expect("a list");
+    for algorithm in ["fista", "fista_momentum"] {
+        let found: Vec<_> = cells.iter().filter(|cell| cell["algorithm"] == algorithm).collect();
+        assert_eq!(found.len(), 2, "{algorithm}");
+        assert!(
+            found.iter().all(|cell| cell["outcomes"].as_array().is_some_and(|runs| runs.len() == 2)),
+            "{algorithm}"
+        );
+    }
+    let table = text(&banach(&[&fista[..], &["2.5"]].concat()).stdout);
+    for expected in ["(k-1)/(k+a), a = 2.5", "found by search", "range", "not run"] {
+        assert!(table.contains(expected), "{expected} is missing in\n{table}");
+    }
+    let refused = banach(&[&fista[..], &["1.5"]].concat());
+    assert!(!refused.status.success() && text(&refused.stderr).contains("a = 1.5"), "{}", text(&refused.stderr));
 }
 
 #[test]
@@ -102,7 +137,18 @@ fn table2_prints_the_papers_numbers_beside_ours() {
         banach(&["reproduce", "table2", "--quick", "--repeats", "2", "--out", out.to_str().expect("a plain path")]);
     assert!(run.status.success(), "{}", text(&run.stderr));
     let table = text(&run.stdout);
-    for expected in ["2.73", "2.49", "9.87", "(with K)", "(K streamed)", "feature matrix", "2 seeds", "do not apply"] {
+    for expected in [
+        "2.73",
+        "2.49",
+        "9.87",
+        "(with K)",
+        "(K streamed)",
+        "feature matrix",
+        "2 seeds",
+        "do not apply",
+        "chosen to come near",
+        "drawn as in Table 1",
+    ] {
         assert!(table.contains(expected), "{expected} is missing in\n{table}");
     }
     assert!(read(&out, "table2.md").contains("\n| dual GD + linesearch (without K) "));

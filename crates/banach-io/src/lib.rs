@@ -19,6 +19,7 @@ mod field;
 mod growing;
 mod model_file;
 mod read;
+mod replace;
 mod table;
 mod target;
 
@@ -28,5 +29,6 @@ pub use model_file::{
     FORMAT, Fitted, Flaw, Label, ModelFileError, ModelSpec, Observed, Provenance, SavedModel, VERSION,
 };
 pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request, STANDARD_INPUT};
+pub use replace::{destination, replace};
 pub use table::{Standardization, Table, Values};
 pub use target::{Classes, FirstText, Target};

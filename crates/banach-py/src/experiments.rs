@@ -6,7 +6,7 @@ use banach_experiments::{
     Watch,
     data::{Entries, Sample, SparseLinear, SparseMonomials, SparseQuadratic},
     figure1::{self, Figure1},
-    table1::{self, Table1},
+    table1::{self, Baselines, Table1},
     table2::{self, Table2},
 };
 use numpy::{PyArray1, PyArray2, ndarray::ShapeBuilder};
@@ -121,6 +121,7 @@ pub(crate) fn reproduce(
     match what {
         "table1" => running.run_any(py, |_| {
             let request = if quick { table1::Request::quick } else { table1::Request::full };
+            let baselines = if baselines { Baselines::All } else { Baselines::None };
             json(&Table1::run(request(seed, repeats, baselines), watch)?)
         }),
         "table2" => running.run_any(py, |_| {

@@ -97,7 +97,7 @@ impl Model {
             fit_intercept: spec.fit_intercept,
             tolerance: spec.tol,
             max_iterations: spec.max_iter,
-            solver: spec.solver.parse().map_err(exception)?,
+            solver: spec.solver,
             route: spec.route.as_deref().map(str::parse).transpose().map_err(exception)?,
         };
         let table = self.table.borrow(py)?;
@@ -137,7 +137,7 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
         fit_intercept,
         tol: tolerance,
         max_iter: max_iterations,
-        solver: solver.name().to_owned(),
+        solver,
         route: route.map(|route| route.name().to_owned()),
         memory: None,
         threads: 0,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use banach::{
-    Classifier, Exponent, FeatureMatrix, Ground, Memory, Observer, Regressor, Route, SolverChoice,
+    Classifier, Exponent, FeatureMatrix, Ground, Memory, Observer, PaperOptions, Plan, Regressor, Route, SolverChoice,
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
 };
@@ -32,7 +32,7 @@ pub(crate) struct Spec {
     pub(crate) fit_intercept: bool,
     pub(crate) tol: f64,
     pub(crate) max_iter: usize,
-    pub(crate) solver: String,
+    pub(crate) solver: SolverChoice,
     pub(crate) route: Option<String>,
     pub(crate) memory: Option<u64>,
     pub(crate) threads: usize,
@@ -78,6 +78,30 @@ impl Goal {
     }
 }
 
+/// What a solver is told, as it comes from Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Told {
+    algorithm: Option<String>,
+    rule: Option<String>,
+    delta: Option<f64>,
+    theta: Option<f64>,
+    lambda_bar: Option<f64>,
+}
+
+impl Told {
+    /// The solver with these options. A refusal names the parameter that they came in.
+    fn of(self, solver: SolverChoice) -> PyResult<SolverChoice> {
+        let Self { algorithm, rule, delta, theta, lambda_bar } = self;
+        let checked = || {
+            let algorithm = algorithm.map(|name| name.parse()).transpose()?;
+            let rule = rule.map(|name| name.parse()).transpose()?;
+            solver.with_options(PaperOptions { algorithm, rule, delta, theta, lambda_bar })
+        };
+        checked().map_err(|error: banach::Error| PyValueError::new_err(format!("solver_options: {error}")))
+    }
+}
+
 /// Weights of samples, if there are any.
 pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
@@ -94,10 +118,6 @@ impl Spec {
         Exponent::new(self.p)
     }
 
-    fn solver(&self) -> Result<SolverChoice, banach::Error> {
-        self.solver.parse()
-    }
-
     pub(crate) fn memory(&self) -> Memory {
         self.memory.map_or_else(Memory::available, Memory::limit)
     }
@@ -108,7 +128,7 @@ impl Spec {
 
     /// The estimator with this C.
     pub(crate) fn estimator(&self, gamma: f64) -> Result<Estimator, banach::Error> {
-        let (kernel, loss, scale, solver) = (self.kernel.build()?, self.loss.build()?, self.scale()?, self.solver()?);
+        let (kernel, loss, scale) = (self.kernel.build()?, self.loss.build()?, self.scale()?);
         let route: Option<Route> = self.route.as_deref().map(str::parse).transpose()?;
         // The two builders have the same parameters.
         macro_rules! told {
@@ -122,7 +142,7 @@ impl Spec {
                     .fit_intercept(self.fit_intercept)
                     .tolerance(self.tol)
                     .max_iterations(self.max_iter)
-                    .solver(solver)
+                    .solver(self.solver)
                     .route(route)
                     .memory(self.memory())
             };
@@ -164,6 +184,13 @@ impl Estimator {
         }
     }
 
+    fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, banach::Error> {
+        match self {
+            Self::Regressor(regressor) => regressor.plan(x, problems),
+            Self::Classifier(classifier) => classifier.plan(x, problems),
+        }
+    }
+
     pub(crate) fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, banach::Error> {
         match self {
             Self::Regressor(regressor) => regressor.ground(x, problems),
@@ -177,7 +204,7 @@ impl Spec {
     /// Checks every parameter that can be wrong without data.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the parameters of an estimator, by name")]
-    #[pyo3(signature = (*, task, p, kernel, monomials, loss, epsilon, rho, quantile, fit_intercept, tol, max_iter, solver, route, memory, threads))]
+    #[pyo3(signature = (*, task, p, kernel, monomials, loss, epsilon, rho, quantile, fit_intercept, tol, max_iter, solver, solver_options, route, memory, threads))]
     fn new(
         task: &str,
         p: f64,
@@ -190,7 +217,8 @@ impl Spec {
         fit_intercept: bool,
         tol: f64,
         max_iter: usize,
-        solver: String,
+        solver: &str,
+        solver_options: Told,
         route: Option<String>,
         memory: Option<u64>,
         threads: usize,
@@ -203,9 +231,10 @@ impl Spec {
             other => other,
         };
         let kernel = kernel.spec.clone();
+        let solver = solver_options.of(solver.parse().map_err(exception)?)?;
         let spec = Self { p, kernel, monomials, loss, fit_intercept, tol, max_iter, solver, route, memory, threads };
         let route = spec.route.as_deref().map(str::parse::<Route>).transpose();
-        let checked = spec.exponent().and(spec.loss.build()).and(spec.scale()).and(spec.solver()).and(route);
+        let checked = spec.exponent().and(spec.loss.build()).and(spec.scale()).and(route);
         checked.map_err(exception)?;
         if !(0.0..f64::INFINITY).contains(&spec.tol) {
             return Err(PyValueError::new_err(format!("tol = {}; allowed: a finite number >= 0", spec.tol)));
@@ -217,6 +246,15 @@ impl Spec {
     #[getter(kernel)]
     fn built_kernel(&self) -> Kernel {
         Kernel { spec: self.kernel.clone() }
+    }
+
+    /// What is predicted of the fits of so many problems for so many values of C, if they are to take more than ten minutes.
+    fn long_fit(&self, py: Python<'_>, x: Table, problems: usize, count: usize) -> PyResult<Option<String>> {
+        let table = x.borrow(py)?;
+        let matrix = table.matrix()?;
+        let plan = self.estimator(1.0).and_then(|estimator| estimator.plan(&matrix, problems));
+        // What cannot be planned is refused by the fit.
+        Ok(plan.ok().and_then(|plan| plan.long_fit(count)).map(|long| long.to_string()))
     }
 
     /// A model of the data.

@@ -102,6 +102,19 @@ pub enum Error {
         /// The kernel with its parameters.
         kernel: String,
     },
+    /// Products of more different variables than there are.
+    #[error(
+        "{kernel} has products of {degree} different variables, and there are n_features = {inputs} columns: lower the degree to \
+         {inputs} or less, or use a kernel with powers"
+    )]
+    TooFewColumns {
+        /// The kernel with its parameters.
+        kernel: String,
+        /// Its highest degree.
+        degree: usize,
+        /// The number of variables, d.
+        inputs: usize,
+    },
     /// Labels without anything to tell apart.
     #[error("every label is {label}; a classifier needs at least two classes")]
     OneLabel {

@@ -70,11 +70,13 @@ mod workers;
 pub use certificate::Certificate;
 pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
-pub use estimator::{Classification, Classifier, Ground, Regression, Regressor, SolverChoice};
+pub use estimator::{
+    Classification, Classifier, Ground, PaperAlgorithm, PaperOptions, Regression, Regressor, SolverChoice,
+};
 pub use exponent::Exponent;
 pub use form::{
-    Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, Plan, Planner,
-    Predict, QForm, Rates, Route, RoutePlan, Shape, Tiles,
+    Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, LongFit, Plan,
+    Planner, Predict, QForm, Rates, Route, RoutePlan, Shape, Tiles,
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::Memory;

@@ -113,6 +113,7 @@ mod tests {
     use rayon::prelude::*;
 
     use super::*;
+    use crate::{FeatureMatrix, Regressor, kernel::Polynomial};
 
     #[test]
     fn work_that_is_ended_leaves_at_its_next_checkpoint() {
@@ -133,6 +134,28 @@ mod tests {
         });
         assert!(result.is_none() && begin.elapsed() < Duration::from_secs(10));
         assert!(Workers::new(3).expect("threads").run(|| 7) == Some(7), "others are not concerned");
+    }
+
+    /// 6.5 billion monomials: what is done before the first pass has its checkpoints too.
+    #[test]
+    fn the_set_up_of_very_many_monomials_is_ended() {
+        let columns: Vec<f64> = (0..6 * 60).map(|k| f64::from(k).sin()).collect();
+        let x = FeatureMatrix::from_columns(6, 60, columns).expect("valid");
+        let kernel = Polynomial::new(8, 1.0, 0.0).expect("valid");
+        let (workers, y) = (Workers::new(2).expect("threads"), [1.0, -1.0, 0.5, 2.0, 0.0, 1.0]);
+        let switch = workers.switch();
+        let ended = thread::scope(|scope| {
+            let timer = scope.spawn(move || {
+                thread::sleep(Duration::from_millis(50));
+                switch.end();
+                Instant::now()
+            });
+            let result = workers.run(|| Regressor::new().p(1.1).kernel(kernel).fit(&x, &y));
+            assert!(result.is_none(), "a fit to billions of monomials takes minutes");
+            timer.join().expect("it only sleeps")
+        });
+        // A second is promised; machines that do much else get more.
+        assert!(ended.elapsed() < Duration::from_secs(5), "{:?}", ended.elapsed());
     }
 
     #[test]

@@ -207,7 +207,7 @@ fn baselines_agree(loss: &dyn Loss, epigraph: Epigraph) {
         for gamma in GAMMAS {
             let problem = PrimalProblem::new(&form, loss, &data.y, gamma).expect("valid");
             let fista = |stopping| {
-                let solution = Fista { stopping }.solve(&problem, &mut Unobserved).expect("valid");
+                let solution = Fista { stopping, ..Fista::default() }.solve(&problem, &mut Unobserved).expect("valid");
                 Found { weights: solution.weights, intercept: None, certificate: solution.certificate }
             };
             let descent = |stopping| {

@@ -243,7 +243,11 @@ fn parameters_outside_their_range_are_refused() {
         assert_parameter(proximal.solve(&problem, &mut Unobserved), "tolerance", tolerance);
         let gradient = Gradient { stopping, ..Gradient::default() };
         assert_parameter(gradient.solve(&problem, &mut Unobserved), "tolerance", tolerance);
-        assert_parameter(Fista { stopping }.solve(&primal, &mut Unobserved), "tolerance", tolerance);
+        assert_parameter(
+            Fista { stopping, ..Fista::default() }.solve(&primal, &mut Unobserved),
+            "tolerance",
+            tolerance,
+        );
         let descent = GradientDescent { stopping, ..GradientDescent::default() };
         assert_parameter(descent.solve(&primal, &mut Unobserved), "tolerance", tolerance);
     }
@@ -413,9 +417,10 @@ fn baselines_and_slow_searches_end() {
             let problem = PrimalProblem::new(&form, &Squared, &y, 1.0).expect("valid");
             let stopping = Stopping { tolerance: 1e-8, max_iterations: 20 };
             let descent = GradientDescent { stopping, ..GradientDescent::default() };
-            for solution in
-                [Fista { stopping }.solve(&problem, &mut Unobserved), descent.solve(&problem, &mut Unobserved)]
-            {
+            for solution in [
+                Fista { stopping, ..Fista::default() }.solve(&problem, &mut Unobserved),
+                descent.solve(&problem, &mut Unobserved),
+            ] {
                 let solution = solution.expect("valid");
                 let Certificate { primal, dual, gap, distance } = solution.certificate;
                 assert!(

@@ -16,7 +16,9 @@ const HELD_OUT: [usize; 3] = [1, 4, 8];
 
 fn solve(form: &Gram<'_>, loss: &dyn Loss, y: &[f64], weights: &[f64]) -> Solution {
     let problem = DualProblem::new(form, loss, y, 2.0).expect("valid").with_sample_weights(weights).expect("valid");
-    let stopping = Stopping { tolerance: 1e-11, max_iterations: 200_000 };
+    // Beside a kink, the bound on rounding in a tensor of order 6 is 1e-9 of the objective.
+    let tolerance = if loss.smoothness().is_some() { 1e-11 } else { 1e-8 };
+    let stopping = Stopping { tolerance, max_iterations: 200_000 };
     let solution = ProximalGradient { stopping, ..ProximalGradient::default() }.solve(&problem, &mut Unobserved);
     let solution = solution.expect("valid");
     assert_eq!(solution.status, Status::Converged, "{form:?} {loss:?}: {:?}", solution.certificate);
@@ -53,7 +55,8 @@ fn check(kernel: impl TensorKernel + Clone + 'static, p: f64) {
                 let omega = weighted.omega[i];
                 assert_eq!(weighted.alpha[i], 0.0, "{form:?} {loss:?}");
                 // Both are within the square root of their gaps of the solution.
-                assert!((omega - predicted).abs() <= 1e-5, "{form:?} {loss:?}: {omega} {predicted}");
+                let allowed = if loss.smoothness().is_some() { 1e-5 } else { 1e-4 };
+                assert!((omega - predicted).abs() <= allowed, "{form:?} {loss:?}: {omega} {predicted}");
                 assert!(omega.abs() > 1e-3, "{form:?} {loss:?}: a prediction of zero says little");
             }
             // Of one model, the two ways agree to rounding.

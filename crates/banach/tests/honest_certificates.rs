@@ -103,13 +103,13 @@ fn a_claim_of_convergence_from_listed_features_is_true() {
                         let mut evaluation = Evaluation::default();
                         form.evaluate(&solution.alpha, &mut evaluation, &mut Scratch::new());
                         evaluation.omegas = accurate_omega(&columns, n, exponent.q(), &solution.alpha);
+                        evaluation.roundings.fill(0.0);
                         let truth = problem.certificate(&solution.alpha, &evaluation).relative_gap();
                         let claimed = solution.certificate.relative_gap();
                         let what = format!("{} p = {p}, X {size:e}, gamma {gamma:e}", loss.name());
-                        if claimed <= 1e-8 {
-                            claims += 1;
-                            assert!(truth <= 2e-8, "{what}: {claimed:e} and not {truth:e}");
-                        }
+                        // The sums of the oracle end in a rounding of their own.
+                        assert!(truth <= 1.01 * claimed + 1e-14, "{what}: {claimed:e} and not {truth:e}");
+                        claims += usize::from(claimed <= 1e-8);
                     }
                 }
             }

@@ -35,10 +35,19 @@ impl Route {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kernel {
     Linear,
-    Polynomial { degree: usize, coef0: f64 },
-    Anova { min: usize, max: usize },
+    Polynomial {
+        degree: usize,
+        coef0: f64,
+    },
+    Anova {
+        min: usize,
+        max: usize,
+    },
     /// `exp(scale t)`, all of it or some of its degrees.
-    Exponential { scale: f64, degrees: Option<(usize, usize)> },
+    Exponential {
+        scale: f64,
+        degrees: Option<(usize, usize)>,
+    },
 }
 
 /// A problem.
@@ -89,13 +98,20 @@ impl Draw {
         let kernel = match random.0.random_range(0..8) {
             0..=2 => Kernel::Linear,
             3 => Kernel::Polynomial { degree: random.one_of(&[2, 3]), coef0: random.one_of(&[0.0, 1.0, 0.3]) },
-            4 | 5 => random.one_of(&[(1, 2), (2, 2), (1, 3), (2, 3), (1, 1)].map(|(min, max)| Kernel::Anova { min, max })),
+            4 | 5 => {
+                random.one_of(&[(1, 2), (2, 2), (1, 3), (2, 3), (1, 1)].map(|(min, max)| Kernel::Anova { min, max }))
+            }
             6 => Kernel::Exponential { scale: random.power(-3.0, 0.0), degrees: None },
-            _ => Kernel::Exponential { scale: random.power(-2.0, 0.0), degrees: Some(random.one_of(&[(1, 2), (0, 3), (2, 3)])) },
+            _ => Kernel::Exponential {
+                scale: random.power(-2.0, 0.0),
+                degrees: Some(random.one_of(&[(1, 2), (0, 3), (2, 3)])),
+            },
         };
         let infinite = matches!(kernel, Kernel::Exponential { degrees: None, .. });
         let (n, d) = match (kernel, infinite) {
-            (Kernel::Linear, _) => random.one_of(&[(12, 300), (40, 4), (60, 10), (10, 3), (20, 60), (25, 25), (5, 1), (120, 3)]),
+            (Kernel::Linear, _) => {
+                random.one_of(&[(12, 300), (40, 4), (60, 10), (10, 3), (20, 60), (25, 25), (5, 1), (120, 3)])
+            }
             (_, true) => (random.0.random_range(3..9), random.0.random_range(1..7)),
             _ => (random.0.random_range(4..26), random.0.random_range(2..7)),
         };
@@ -254,7 +270,8 @@ fn columns(random: &mut Random, kernel: Kernel, n: usize, d: usize) -> (Vec<f64>
 fn targets(random: &mut Random, loss: LossSpec, x: &[f64], n: usize, d: usize) -> Vec<f64> {
     let size = x[..n].iter().fold(0.0_f64, |size, x| size.max(x.abs())).max(f64::MIN_POSITIVE);
     let noise = random.one_of(&[0.0, 0.3, 1.0]);
-    let mut y: Vec<f64> = (0..n).map(|i| x[i] / size - x[(d - 1) * n + i].clamp(-1.0, 1.0) + noise * random.normal()).collect();
+    let mut y: Vec<f64> =
+        (0..n).map(|i| x[i] / size - x[(d - 1) * n + i].clamp(-1.0, 1.0) + noise * random.normal()).collect();
     if matches!(loss, LossSpec::Logistic | LossSpec::Hinge | LossSpec::SquaredHinge) {
         y.iter_mut().for_each(|y| *y = if *y < 0.0 { -1.0 } else { 1.0 });
     } else if random.chance(0.2) {

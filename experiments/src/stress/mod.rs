@@ -13,8 +13,8 @@ use banach::{DualProblem, Newton, Solution, Solver, Status, Stopping, Unobserved
 use rayon::prelude::*;
 use serde::Serialize;
 
-pub use self::draw::Route;
 use self::draw::Draw;
+pub use self::draw::Route;
 use crate::{Error, Watch};
 
 /// What is tried.
@@ -153,7 +153,10 @@ fn try_problem(seed: u64) -> (Vec<Fit>, Vec<Failure>) {
         let slack = 1e-22 * truth.primal.abs().max(truth.dual.abs());
         if truth.gap > claimed.gap * (1.0 + 1e-6) + slack {
             let claimed = format!("{:.2e} (relative {:.2e})", claimed.gap, claimed.relative_gap());
-            fail(Kind::FalseCertificate, format!("{route:?} {status} claims a gap of {claimed}, it is {:.2e}", truth.gap));
+            fail(
+                Kind::FalseCertificate,
+                format!("{route:?} {status} claims a gap of {claimed}, it is {:.2e}", truth.gap),
+            );
         }
         if status == Status::Stalled {
             let passes = solution.passes;

@@ -128,7 +128,8 @@ fn omega(draw: &Draw, alpha: &[f64]) -> Vec<Quad> {
 /// The features of the samples, one after another.
 fn features(draw: &Draw) -> Vec<Vec<Quad>> {
     let (n, d, q) = (draw.n, draw.d, draw.exponent.q());
-    let columns: Vec<Vec<Quad>> = draw.x.chunks(n).map(|column| column.iter().map(|x| Quad::from(*x)).collect()).collect();
+    let columns: Vec<Vec<Quad>> =
+        draw.x.chunks(n).map(|column| column.iter().map(|x| Quad::from(*x)).collect()).collect();
     let mut features = Vec::new();
     let highest = match draw.kernel {
         Kernel::Linear => 1,
@@ -154,7 +155,8 @@ fn features(draw: &Draw) -> Vec<Vec<Quad>> {
     });
     if draw.normalized {
         for i in 0..n {
-            let sum = features.iter().filter(|phi| phi[i].0 != 0.0).fold(zero(), |sum, phi| sum + power(phi[i].abs(), q));
+            let sum =
+                features.iter().filter(|phi| phi[i].0 != 0.0).fold(zero(), |sum, phi| sum + power(phi[i].abs(), q));
             if sum.0 > 0.0 {
                 let norm = power(sum, 1.0 / q);
                 features.iter_mut().for_each(|phi| phi[i] /= norm);

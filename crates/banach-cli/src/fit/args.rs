@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use banach::{
-    Exponent, Route,
+    Exponent, PaperAlgorithm, PaperOptions, Route, Rule, SolverChoice,
     kernel::{Degrees, MonomialScale},
 };
 use banach_io::Format;
@@ -21,6 +21,7 @@ Examples:
   banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --report trial.html
   banach fit trial.csv --target effect --gamma 10 --json > fit.json
+  banach fit trial.csv --target effect --gamma 10 --solver paper --algorithm 2.1 --theta 0.9
   banach fit genes.csv.gz --target y --features 'gene_*' --drop 'gene_9?' --impute median
   tail -n 500 log.csv | banach fit - --no-header --target 1
 
@@ -182,6 +183,39 @@ pub(crate) struct Running {
     /// The seed of the folds and of the random halves.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
+    #[command(flatten)]
+    pub algorithm: AlgorithmChoice,
+}
+
+/// The solver and what it may be told.
+#[derive(Debug, Args)]
+pub(crate) struct AlgorithmChoice {
+    /// The algorithm: newton or paper, whose options are the five that follow.
+    #[arg(long, default_value = "newton", value_name = "NAME")]
+    pub solver: SolverChoice,
+    /// Of --solver paper: Algorithm 3.3, for every loss, or 2.1, for the squared one; 3.3 if not given.
+    #[arg(long, value_name = "2.1|3.3")]
+    pub algorithm: Option<PaperAlgorithm>,
+    /// Of --solver paper: where the search for a step starts, restart (from --lambda-bar) or monotone (from the last step); restart in 3.3, monotone in 2.1 if not given.
+    #[arg(long, value_name = "RULE")]
+    pub rule: Option<Rule>,
+    /// Of --solver paper: how much of the linear decrease a step may lose, 0 < delta < 1; 0.5 if not given.
+    #[arg(long, value_name = "D")]
+    pub delta: Option<f64>,
+    /// Of --solver paper: the factor from one trial step to the next, 0 < theta < 1; 0.5 if not given.
+    #[arg(long, value_name = "T")]
+    pub theta: Option<f64>,
+    /// Of --solver paper: the first trial step; gamma in 3.3, 99 % of its limit gamma/(2(1-delta)) in 2.1 if not given.
+    #[arg(long, value_name = "L")]
+    pub lambda_bar: Option<f64>,
+}
+
+impl AlgorithmChoice {
+    /// What was asked for, if it goes together.
+    pub(crate) fn choice(&self) -> Result<SolverChoice, banach::Error> {
+        let Self { solver, algorithm, rule, delta, theta, lambda_bar } = *self;
+        solver.with_options(PaperOptions { algorithm, rule, delta, theta, lambda_bar })
+    }
 }
 
 /// What is done about missing values.

@@ -49,7 +49,7 @@ impl Run<'_> {
     ) -> anyhow::Result<Function> {
         let Source { problem, solution, .. } = *source;
         let (fit, ground) = (self.fit, self.ground);
-        let (names, kernel, memory) = (ground.data.table.names(), &ground.kernel, self.solver.memory);
+        let (names, kernel, memory) = (ground.data.table.names(), &ground.kernel, self.memory);
         let model = ground.described(self.x, &fit.model, problem, solution)?;
 
         let deviations = ground.standardization.as_ref().map(|done| &done.deviations[..]);
@@ -115,7 +115,7 @@ impl Run<'_> {
         options.refit = Refit::for_loss(source.problem.loss());
         let mut phase = self.phase("selection", count + 1);
         let ranking = self.ranking();
-        let selection = select(source.problem, self.x, &ranking, &options, &self.solver, &mut phase)?;
+        let selection = select(source.problem, self.x, &ranking, &options, &*self.solver, &mut phase)?;
         if interrupt::pressed() {
             notes.push("the selection was interrupted: the equation is made of the iterates at hand".to_owned());
         } else if selection.unconverged > 0 {
@@ -129,7 +129,7 @@ impl Run<'_> {
         let options = StabilityOptions { seed: self.fit.running.seed, ..StabilityOptions::new(terms) };
         let mut phase = self.phase("stability", 2 * options.pairs);
         let ranking = self.ranking();
-        let found = stability(source.problem, &ranking, &options, &self.solver, &mut phase)?;
+        let found = stability(source.problem, &ranking, &options, &*self.solver, &mut phase)?;
         let (counted, all) = (found.subsamples, 2 * options.pairs);
         if interrupt::pressed() {
             notes.push(format!("the stability was interrupted: {counted} of its {all} fits were finished and count"));

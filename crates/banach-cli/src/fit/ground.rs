@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use banach::{
-    DualModel, DualProblem, FeatureMatrix, Folds, Memory, Newton, Plan, Planner, QForm, Shape, Solution, Status,
-    Stopping,
+    DualModel, DualProblem, FeatureMatrix, Folds, Memory, Plan, Planner, QForm, Shape, Solution, Solver, SolverChoice,
+    Status, Stopping,
     kernel::{KernelSpec, TensorKernel, cardinality},
 };
 use banach_io::{Dataset, Standardization};
@@ -15,6 +15,7 @@ use super::{
     resolve::Goal,
     result::{self, Categorical, Class, Data, Imputed, Route, RouteCost, Variable},
 };
+use crate::args::Common;
 
 pub(crate) struct Ground {
     pub data: Dataset,
@@ -70,10 +71,24 @@ impl Ground {
         planner.plan(Shape::from(x), self.kernel.clone(), model.p)
     }
 
+    /// Says before it starts that a fit for so many values of gamma will take long.
+    pub(crate) fn warn_of_time(plan: &Plan, gammas: usize, common: &Common) {
+        if let Some(long) = plan.long_fit(gammas) {
+            common.say(format_args!(
+                "note: {long}; a lower --degree, fewer columns (--features), fewer rows or fewer gammas and folds take less"
+            ));
+        }
+    }
+
+    /// What the form does not take of the memory.
+    pub(crate) fn rest(&self, plan: &Plan) -> Memory {
+        Memory::limit(self.memory.bytes().saturating_sub(plan.cost().bytes))
+    }
+
     /// The solver, to which is left what the form does not take.
-    pub(crate) fn solver(&self, plan: &Plan, running: &Running) -> Newton {
+    pub(crate) fn solver(&self, plan: &Plan, running: &Running, choice: SolverChoice) -> Box<dyn Solver> {
         let stopping = Stopping { tolerance: running.tolerance, max_iterations: running.max_iterations };
-        Newton { stopping, memory: Memory::limit(self.memory.bytes().saturating_sub(plan.cost().bytes)) }
+        choice.solver(stopping, self.rest(plan))
     }
 
     /// The problem of every function.
@@ -186,8 +201,7 @@ pub(crate) fn route(plan: &Plan, explain: bool) -> Route {
 
 /// The end that is farthest from convergence.
 pub(crate) fn worst<'a>(solutions: impl Iterator<Item = &'a Solution>) -> Status {
-    let order =
-        [Status::Converged, Status::Rounding, Status::Stalled, Status::IterationLimit, Status::Interrupted];
+    let order = [Status::Converged, Status::Rounding, Status::Stalled, Status::IterationLimit, Status::Interrupted];
     let rank = |status: Status| order.iter().position(|known| *known == status).unwrap_or(0);
     order[solutions.map(|solution| rank(solution.status)).max().unwrap_or(0)]
 }

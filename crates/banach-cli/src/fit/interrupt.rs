@@ -14,7 +14,7 @@ use banach::{Observer, Progress, Switch, Workers};
 use banach_experiments::Watch as _;
 
 use super::result::Step;
-use crate::progress::Bar;
+use crate::{print, progress::Bar};
 
 /// Whether Ctrl-C was pressed.
 static PRESSED: AtomicBool = AtomicBool::new(false);
@@ -41,7 +41,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
         if again || !WATCHED.load(Ordering::SeqCst) {
             std::process::exit(KILLED);
         }
-        eprintln!("stopping after this pass over the data; Ctrl-C again ends at once");
+        print::message("stopping after this pass over the data; Ctrl-C again ends at once");
     };
     ctrlc::set_handler(pressed).context("taking over Ctrl-C")
 }

@@ -13,7 +13,7 @@ mod save;
 pub(crate) mod text;
 pub(crate) mod validate;
 
-use banach::{DualProblem, FeatureMatrix, Folds, GammaGrid, Newton, Solution, Solver, Start, Status};
+use banach::{DualProblem, FeatureMatrix, Folds, GammaGrid, Memory, Solution, Solver, SolverChoice, Start, Status};
 
 use self::{
     args::{Fit, GammaChoice},
@@ -37,16 +37,19 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         fit.output.is_none() || fit.output != fit.tables.report,
         "-o and --report name the same file; the page would replace the model"
     );
+    let choice = fit.running.algorithm.choice()?;
     let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.memory())?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;
     let folds = folds(fit, &ground)?;
     interrupt::install()?;
     let plan = ground.plan(&x, &fit.model, &fit.running, folds.as_ref().map_or(1, Folds::count))?;
+    let searched = folds.is_some() && fit.choice.gamma.is_none();
+    Ground::warn_of_time(&plan, if searched { GAMMAS } else { 1 }, common);
     let form = plan.build(&x)?;
-    let solver = ground.solver(&plan, &fit.running);
+    let (solver, memory) = (ground.solver(&plan, &fit.running, choice), ground.rest(&plan));
 
-    let run = Run { fit, common, ground: &ground, x: &x, solver };
+    let run = Run { fit, common, ground: &ground, x: &x, choice, solver, memory };
     let problems = ground.problems(&*form, &fit.model, fit.choice.gamma.unwrap_or(1.0))?;
     let (gamma, validation) = run.choose_gamma(&problems, folds.as_ref(), &mut notes)?;
     let problems: Vec<DualProblem<'_>> =
@@ -84,7 +87,10 @@ struct Run<'a> {
     common: &'a Common,
     ground: &'a Ground,
     x: &'a FeatureMatrix<'a>,
-    solver: Newton,
+    choice: SolverChoice,
+    solver: Box<dyn Solver>,
+    /// What the form has left.
+    memory: Memory,
 }
 
 fn folds(fit: &Fit, ground: &Ground) -> anyhow::Result<Option<Folds>> {
@@ -112,7 +118,7 @@ impl Run<'_> {
         let gammas = grid.values();
         let mut phase = self.phase("cross-validation", gammas.len() * folds.count() * problems.len());
         let classes = self.ground.goal.classes.as_ref();
-        let validation = Validation::run(problems, classes, &grid, folds, one_se, (&self.solver, &mut phase))?;
+        let validation = Validation::run(problems, classes, &grid, folds, one_se, (&*self.solver, &mut phase))?;
         let gamma = validation.taken().map_or(gammas[gammas.len() / 2], |taken| taken.gamma);
         if validation.taken().is_none() {
             notes.push("no gamma was validated: the one in the middle of the grid is taken".to_owned());

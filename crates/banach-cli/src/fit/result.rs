@@ -10,6 +10,7 @@ use banach_io::Fill;
 use serde::Serialize;
 
 use super::validate::{Estimate, Validation};
+use crate::visible::visible_name;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Fitted {
@@ -169,6 +170,11 @@ pub(crate) struct Factor {
     pub power: usize,
 }
 
+/// Names for a table of text.
+fn shown(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| visible_name(name).into_owned()).collect()
+}
+
 pub(crate) fn factors(monomial: &Monomial, names: &[String]) -> Vec<Factor> {
     let factor = |&(variable, power): &(usize, usize)| Factor { variable: names[variable].clone(), power };
     monomial.factors().iter().map(factor).collect()
@@ -255,7 +261,7 @@ impl Shares {
             degrees: relevance.degrees().iter().map(degree).collect(),
             rest: relevance.rest(),
             error: relevance.error(),
-            table: relevance.table(names, rows),
+            table: relevance.table(&shown(names), rows),
         }
     }
 }
@@ -351,7 +357,7 @@ impl Agreement {
             stable: found.stable().len(),
             subsamples: found.subsamples,
             expected_false: found.expected_false(),
-            table: found.table(names, rows),
+            table: found.table(&shown(names), rows),
         }
     }
 }

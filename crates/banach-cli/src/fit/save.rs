@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use banach::{DualProblem, Route, Solution, SolverChoice};
+use banach::{DualProblem, Route, Solution};
 use banach_io::{Label, ModelSpec, Observed, Provenance, SavedModel};
 
 use super::Run;
@@ -26,7 +26,7 @@ impl Run<'_> {
             fit_intercept: !model.no_intercept,
             tolerance: running.tolerance,
             max_iterations: running.max_iterations,
-            solver: SolverChoice::Newton,
+            solver: self.choice,
             route: running.route,
         };
         let observed = match &ground.goal.classes {

@@ -7,7 +7,10 @@ use super::{
     result::{Data, Fitted, Function, Model, Route, RouteCost, Selected, Top, Variable},
     validate::{Estimate, Validation},
 };
-use crate::report::{Cell, Table};
+use crate::{
+    report::{Cell, Table},
+    visible::visible_name,
+};
 
 /// Everything, in the order in which it was found.
 pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
@@ -16,7 +19,7 @@ pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
     for function in &fitted.functions {
         lines.push(end(function, fitted));
     }
-    lines.extend(fitted.saved.iter().map(|path| format!("saved:  {path}")));
+    lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(fitted.route.table.iter().map(|table| format!("\n{table}")));
     for function in &fitted.functions {
@@ -45,7 +48,8 @@ pub(crate) fn data(data: &Data) -> String {
     };
     let scaled = scaled(data.standardized, data.centred);
     format!(
-        "data:   {file}, {rows} rows, {columns} columns; target {target:?}, {what}; {} variables{scaled}",
+        "data:   {}, {rows} rows, {columns} columns; target {target:?}, {what}; {} variables{scaled}",
+        visible_name(file),
         variables.len()
     )
 }

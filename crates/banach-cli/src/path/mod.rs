@@ -70,14 +70,17 @@ pub(crate) struct Growth {
 
 pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("--report", what.grid.report.as_deref(), &[&what.data])?;
+    let choice = what.running.algorithm.choice()?;
     let mut ground = Ground::read(&what.data, &what.columns, &what.model, common.memory())?;
     let mut notes = std::mem::take(&mut ground.notes);
     let x = ground.matrix()?;
     let folds = what.grid.cv.map(|count| ground.folds(count, what.running.seed)).transpose()?;
     interrupt::install()?;
     let plan = ground.plan(&x, &what.model, &what.running, folds.as_ref().map_or(1, Folds::count))?;
+    let gammas = if what.grid.gamma.is_empty() { what.grid.gammas } else { what.grid.gamma.len() };
+    Ground::warn_of_time(&plan, gammas, common);
     let form = plan.build(&x)?;
-    let solver = ground.solver(&plan, &what.running);
+    let solver = ground.solver(&plan, &what.running, choice);
     let problems = ground.problems(&*form, &what.model, 1.0)?;
     let grid = grid(what, &problems[0])?;
     let gammas = grid.values();
@@ -85,11 +88,11 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
     let phase = |name: &str, fits: usize| Phase::begin(name, fits, what.running.tolerance, common.quiet);
     let validate = |folds: &Folds| {
         let mut phase = phase("cross-validation", gammas.len() * folds.count() * problems.len());
-        Validation::run(&problems, ground.goal.classes.as_ref(), &grid, folds, false, (&solver, &mut phase))
+        Validation::run(&problems, ground.goal.classes.as_ref(), &grid, folds, false, (&*solver, &mut phase))
     };
     let validation = folds.as_ref().map(validate).transpose()?;
     notes.extend(validation.iter().flat_map(|validation| validation.notes(interrupt::pressed())));
-    let paths = path_all(&problems, &grid, &solver, &mut phase("path", gammas.len() * problems.len()))?;
+    let paths = path_all(&problems, &grid, &*solver, &mut phase("path", gammas.len() * problems.len()))?;
     let functions = follow::functions(what, &ground, &x, (&problems, &paths), &mut notes)?;
     let worst = worst(paths.iter().flat_map(|path| &path.solutions));
     if worst == Status::Interrupted {

@@ -3,6 +3,13 @@
 use banach::Rule;
 use banach_experiments::{Comparison, End, Outcome, Printed, Settings};
 
+use super::Cell;
+
+/// Stands under every table and figure.
+pub(super) const CHOSEN: &str = "\
+What the paper leaves open (the scale of X, the non-zeros of w_*, the line search) was chosen to come near its counts \
+(docs/reproduction.md): agreement says that they can be had, not that these were its settings.";
+
 pub(super) fn algorithm_settings(settings: &Settings) -> String {
     let Settings { gamma, delta, theta, lambda_bar, rule, .. } = settings;
     let search = match rule {
@@ -34,6 +41,23 @@ pub(super) fn measured(count: &Comparison) -> String {
             format!("{after} {iterations} (at {precision:.0e})")
         }
     }
+}
+
+/// The fewest and the most iterations.
+pub(super) fn range(count: &Comparison) -> String {
+    count.range.map_or_else(|| "---".to_owned(), |(least, most)| format!("{least} to {most}"))
+}
+
+/// Our mean less the paper's number, also as a part of it, with the verdict.
+pub(super) fn difference(count: &Comparison) -> Cell {
+    let number = match count.paper {
+        Printed::Spread { mean, .. } => mean,
+        Printed::Count(count) => count as f64,
+        Printed::Above(_) | Printed::Nothing => return Cell::judged("---", count.agrees),
+    };
+    let off =
+        count.difference.map_or_else(|| "---".to_owned(), |off| format!("{off:+.1} ({:+.0} %)", 100.0 * off / number));
+    Cell::judged(off, count.agrees)
 }
 
 /// Numbers, seed by seed.

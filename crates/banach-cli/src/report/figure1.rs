@@ -7,7 +7,7 @@ use banach_experiments::{
 
 use super::{
     Table,
-    counts::{algorithm_settings, list},
+    counts::{CHOSEN, algorithm_settings, list},
 };
 
 pub(crate) fn figure1(figure: &Figure1) -> Table {
@@ -33,12 +33,15 @@ pub(crate) fn figure1(figure: &Figure1) -> Table {
             "end of the curve".to_owned(),
         ],
         rows: figure.curves.iter().map(|curve| row(curve).map(super::Cell::from).into()).collect(),
-        notes: vec![format!(
-            "Right panel, n = {}, d = {}: of the {count} relevant features, among the {count} largest weights, seed by \
-             seed: {}.",
-            right.samples,
-            right.features,
-            list(&figure.found)
-        )],
+        notes: vec![
+            format!(
+                "Right panel, n = {}, d = {}: of the {count} relevant features, among the {count} largest weights, seed by \
+                 seed: {}.",
+                right.samples,
+                right.features,
+                list(&figure.found)
+            ),
+            CHOSEN.to_owned(),
+        ],
     }
 }

@@ -3,18 +3,20 @@
 use comfy_table::presets;
 
 use super::Table;
+use crate::visible::visible_name;
 
 impl Table {
     pub(crate) fn text(&self) -> String {
         let mut body = comfy_table::Table::new();
         body.load_style(presets::UTF8_FULL_CONDENSED);
-        body.set_header(&self.header);
+        // Names of columns are part of all of them, and may hold anything.
+        body.set_header(self.header.iter().map(|name| visible_name(name)));
         for row in &self.rows {
-            body.add_row(row.iter().map(super::Cell::marked));
+            body.add_row(row.iter().map(|cell| visible_name(&cell.marked()).into_owned()));
         }
-        let mut text = format!("{}. {}\n{body}\n", self.title, self.setting);
+        let mut text = format!("{}. {}\n{body}\n", visible_name(&self.title), self.setting);
         for note in &self.notes {
-            text.push_str(note);
+            text.push_str(&visible_name(note));
             text.push('\n');
         }
         text

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use banach_io::Format;
 use clap::Args;
 
-use crate::fit::args::{delimiter, formats};
+use crate::{
+    args::SearchBudget,
+    fit::args::{delimiter, formats},
+};
 
 const PREDICT: &str = "\
 Examples:
@@ -30,6 +33,9 @@ pub(crate) struct Predict {
     /// Add the probability of every class, for models with the logistic loss.
     #[arg(long)]
     pub proba: bool,
+    /// Keep labels that a spreadsheet would take for formulas as they are. Otherwise text that begins with = + - @ gets an apostrophe before it.
+    #[arg(long)]
+    pub raw_labels: bool,
     /// Fill in missing values, which are refused otherwise: the mean of the column in the data that the model was fitted to.
     #[arg(long, value_name = "HOW", value_parser = ["mean"])]
     pub impute: Option<String>,
@@ -42,6 +48,8 @@ pub(crate) struct Predict {
     /// The first line of a text is a sample, too; the columns are named x1, x2, ...
     #[arg(long)]
     pub no_header: bool,
+    #[command(flatten, next_help_heading = "Search (--explain)")]
+    pub budget: SearchBudget,
 }
 
 const FEATURES: &str = "\
@@ -61,6 +69,8 @@ pub(crate) struct Features {
     /// How much each variable and each degree matters.
     #[arg(long)]
     pub relevance: bool,
+    #[command(flatten, next_help_heading = "Search")]
+    pub budget: SearchBudget,
 }
 
 const INFO: &str = "\

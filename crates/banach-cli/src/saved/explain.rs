@@ -1,14 +1,17 @@
 //! `banach predict --explain`: what a prediction is made of.
 
+use std::time::Instant;
+
 use anyhow::ensure;
 use banach::{
     FeatureMatrix,
-    model::{Budget, ExplicitModel},
+    model::{ExplicitModel, SearchEnd, TopMonomials},
 };
 use banach_io::{Fitted, Label, SavedModel};
 use serde::Serialize;
 
-use crate::fit::text::significant;
+use super::stopped;
+use crate::{args::SearchBudget, fit::text::significant};
 
 /// Monomials of a function that are looked at.
 const KNOWN: usize = 50;
@@ -22,6 +25,9 @@ pub(super) struct Explanation {
     class: Option<Label>,
     /// The value where every variable is 0, which is its mean if the variables were centred.
     constant: f64,
+    /// Whether the monomials that were looked at are known to be those of the largest weights, and the most that another can weigh.
+    complete: bool,
+    unlisted: f64,
     rows: Vec<Reasons>,
 }
 
@@ -38,12 +44,13 @@ struct Contribution {
     value: f64,
 }
 
-/// Every function.
+/// Every function, and what is to be said of the searches.
 pub(super) fn explain(
     model: &SavedModel<'_>,
     fitted: &Fitted,
     x: &FeatureMatrix<'_>,
-) -> anyhow::Result<Vec<Explanation>> {
+    budget: SearchBudget,
+) -> anyhow::Result<(Vec<Explanation>, Vec<String>)> {
     let kernel = model.spec.kernel.build()?;
     ensure!(
         !kernel.normalized(),
@@ -51,19 +58,25 @@ pub(super) fn explain(
     );
     let nothing = FeatureMatrix::from_columns(1, x.features(), vec![0.0; x.features()])?;
     let (constants, values) = (fitted.decisions(&nothing)?, fitted.decisions(x)?);
-    let functions = constants.into_iter().zip(values.chunks(x.samples())).enumerate();
-    functions.map(|(at, (constant, values))| function(model, at, constant, values, x)).collect()
+    let (mut explanations, mut notes, begin) = (Vec::new(), Vec::new(), Instant::now());
+    for (at, (constant, values)) in constants.into_iter().zip(values.chunks(x.samples())).enumerate() {
+        let top = model.function(at)?.top_monomials(KNOWN, budget.left(begin))?;
+        notes.extend(stopped(&top));
+        explanations.push(function(model, at, top, constant, values, x)?);
+    }
+    Ok((explanations, notes))
 }
 
 fn function(
     model: &SavedModel<'_>,
     function: usize,
+    top: TopMonomials,
     constant: f64,
     values: &[f64],
     x: &FeatureMatrix<'_>,
 ) -> anyhow::Result<Explanation> {
     let names = model.variable_names();
-    let top = model.function(function)?.top_monomials(KNOWN, Budget::default())?;
+    let (complete, unlisted) = (top.end == SearchEnd::Complete, top.unlisted);
     // A monomial without variables is part of the constant.
     let known: Vec<_> = top.entries.into_iter().filter(|entry| entry.monomial.degree() > 0).collect();
     let mut contributions = Vec::with_capacity(known.len());
@@ -81,7 +94,7 @@ fn function(
         Reasons { contributions: named.map(one).collect(), others }
     };
     let rows = values.iter().enumerate().map(reasons).collect();
-    Ok(Explanation { class: model.class(function).cloned(), constant, rows })
+    Ok(Explanation { class: model.class(function).cloned(), constant, complete, unlisted, rows })
 }
 
 impl Explanation {
@@ -93,10 +106,10 @@ impl Explanation {
         }
     }
 
-    /// The sum for one sample, for people.
+    /// The sum for one sample, for people. It begins with a word, so that no spreadsheet takes it for a formula.
     pub(super) fn because(&self, row: usize) -> String {
         let Reasons { contributions, others } = &self.rows[row];
-        let mut terms = vec![format!("{} constant", significant(self.constant))];
+        let mut terms = vec![format!("constant {}", significant(self.constant))];
         terms.extend(contributions.iter().map(|one| format!("{} {}", signed(one.value), one.monomial)));
         terms.push(format!("{} others", signed(*others)));
         terms.join("; ")

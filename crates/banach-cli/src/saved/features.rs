@@ -1,10 +1,12 @@
 //! `banach features`: what the functions of a model are made of.
 
+use std::time::Instant;
+
 use banach::{Memory, model::Budget};
 use banach_io::{Label, SavedModel};
 use serde::Serialize;
 
-use super::{args::Features, open};
+use super::{args::Features, open, stopped};
 use crate::{
     args::Common,
     fit::{
@@ -12,6 +14,7 @@ use crate::{
         text::{scaling, significant, top_table},
     },
     print,
+    visible::visible_name,
 };
 
 /// Lines of a table of variables.
@@ -36,9 +39,9 @@ struct Function {
 pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
     let memory = common.memory();
     let model = open(&what.model, memory)?;
-    let mut notes = Vec::new();
+    let (mut notes, begin) = (Vec::new(), Instant::now());
     let functions: Vec<Function> = (0..model.solutions.len())
-        .map(|function| describe(what, &model, function, memory, &mut notes))
+        .map(|function| describe(what, &model, (function, what.budget.left(begin)), memory, &mut notes))
         .collect::<Result<_, _>>()?;
     let described =
         Described { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
@@ -50,7 +53,7 @@ pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
 fn describe(
     what: &Features,
     model: &SavedModel<'_>,
-    function: usize,
+    (function, budget): (usize, Budget),
     memory: Memory,
     notes: &mut Vec<String>,
 ) -> Result<Function, banach::Error> {
@@ -59,11 +62,12 @@ fn describe(
     let deviations = model.standardization.as_ref().map(|done| &done.deviations[..]);
     let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);
     let linear = deviations.is_some() && kernel.degrees() == (1, Some(1)) && !kernel.normalized();
-    let mut or_note = |what: &str, error: banach::Error| notes.push(format!("no {what}: {error}"));
-    let top = (what.top > 0).then(|| described.top_monomials(what.top, Budget::default()));
-    let top = top.and_then(|top| top.map_err(|error| or_note("table of monomials", error)).ok());
+    let or_note = |notes: &mut Vec<String>, what: &str, error: banach::Error| notes.push(format!("no {what}: {error}"));
+    let top = (what.top > 0).then(|| described.top_monomials(what.top, budget));
+    let top = top.and_then(|top| top.map_err(|error| or_note(notes, "table of monomials", error)).ok());
+    notes.extend(top.as_ref().and_then(stopped));
     let relevance = what.relevance.then(|| described.relevance(memory));
-    let relevance = relevance.and_then(|found| found.map_err(|error| or_note("relevance", error)).ok());
+    let relevance = relevance.and_then(|found| found.map_err(|error| or_note(notes, "relevance", error)).ok());
     Ok(Function {
         class: model.class(function).cloned(),
         top: top.map(|top| Top::new(top, &names, linear.then_some(&per_unit))),
@@ -76,7 +80,10 @@ impl Described {
     fn how(&self, model: &SavedModel<'_>) -> String {
         let found = self.functions.iter().zip(&model.radii);
         let line = |(function, radius): (&Function, &Option<f64>)| {
-            let of = function.class.as_ref().map_or_else(String::new, |class| format!("{class}: "));
+            let of = function
+                .class
+                .as_ref()
+                .map_or_else(String::new, |class| format!("{}: ", visible_name(&class.to_string())));
             let search = function.top.as_ref().map_or_else(String::new, |top| {
                 let end = if top.complete { "no larger one was left out" } else { "the search ended early" };
                 let unlisted = significant(top.unlisted);
@@ -97,7 +104,7 @@ impl Described {
         let mut parts = Vec::new();
         for function in &self.functions {
             let of = match (&function.class, self.functions.len()) {
-                (Some(class), 2..) => format!(" of class {class}"),
+                (Some(class), 2..) => format!(" of class {}", visible_name(&class.to_string())),
                 _ => String::new(),
             };
             parts.extend(function.top.as_ref().map(|top| top_table(top, &of, scaling).trim_end().to_owned()));

@@ -12,6 +12,7 @@ use crate::{
         text::{count, scaled, significant, size},
     },
     print,
+    visible::visible_name,
 };
 
 /// The JSON object, key by key (docs/command-line.md explains them).
@@ -140,7 +141,8 @@ impl Told {
         let target = data.target.as_ref().map_or_else(String::new, |name| format!(" {name:?}"));
         let goal = match (&data.classes, self.functions.len()) {
             (Some(classes), _) => {
-                let labels: Vec<String> = classes.iter().map(ToString::to_string).collect();
+                let labels: Vec<String> =
+                    classes.iter().map(|label| visible_name(&label.to_string()).into_owned()).collect();
                 format!("{} classes: {}", classes.len(), labels.join(", "))
             }
             (None, 1) => "a number".to_owned(),
@@ -150,15 +152,20 @@ impl Told {
         let scaled = scaled(data.standardized, data.centred);
         let asked = if spec.monomials == banach::kernel::MonomialScale::Raw { "" } else { spec.monomials.name() };
         let mut lines = vec![
-            format!("file:   {model}, {}, {FORMAT} version {VERSION}, written by {program}", size(*bytes)),
+            format!(
+                "file:   {}, {}, {FORMAT} version {VERSION}, written by {}",
+                visible_name(model),
+                size(*bytes),
+                visible_name(program)
+            ),
             format!(
                 "data:   {}, {} samples; target{target}, {goal}; {} variables{scaled}{stored}{}",
-                source.as_deref().unwrap_or("not from a file"),
+                visible_name(source.as_deref().unwrap_or("not from a file")),
                 data.samples,
                 data.variables.len(),
                 if data.weighted { "; samples have weights" } else { "" },
             ),
-            format!("hash:   {hash} of the data"),
+            format!("hash:   {} of the data", visible_name(hash)),
             format!(
                 "model:  {} loss, p = {}, gamma = {}; K = {}{}{asked}{}",
                 spec.loss.name(),
@@ -171,7 +178,8 @@ impl Told {
             format!("route:  {}; solver {}, tolerance {:e}", self.route, spec.solver, spec.tolerance),
         ];
         for function in &self.functions {
-            let class = function.class.as_ref().map_or_else(String::new, |class| format!("{class}: "));
+            let class = function.class.as_ref();
+            let class = class.map_or_else(String::new, |class| format!("{}: ", visible_name(&class.to_string())));
             let end = if function.status == "converged" { "converged" } else { "NOT CONVERGED" };
             lines.push(format!(
                 "fit:    {class}{end}, relative duality gap {:.1e}, {}, {}; constant {}",

@@ -74,6 +74,9 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
     let imputed = data.fills.iter().map(Imputed::from).collect();
     let (file, x) = (data.file.clone(), matrix(&model, data, memory)?);
     let fitted = model.restore(memory)?;
+    let explained = common.explain.then(|| explain(&model, &fitted, &x, what.budget)).transpose()?;
+    let (explanations, searches) = explained.map_or((None, Vec::new()), |(found, notes)| (Some(found), notes));
+    searches.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let predicted = Predicted {
         version: env!("CARGO_PKG_VERSION"),
         model: what.model.display().to_string(),
@@ -83,14 +86,21 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         task: if model.observed.labels().is_some() { "classification" } else { "regression" },
         ignored,
         imputed,
-        explanations: common.explain.then(|| explain(&model, &fitted, &x)).transpose()?,
+        explanations,
         outputs: outputs(&model, &fitted, &x)?,
         labels: labels(&model, &fitted, &x)?,
         probabilities: what.proba.then(|| probabilities(&model, &fitted, &x)).transpose()?,
     };
-    let text = if common.json { print::json(&predicted)? } else { predicted.csv() };
+    let infinite =
+        predicted.outputs.iter().flat_map(|output| &output.values).filter(|value| !value.is_finite()).count();
+    if infinite > 0 {
+        common.say(format_args!(
+            "note: {infinite} values are beyond the range of numbers: these samples are too far from those of the training data"
+        ));
+    }
+    let text = if common.json { print::json(&predicted)? } else { predicted.csv(what.raw_labels) };
     match &what.output {
-        None => print::out(&text),
+        None => print::data(&text),
         Some(path) => files::write_file(path, text, common),
     }
 }
@@ -200,7 +210,7 @@ fn probabilities(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>)
 
 impl Predicted {
     /// A column `prediction`, or one for every output, and one for the probability of every class.
-    fn csv(&self) -> String {
+    fn csv(&self, raw_labels: bool) -> String {
         let mut header = match (&self.labels, self.outputs.len()) {
             (Some(_), _) | (None, 1) => vec!["prediction".to_owned()],
             (None, outputs) => (0..outputs).map(|output| format!("prediction_{output}")).collect(),
@@ -212,7 +222,7 @@ impl Predicted {
         let mut text = header.join(",") + "\n";
         for row in 0..self.rows {
             let mut fields: Vec<String> = match &self.labels {
-                Some(labels) => vec![quoted(&labels[row].to_string())],
+                Some(labels) => vec![quoted(&label(&labels[row], raw_labels))],
                 None => self.outputs.iter().map(|output| number(output.values[row])).collect(),
             };
             fields.extend(probabilities.iter().map(|of| number(of.values[row])));
@@ -221,6 +231,15 @@ impl Predicted {
         }
         text
     }
+}
+
+/// A label as it is written. A spreadsheet takes text that begins as a formula does for one, and runs it; an apostrophe keeps it text.
+fn label(label: &Label, raw: bool) -> String {
+    let text = label.to_string();
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
+    let runs = !raw && matches!(label, Label::Text(_)) && formula && !number();
+    if runs { format!("'{text}") } else { text }
 }
 
 /// The fewest digits that give the number back.
@@ -233,5 +252,26 @@ fn quoted(field: &str) -> String {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
         field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_spreadsheets_would_run_are_text() {
+        let text = |text: &str| Label::Text(text.to_owned());
+        for formula in ["=1+1", "+A1", "-cmd", "@sum", "\t=1", "\r=1", "-inf", "-", "＝1"] {
+            assert_eq!(label(&text(formula), false), format!("'{formula}"));
+            assert_eq!(label(&text(formula), true), formula);
+        }
+        for harmless in ["a=b", "", "-1", "+2.5e3", "'=1"] {
+            assert_eq!(label(&text(harmless), false), harmless);
+        }
+        assert_eq!(
+            (label(&Label::Integer(-1), false), label(&Label::Number(-0.5), false)),
+            ("-1".into(), "-0.5".into())
+        );
     }
 }

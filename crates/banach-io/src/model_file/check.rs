@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use banach::{Error, Exponent, Solution, loss::Targets};
+use banach::{Entries, Error, Exponent, Solution, loss::Targets};
 
 use super::{Flaw, Label, Observed, SavedModel};
 
@@ -10,7 +10,8 @@ pub(super) fn check(model: &SavedModel<'_>) -> Result<(), Flaw> {
     parameters(model)?;
     columns(model)?;
     observed(model)?;
-    solutions(model)
+    solutions(model)?;
+    finite_predictions(model)
 }
 
 fn parameters(model: &SavedModel<'_>) -> Result<(), Flaw> {
@@ -129,6 +130,30 @@ fn solutions(model: &SavedModel<'_>) -> Result<(), Flaw> {
         }
         if radius.is_some_and(|radius| !(0.0..f64::INFINITY).contains(&radius)) {
             return Err(Flaw::part("radius", "it is negative or no number"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what cannot predict a finite number at the samples of the model: no new sample would fare better.
+fn finite_predictions(model: &SavedModel<'_>) -> Result<(), Flaw> {
+    for (at, Solution { omega, intercept, .. }) in model.solutions.iter().enumerate() {
+        if let Some(row) = omega.iter().position(|value| !(value + intercept).is_finite()) {
+            let problem = format!("with {} it makes the prediction for sample {row} infinite", omega[row]);
+            return Err(Flaw::part("intercept", problem));
+        }
+        model.function(at)?.check_finite()?;
+    }
+    let Some(done) = &model.standardization else { return Ok(()) };
+    for (variable, (mean, deviation)) in done.means.iter().zip(&done.deviations).enumerate() {
+        let stored = match model.x.entries() {
+            Entries::Dense(values) => &values[variable * model.x.samples()..(variable + 1) * model.x.samples()],
+            Entries::Sparse { starts, values, .. } => &values[starts[variable]..starts[variable + 1]],
+        };
+        // As they were before they were scaled.
+        if stored.iter().any(|x| !(x * deviation + mean).is_finite()) {
+            let problem = format!("{deviation:e} makes values of the variable {variable} infinite");
+            return Err(Flaw::part("scaling.deviation", problem));
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ use super::{
 pub(super) const BEGINNING: usize = 9;
 
 /// The longest header of a container.
-const MAX_HEADER: u64 = 100_000_000;
+pub(super) const MAX_HEADER: u64 = 100_000_000;
 
 /// Every part that a model may have.
 const KNOWN: [&str; 15] = [

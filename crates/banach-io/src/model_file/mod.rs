@@ -13,11 +13,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{fs::File, io::Read, path::Path};
 
 use banach::{DualModel, Exponent, FeatureMatrix, Memory, Route, Solution};
 
@@ -27,7 +23,7 @@ pub use self::{
     error::{Flaw, ModelFileError},
     spec::{Fitted, ModelSpec},
 };
-use crate::{Encoding, ModelColumns, Standardization};
+use crate::{Encoding, ModelColumns, Standardization, replace};
 
 /// A fitted model as a value: what a file holds.
 ///
@@ -188,36 +184,19 @@ impl<'a> SavedModel<'a> {
     pub fn write(&self, path: &Path) -> Result<(), ModelFileError> {
         let file = path.display().to_string();
         let invalid = |flaw| ModelFileError::Invalid { file: file.clone(), flaw };
-        let unwritable = |source| ModelFileError::Write { file: file.clone(), source };
         let parts = self.parts().map_err(invalid)?;
-        // What a link leads to is replaced, not the link; a device or a pipe is written to.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-            return fs::write(path, self.to_bytes().map_err(invalid)?).map_err(unwritable);
-        }
-        let unfinished = unfinished(path).map_err(unwritable)?;
-        let write = || -> Result<(), ModelFileError> {
-            // Its permissions are those of a new file of this user; the container's own are for nobody else.
-            let permissions =
-                File::create_new(&unfinished).and_then(|file| file.metadata()).map_err(unwritable)?.permissions();
-            parts.write(&unfinished).map_err(|error| match error {
-                safetensors::SafeTensorError::IoError(source) => unwritable(source),
-                other => invalid(Flaw::Header(other.to_string())),
-            })?;
-            let kept = fs::set_permissions(&unfinished, permissions).and_then(|()| fs::rename(&unfinished, path));
-            kept.map_err(unwritable)
-        };
-        let written = write();
-        if written.is_err() {
-            // The first failure is the one to tell.
-            let _ = fs::remove_file(&unfinished);
-        }
-        written
+        let header = parts.header().map_err(invalid)?;
+        replace(path, |out| parts.write(&header, out)).map_err(|source| ModelFileError::Write { file, source })
     }
 
     /// The bytes of the file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Flaw> {
-        self.parts()?.to_bytes().map_err(|error| Flaw::Header(error.to_string()))
+        let parts = self.parts()?;
+        let header = parts.header()?;
+        let mut bytes = Vec::with_capacity(parts.bytes(&header));
+        // A vector takes every byte.
+        parts.write(&header, &mut bytes).map_err(|error| Flaw::Header(error.to_string()))?;
+        Ok(bytes)
     }
 
     fn parts(&self) -> Result<Parts<'_>, Flaw> {
@@ -256,14 +235,6 @@ impl SavedModel<'static> {
         check::check(&model)?;
         Ok(model)
     }
-}
-
-/// A name beside the file's, for what is not finished.
-fn unfinished(path: &Path) -> std::io::Result<PathBuf> {
-    let nameless = || std::io::Error::new(std::io::ErrorKind::IsADirectory, "it is a folder; name a file in it");
-    let name = path.file_name().filter(|_| !path.is_dir()).ok_or_else(nameless)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(folder.join(format!(".{}.{}.part", name.to_string_lossy(), std::process::id())))
 }
 
 /// The bytes of a file whose beginning is that of a container: a large file of another kind is not read to its end.

@@ -2,15 +2,19 @@
 
 use std::{
     borrow::Cow,
+    cmp::Reverse,
     collections::{BTreeMap, HashMap},
-    path::Path,
+    io::{self, Write},
 };
 
 use banach::{Entries, Solution};
-use safetensors::{Dtype, SafeTensorError, View};
+use safetensors::{
+    Dtype,
+    tensor::{Metadata, TensorInfo},
+};
 use sha2::{Digest, Sha256};
 
-use super::{Flaw, Observed, SavedModel, document::Document};
+use super::{Flaw, Observed, SavedModel, container::MAX_HEADER, document::Document};
 
 /// The entry of `__metadata__` that is the document.
 pub(super) const DOCUMENT: &str = "banach";
@@ -47,24 +51,6 @@ impl<'a> Part<'a> {
     fn whole(values: &[usize]) -> Self {
         let bytes: Vec<u8> = values.iter().flat_map(|value| (*value as u64).to_le_bytes()).collect();
         Self { dtype: Dtype::U64, shape: vec![values.len()], bytes: bytes.into() }
-    }
-}
-
-impl View for &Part<'_> {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
     }
 }
 
@@ -125,16 +111,43 @@ impl<'a> Parts<'a> {
         Ok(Self { document, parts })
     }
 
-    fn metadata(&self) -> HashMap<String, String> {
-        [(DOCUMENT.to_owned(), self.document.clone())].into()
+    /// The parts in the order of the file: by decreasing alignment, then by name.
+    fn in_order(&self) -> Vec<(&'static str, &Part<'a>)> {
+        let mut parts: Vec<_> = self.parts.iter().map(|(name, part)| (*name, part)).collect();
+        parts.sort_by_key(|(_, part)| Reverse(part.dtype));
+        parts
     }
 
-    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SafeTensorError> {
-        safetensors::serialize(self.parts.iter(), Some(self.metadata()))
+    /// The header of the container, with its length.
+    pub(super) fn header(&self) -> Result<Vec<u8>, Flaw> {
+        let wrong = |error: &dyn std::fmt::Display| Flaw::Header(error.to_string());
+        let mut end = 0;
+        let info = |(name, part): (&str, &Part<'_>)| {
+            let begin = end;
+            end += part.bytes.len();
+            (name.to_owned(), TensorInfo { dtype: part.dtype, shape: part.shape.clone(), data_offsets: (begin, end) })
+        };
+        let infos = self.in_order().into_iter().map(info).collect();
+        let document: HashMap<String, String> = [(DOCUMENT.to_owned(), self.document.clone())].into();
+        let metadata = Metadata::new(Some(document), infos).map_err(|error| wrong(&error))?;
+        let mut text = serde_json::to_vec(&metadata).map_err(|error| wrong(&error))?;
+        // The arrays begin at a multiple of 8.
+        text.resize(text.len().next_multiple_of(8), b' ');
+        if text.len() as u64 > MAX_HEADER {
+            return Err(Flaw::Header(format!("it has {} bytes, and {MAX_HEADER} are the most", text.len())));
+        }
+        Ok([&(text.len() as u64).to_le_bytes()[..], &text].concat())
     }
 
-    pub(super) fn write(&self, path: &Path) -> Result<(), SafeTensorError> {
-        safetensors::serialize_to_file(self.parts.iter(), Some(self.metadata()), path)
+    /// The length of the file.
+    pub(super) fn bytes(&self, header: &[u8]) -> usize {
+        header.len() + self.parts.values().map(|part| part.bytes.len()).sum::<usize>()
+    }
+
+    /// Writes the file with its header.
+    pub(super) fn write(&self, header: &[u8], out: &mut impl Write) -> io::Result<()> {
+        out.write_all(header)?;
+        self.in_order().into_iter().try_for_each(|(_, part)| out.write_all(&part.bytes))
     }
 }
 

@@ -31,8 +31,7 @@ pub struct ModelSpec {
     pub tolerance: f64,
     /// The most iterations.
     pub max_iterations: usize,
-    /// The algorithm that was asked for.
-    #[serde(with = "named")]
+    /// The algorithm that was asked for, and what it was told.
     pub solver: SolverChoice,
     /// The route that was asked for.
     #[serde(with = "named::option")]
@@ -132,6 +131,49 @@ impl ModelSpec {
                 classifier.restore(x, classes, solutions, radii, route).map(Fitted::Classification)
             }
             _ => told!(Regressor::new()).restore(x, solutions, radii, route).map(Fitted::Regression),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use banach::{PaperAlgorithm, PaperOptions, Rule};
+
+    use super::*;
+
+    #[test]
+    fn a_solver_is_its_name_or_an_object_and_comes_back() {
+        for choice in SolverChoice::ALL {
+            assert_eq!(serde_json::to_string(&choice).expect("text"), format!("\"{}\"", choice.name()));
+        }
+        let told = PaperOptions {
+            algorithm: Some(PaperAlgorithm::Gradient),
+            rule: Some(Rule::Restart),
+            delta: Some(0.3),
+            theta: Some(0.1 + 0.2),
+            lambda_bar: Some(0.2),
+        };
+        let json = r#"{"name":"paper","algorithm":"2.1","rule":"restart","delta":0.3,"theta":0.30000000000000004,"lambda_bar":0.2}"#;
+        assert_eq!(serde_json::to_string(&SolverChoice::Paper(told)).expect("text"), json);
+        let some = PaperOptions { theta: Some(0.9), ..PaperOptions::default() };
+        for choice in SolverChoice::ALL.into_iter().chain([told, some].map(SolverChoice::Paper)) {
+            let json = serde_json::to_string(&choice).expect("text");
+            assert_eq!(serde_json::from_str::<SolverChoice>(&json).expect("valid"), choice, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_solver_that_is_written_wrongly_is_refused() {
+        for (json, expected) in [
+            (r#""magic""#, "magic"),
+            (r#"{"name":"newton","delta":0.5}"#, "the name of a solver"),
+            (r#"{"name":"paper","gamma":0.5}"#, "the name of a solver"),
+            (r#"{"name":"paper","algorithm":"2.2"}"#, "the name of a solver"),
+            (r#"{"name":"paper","delta":1.5}"#, "delta = 1.5"),
+            ("3", "the name of a solver"),
+        ] {
+            let error = serde_json::from_str::<SolverChoice>(json).expect_err("wrong").to_string();
+            assert!(error.contains(expected), "{json}: {error}");
         }
     }
 }

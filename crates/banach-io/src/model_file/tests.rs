@@ -1,9 +1,12 @@
 //! Save then load predicts the same bits; whatever else the bytes are, there is an error or a model, and no panic.
 
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
 use banach::{
-    Classifier, FeatureMatrix, Memory, Regressor, Route, SolverChoice, Status,
+    Classifier, FeatureMatrix, Memory, PaperAlgorithm, PaperOptions, Regressor, Route, SolverChoice, Status,
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
 };
@@ -183,6 +186,24 @@ fn every_loss_and_number_of_functions_predicts_the_same_bits() {
     }
 }
 
+/// The options of the paper's algorithms are in the file; without any, the file is as before there were options.
+#[test]
+fn what_a_solver_was_told_comes_back() {
+    let algorithm = Some(PaperAlgorithm::Gradient);
+    let told = PaperOptions { algorithm, delta: Some(0.1 + 0.2), lambda_bar: Some(1e-3), ..PaperOptions::default() };
+    let x = dense();
+    for options in [PaperOptions::default(), told] {
+        let mut spec = ModelSpec::new(KernelSpec::Linear, LossSpec::Squared);
+        (spec.solver, spec.tolerance) = (SolverChoice::Paper(options), 1e-3);
+        let (saved, expected) = fitted(&spec, &x, 1, Route::Features).expect("a fit");
+        let bytes = saved.to_bytes().expect("valid");
+        let loaded = SavedModel::from_bytes(&bytes).expect("valid");
+        assert_eq!((loaded.spec.solver, bits(&values(&loaded))), (spec.solver, bits(&expected)));
+        let written = String::from_utf8_lossy(&bytes).contains(r#"\"solver\":\"paper\""#);
+        assert_eq!(written, options == PaperOptions::default());
+    }
+}
+
 #[test]
 fn everything_comes_back_and_the_same_model_is_the_same_file() {
     let saved = example();
@@ -190,6 +211,11 @@ fn everything_comes_back_and_the_same_model_is_the_same_file() {
     assert_eq!(bytes, saved.to_bytes().expect("valid"));
     let loaded = SavedModel::from_bytes(&bytes).expect("valid");
     assert_eq!(bytes, loaded.to_bytes().expect("valid"));
+    // The container is written as its own library would.
+    let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).expect("valid");
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).expect("valid");
+    let again = safetensors::serialize(tensors.tensors(), metadata.metadata().clone()).expect("serialised");
+    assert_eq!(bytes, again);
     assert_eq!((&loaded.names, &loaded.target, &loaded.weights), (&saved.names, &saved.target, &saved.weights));
     assert_eq!((&loaded.standardization, &loaded.observed), (&saved.standardization, &saved.observed));
     for (loaded, saved) in loaded.solutions.iter().zip(&saved.solutions) {
@@ -332,10 +358,18 @@ fn hostile_documents_are_refused() {
             json!({"name": "poly", "degree": 1_000_000_000, "scale": 1.0, "coef0": 0.0, "degrees": null}),
             "degree",
         ),
+        ("/spec/kernel", json!({"name": "exp", "scale": 1e300, "degrees": null}), "use scale"),
+        (
+            "/spec/kernel",
+            json!({"name": "poly", "degree": 60, "scale": 1e100, "coef0": 0.0, "degrees": null}),
+            "lower the degree or the scale",
+        ),
         ("/spec/loss", json!({"name": "huber", "rho": -1.0}), "rho"),
         ("/spec/loss", json!({"name": "logistic"}), "another kind"),
         ("/spec/monomials", json!("large"), "large"),
         ("/spec/solver", json!("magic"), "magic"),
+        ("/spec/solver", json!({"name": "paper", "delta": 7.0}), "delta = 7"),
+        ("/spec/solver", json!({"name": "newton", "delta": 0.5}), "the name of a solver"),
         ("/spec/route", json!("magic"), "magic"),
         ("/route", json!("magic"), "magic"),
         ("/spec/max_iterations", json!(-1), "header"),
@@ -403,6 +437,21 @@ fn hostile_parts_are_refused() {
     }
     let message = change("scaling.deviation", &|part| part.3[..8].copy_from_slice(&0.0_f64.to_le_bytes()));
     assert!(message.contains("positive"), "{message}");
+    // In range one by one, and not together.
+    let filled = |part: &mut RawPart, value: f64| part.3.as_chunks_mut::<8>().0.fill(value.to_le_bytes());
+    for size in [1e308, -1e308, 1e150] {
+        let message = change("alpha", &|part| filled(part, size));
+        assert!(message.contains("f(x)[0]") && message.contains("too large"), "{size}: {message}");
+    }
+    let together = |names: [&str; 2]| {
+        let mut changed = parts.clone();
+        changed.iter_mut().filter(|part| names.contains(&part.0)).for_each(|part| filled(part, f64::MAX));
+        flaw(&forged(&text, &changed)).to_string()
+    };
+    for names in [["omega", "intercept"], ["scaling.mean", "scaling.deviation"]] {
+        let message = together(names);
+        assert!(message.contains(names[1]) && message.contains("infinite"), "{message}");
+    }
     let message = change("weights", &|part| part.3[..8].copy_from_slice(&(-1.0_f64).to_le_bytes()));
     assert!(message.contains("negative"), "{message}");
 }

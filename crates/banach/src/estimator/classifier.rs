@@ -100,6 +100,11 @@ impl Classifier {
         probabilities(&*self.parameters.loss, decisions, points)
     }
 
+    /// What every route to the data would cost, for so many problems at a time, and the one that would be taken.
+    pub fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
+        self.parameters.check(Targets::Signs)?.planned(x, problems)
+    }
+
     /// The form of the data, for so many problems at a time; see [`Ground`].
     pub fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
         self.parameters.check(Targets::Signs)?.ground(x, problems)

@@ -4,9 +4,11 @@ mod classifier;
 mod fitted;
 mod parameters;
 mod regressor;
+mod solver_choice;
 #[cfg(test)]
 mod tests;
 
 pub use classifier::{Classification, Classifier};
-pub use parameters::{Ground, SolverChoice};
+pub use parameters::Ground;
 pub use regressor::{Regression, Regressor};
+pub use solver_choice::{PaperAlgorithm, PaperOptions, SolverChoice};

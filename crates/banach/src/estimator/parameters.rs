@@ -1,64 +1,14 @@
 //! Parameters, and the one place where they are checked.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::sync::Arc;
 
-use super::fitted::Fitted;
+use super::{SolverChoice, fitted::Fitted};
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Newton, Observer, Plan, Planner, Predict,
-    ProximalGradient, QForm, Rates, Route, Shape, Solution, Solver, Start, Stopping,
+    DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Observer, Plan, Planner, Predict, QForm,
+    Rates, Route, Shape, Solution, Solver, Start, Stopping,
     kernel::{Linear, MonomialScale, TensorKernel},
     loss::Targets,
 };
-
-/// Which algorithm fits a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum SolverChoice {
-    /// The fastest for the problem at hand: Newton's method so far.
-    #[default]
-    Auto,
-    /// Newton's method, which runs all functions in lockstep.
-    Newton,
-    /// Algorithm 3.3 of the paper.
-    Paper,
-}
-
-impl SolverChoice {
-    /// Every choice.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Newton, Self::Paper];
-
-    /// Its name in parameters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Newton => "newton",
-            Self::Paper => "paper",
-        }
-    }
-}
-
-impl fmt::Display for SolverChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for SolverChoice {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let refused =
-            || Error::Parameter { name: "solver", got: format!("{name:?}"), allowed: "auto, newton or paper" };
-        Self::ALL.into_iter().find(|choice| choice.name() == name).ok_or_else(refused)
-    }
-}
-
-fn solver(choice: SolverChoice, stopping: Stopping, memory: Memory) -> Box<dyn Solver> {
-    match choice {
-        SolverChoice::Auto | SolverChoice::Newton => Box::new(Newton { stopping, memory }),
-        SolverChoice::Paper => Box::new(ProximalGradient { stopping, ..ProximalGradient::default() }),
-    }
-}
 
 /// What an estimator is told, as it was told.
 #[derive(Debug, Clone)]
@@ -100,6 +50,7 @@ impl Parameters {
             return Err(Error::parameter("gamma", self.gamma, "a finite number > 0"));
         }
         self.stopping.check()?;
+        self.solver.check()?;
         if self.loss.targets() != targets {
             let allowed = match targets {
                 Targets::Real => "a loss for numbers: squared, absolute, epsilon-insensitive, huber or quantile",
@@ -122,13 +73,19 @@ impl Checked<'_> {
     pub(super) fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
         let parameters = self.parameters;
         let memory = parameters.memory.unwrap_or_default();
-        let plan = self.plan(x, memory, parameters.route, problems)?;
+        let plan = self.planned(x, problems)?;
         let form = plan.build(x)?;
         // What the form does not take is left to the solver.
         let rest = Memory::limit(memory.bytes().saturating_sub(plan.cost().bytes));
-        let solver = solver(parameters.solver, parameters.stopping, rest);
+        let solver = parameters.solver.solver(parameters.stopping, rest);
         let Parameters { gamma, fit_intercept, .. } = *parameters;
         Ok(Ground { plan, form, loss: parameters.loss.clone(), gamma, fit_intercept, rest, solver })
+    }
+
+    /// The route that is taken.
+    pub(super) fn planned(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
+        let parameters = self.parameters;
+        self.plan(x, parameters.memory.unwrap_or_default(), parameters.route, problems)
     }
 
     fn plan(
@@ -332,7 +289,7 @@ macro_rules! parameters {
             self
         }
 
-        /// The algorithm.
+        /// The algorithm; Newton's method unless told otherwise.
         #[must_use]
         pub fn solver(mut self, solver: SolverChoice) -> Self {
             self.parameters.solver = solver;

@@ -84,6 +84,11 @@ impl Regressor {
         Ok(Regression { fitted })
     }
 
+    /// What every route to the data would cost, for so many problems at a time, and the one that would be taken.
+    pub fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
+        self.parameters.check(Targets::Real)?.planned(x, problems)
+    }
+
     /// The form of the data, for so many problems at a time; see [`Ground`].
     pub fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, Error> {
         self.parameters.check(Targets::Real)?.ground(x, problems)

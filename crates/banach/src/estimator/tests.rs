@@ -1,13 +1,18 @@
 //! Models agree with the layers below, outlive their data, and refuse what cannot be fitted.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
 use super::*;
 use crate::{
-    Absolute, DualProblem, EpsilonInsensitive, Error, Exponent, FeatureMatrix, Features, Hinge, Huber, Logistic, Loss,
-    Memory, Progress, ProximalGradient, Quantile, Route, Solver, Squared, SquaredHinge, Status, Stopping, Unobserved,
+    Absolute, DualProblem, EpsilonInsensitive, Error, Exponent, FeatureMatrix, Features, Gradient, Hinge, Huber,
+    Linesearch, Logistic, Loss, Memory, Progress, ProximalGradient, Quantile, Route, Rule, Solver, Squared,
+    SquaredHinge, Status, Stopping, Unobserved,
     kernel::{Exponential, FeatureMap, Linear, Polynomial},
 };
+
+fn paper() -> SolverChoice {
+    SolverChoice::Paper(PaperOptions::default())
+}
 
 const N: usize = 24;
 const D: usize = 6;
@@ -57,7 +62,7 @@ fn in_sample_predictions_are_omega_and_the_intercept_on_every_route() {
 #[test]
 fn a_model_is_the_solution_of_its_dual_problem() {
     let (x, y) = data();
-    let model = Regressor::new().p(1.1).gamma(3.0).solver(SolverChoice::Paper).fit(&x, &y).expect("valid");
+    let model = Regressor::new().p(1.1).gamma(3.0).solver(paper()).fit(&x, &y).expect("valid");
     let form = Features::new(x.view(), Exponent::new(1.1).expect("inside"));
     let problem = DualProblem::new(&form, &Squared, &y, 3.0).and_then(DualProblem::with_intercept).expect("valid");
     let stopping = Stopping { tolerance: 1e-8, max_iterations: 1000 };
@@ -66,6 +71,39 @@ fn a_model_is_the_solution_of_its_dual_problem() {
     assert_eq!((model.alpha(0), model.intercept(0)), (&solution.alpha[..], solution.intercept));
     assert_eq!(model.certificate(), solution.certificate);
     assert!(close(&model.weights(0).expect("linear"), &form.weights(&solution.alpha), 1e-12));
+}
+
+/// What the paper's algorithms are told reaches them: the iterates are those of the solver itself.
+#[test]
+fn the_papers_algorithms_take_their_options() {
+    let (x, y) = data();
+    let form = Features::new(x.view(), Exponent::new(4.0 / 3.0).expect("inside"));
+    let problem = DualProblem::new(&form, &Squared, &y, 3.0).and_then(DualProblem::with_intercept).expect("valid");
+    let options = PaperOptions {
+        algorithm: Some(PaperAlgorithm::Gradient),
+        rule: Some(Rule::Restart),
+        delta: Some(0.4),
+        theta: Some(0.8),
+        lambda_bar: Some(0.2),
+    };
+    let regressor = Regressor::new().gamma(3.0).route(Route::Features);
+    let model = regressor.clone().solver(SolverChoice::Paper(options)).fit(&x, &y).expect("valid");
+    let linesearch = Linesearch { rule: Rule::Restart, delta: 0.4, theta: 0.8, lambda_bar: Some(0.2) };
+    let stopping = Stopping { tolerance: 1e-8, max_iterations: 1000 };
+    let expected = Gradient { stopping, linesearch }.solve(&problem, &mut Unobserved).expect("valid");
+    let found = &model.solutions()[0];
+    assert_eq!((&found.alpha, found.iterations), (&expected.alpha, expected.iterations));
+    let other = regressor.clone().solver(paper()).fit(&x, &y).expect("valid");
+    assert_ne!(other.solutions()[0].iterations, expected.iterations);
+
+    let refused = |options, loss: Arc<dyn Loss>| {
+        let regressor = regressor.clone().loss(loss).solver(SolverChoice::Paper(options));
+        regressor.fit(&x, &y).expect_err("refused").to_string()
+    };
+    let far = PaperOptions { lambda_bar: Some(3.0 / 1.2), ..options };
+    assert!(refused(far, Arc::new(Squared)).contains("gamma/(2(1-delta))"));
+    assert!(refused(options, Arc::new(Absolute)).contains("Algorithm 2.1"));
+    assert!(refused(PaperOptions { delta: Some(1.0), ..options }, Arc::new(Squared)).contains("delta = 1"));
 }
 
 #[test]
@@ -113,7 +151,7 @@ fn weights_are_those_of_the_feature_map() {
 fn several_outputs_are_fitted_as_each_by_itself() {
     let (x, y) = data();
     let other = jumble(N, 500);
-    for (solver, slack) in [(SolverChoice::Paper, 0.0), (SolverChoice::Newton, 1e-4)] {
+    for (solver, slack) in [(paper(), 0.0), (SolverChoice::Newton, 1e-4)] {
         let regressor = Regressor::new().p(1.2).gamma(4.0).loss(Huber::new(0.5).expect("valid")).solver(solver);
         let regressor = regressor.route(Route::Features).tolerance(1e-10).max_iterations(5000);
         let both = regressor.fit_outputs(&x, &[&y, &other]).expect("valid");
@@ -136,7 +174,7 @@ fn several_outputs_are_fitted_as_each_by_itself() {
 fn one_against_the_others_is_a_binary_fit_for_each_class() {
     let (x, _) = data();
     let y = labels(3);
-    for (solver, slack) in [(SolverChoice::Paper, 0.0), (SolverChoice::Newton, 1e-3)] {
+    for (solver, slack) in [(paper(), 0.0), (SolverChoice::Newton, 1e-3)] {
         let classifier = Classifier::new().gamma(5.0).kernel(Exponential::new(0.3).expect("valid")).solver(solver);
         for classifier in [classifier.clone().tolerance(1e-9), classifier.loss(SquaredHinge).tolerance(1e-9)] {
             let model = classifier.fit(&x, &y).expect("valid");

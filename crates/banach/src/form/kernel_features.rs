@@ -123,7 +123,7 @@ fn origin(
     exponent: Exponent,
 ) -> Origin {
     let (n, q) = (phi.samples() as f64, exponent.q());
-    let mut units = 4.0 * kernel.degrees().1.unwrap_or(0) as f64 + 16.0;
+    let mut units = rounding::monomials(kernel.degrees().1.unwrap_or(0));
     if kernel.normalized() {
         let norms = ln_norms(kernel, exponent, x.samples(), x.features(), |j, out| x.column_into(j, out));
         units += rounding::norms(&norms, x.features());

@@ -21,7 +21,7 @@ pub use features::Features;
 pub use gram::Gram;
 pub(crate) use gram::GramShares;
 pub use kernel_features::KernelFeatures;
-pub use planner::{Cost, Plan, Planner, Rates, Route, RoutePlan, Shape};
+pub use planner::{Cost, LongFit, Plan, Planner, Rates, Route, RoutePlan, Shape};
 
 pub(crate) use running::scaled;
 pub use tiles::Tiles;

@@ -72,15 +72,33 @@ fn bound(ln: f64) -> f64 {
 
 /// `ln sum_j |alpha_j| ||Phi(x_j)||_q`, of numbers of any size.
 pub(super) fn ln_moduli(alpha: &[f64], ln_norms: &[f64]) -> f64 {
-    let terms = || alpha.iter().zip(ln_norms).filter(|(alpha, _)| **alpha != 0.0).map(|(alpha, ln)| alpha.abs().ln() + ln);
+    let terms =
+        || alpha.iter().zip(ln_norms).filter(|(alpha, _)| **alpha != 0.0).map(|(alpha, ln)| alpha.abs().ln() + ln);
     let largest = terms().fold(f64::NEG_INFINITY, f64::max);
     if largest.is_finite() { largest + terms().map(|term| (term - largest).exp()).sum::<f64>().ln() } else { largest }
 }
 
-/// The units that powers take: those of `exponent/power.rs`, and what a move along the ray adds.
+/// The units that `t^(q-1)` takes (`exponent/power.rs`).
+pub(super) fn power(q: f64) -> f64 {
+    let r = q - 1.0;
+    match () {
+        () if r == 1.0 => 0.0,
+        // A product of r factors takes r - 1; a half adds a root and a product.
+        () if r <= 64.0 && (2.0 * r).fract() == 0.0 => r + 2.0,
+        // Known to 6 + r/100 in the last place, which are two units at most.
+        () => 2.0 * (6.0 + r / 100.0),
+    }
+}
+
+/// The units that powers take in a pass: that of every feature, those of its scale, and what a move along the ray adds.
 pub(super) fn powers(q: f64) -> f64 {
-    // t^r is known to 6 + r/100 units in the last place, or r + 2 by repeated multiplication for r up to 64.
     2.0 * (8.0 + q.min(66.0) + q / 50.0) + 16.0
+}
+
+/// The units by which a monomial of at most this degree is off: a product of its factors, of the powers of the kernel's scale, and of
+/// the root of its coefficient.
+pub(super) fn monomials(degree: usize) -> f64 {
+    2.0 * degree as f64 + 8.0
 }
 
 /// The units of a division by `||Phi(x_i)||_q`, which is summed over the inputs in logarithms: each addition there rounds a number

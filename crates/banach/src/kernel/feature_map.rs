@@ -13,6 +13,8 @@ use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory, workers::checkpoi
 
 /// Most features that are listed.
 const MAX_FEATURES: u64 = 1 << 32;
+/// Columns that are filled before it is asked whether the work was ended.
+const COLUMNS_BETWEEN_CHECKS: usize = 1024;
 
 /// What may not fit, and what to do then.
 const FEATURE_MATRIX: &str = "the feature matrix";
@@ -197,7 +199,6 @@ impl<'k> FeatureMap<'k> {
         let mut phi = memory.zeros(FEATURE_MATRIX, self.len().saturating_mul(samples), INSTEAD)?;
         let mut columns = phi.chunks_exact_mut(samples);
         for block in &self.blocks {
-            checkpoint();
             self.fill(*block, x, samples, &mut columns);
         }
         let outside = |value: &f64| !value.is_finite() || value.abs() > MAX_ENTRY;
@@ -221,7 +222,10 @@ impl<'k> FeatureMap<'k> {
         // Products of the first 0, 1, 2, ... variables.
         let mut products = vec![1.0; (block.degree + 1) * samples];
         let mut changed = 0;
-        for phi in columns {
+        for (at, phi) in columns.enumerate() {
+            if at % COLUMNS_BETWEEN_CHECKS == 0 {
+                checkpoint();
+            }
             let variables = selections.variables();
             for (place, &variable) in variables.iter().enumerate().skip(changed) {
                 let (before, after) = products.split_at_mut((place + 1) * samples);

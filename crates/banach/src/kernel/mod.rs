@@ -32,7 +32,7 @@ pub use normalized::Normalized;
 pub use num_bigint::BigUint;
 pub use polynomial::Polynomial;
 pub use power_series::PowerSeries;
-pub(crate) use range::{check_range, condition, ln_norms, symmetric_sums};
+pub(crate) use range::{check_columns, check_range, condition, ln_norms, symmetric_sums};
 pub use series::Series;
 pub use spec::{Degrees, KernelChoice, KernelName, KernelSpec};
 

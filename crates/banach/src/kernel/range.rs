@@ -23,6 +23,16 @@ pub(crate) fn check_range<K: TensorKernel + ?Sized>(
     Err(Error::KernelRange { kernel: kernel.name(), what, row, sum: p_1, limit, advice: advice(kernel, p_1) })
 }
 
+/// Refuses a kernel with products of more different variables than there are: that degree has no feature.
+pub(crate) fn check_columns(kernel: &dyn TensorKernel, inputs: usize) -> Result<(), Error> {
+    match kernel.degrees().1 {
+        Some(degree) if degree > inputs && Block::all(kernel, degree).any(|block| block.distinct) => {
+            Err(Error::TooFewColumns { kernel: kernel.name(), degree, inputs })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The largest `p_1` at which K divided by its values on the diagonal is accurate.
 pub(super) fn normalized_limit<K: TensorKernel + ?Sized>(kernel: &K) -> f64 {
     // The other sums are at most powers of e_1.

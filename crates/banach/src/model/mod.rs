@@ -6,6 +6,7 @@
 mod bars;
 mod energy;
 mod explicit;
+mod finite;
 mod relevance;
 mod top;
 

@@ -8,13 +8,14 @@ pub(crate) struct Certified {
     pub certificate: Certificate,
     /// Passes over the data that it took besides the evaluation.
     pub passes: usize,
-    /// Whether the tolerance is met but for what rounding may have done to the predictions, which is then a good part of the gap: where
-    /// it is not, the next iterate may do without it.
+    /// Whether what rounding may have done to the predictions is all that keeps the gap above the tolerance, at any better dual
+    /// vector too.
     pub blurred: bool,
 }
 
-/// A gap that is so many times the one without rounding is due to rounding.
-const ROUNDED: f64 = 1.5;
+/// Where the gap but for rounding is this share of the tolerance and the gap with it is above, a better dual vector does not help:
+/// what is to be gained is less than what rounding takes.
+const LITTLE: f64 = 1.0 / 16.0;
 
 impl DualProblem<'_> {
     /// The certificate of a dual vector. Where only the rounding of its predictions keeps the gap above the tolerance, they are computed
@@ -27,15 +28,16 @@ impl DualProblem<'_> {
         scratch: &mut Scratch,
     ) -> Certified {
         let certificate = self.certificate(alpha, evaluation);
-        let is_met = |certificate: &Certificate| certificate.relative_gap() <= tolerance;
-        if is_met(&certificate) || !is_met(&self.certificate_within(0.0, alpha, evaluation)) {
+        let unblurred = |evaluation: &Evaluation| self.certificate_within(0.0, alpha, evaluation).relative_gap();
+        if certificate.relative_gap() <= tolerance || unblurred(evaluation) > tolerance {
             return Certified { certificate, passes: 0, blurred: false };
         }
         let passes = self.form().sharpen(alpha, evaluation, scratch);
         let certificate = self.certificate(alpha, evaluation);
-        let plain = self.certificate_within(0.0, alpha, evaluation);
-        let blurred = !is_met(&certificate) && is_met(&plain) && certificate.gap > ROUNDED * plain.gap;
-        Certified { certificate, passes, blurred }
+        let (claimed, rest) = (certificate.relative_gap(), unblurred(evaluation));
+        // What rounding adds beside a kink does not depend on the gap; what it adds to a parabola falls with the gap's root.
+        let lasts = self.loss().smoothness().is_none() && claimed - rest > tolerance;
+        Certified { certificate, passes, blurred: claimed > tolerance && (lasts || rest <= LITTLE * tolerance) }
     }
 
     /// The certificate as it would be if rounding had moved every prediction by so much.

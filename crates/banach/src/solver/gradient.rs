@@ -48,7 +48,7 @@ impl Solver for Gradient {
             return Err(Error::parameter(
                 "lambda_bar",
                 lambda_bar,
-                "0 < lambda_bar < gamma/(2(1-delta)) in Algorithm 2.1",
+                "0 < lambda_bar < gamma/(2(1-delta)) in Algorithm 2.1; without a value it is 99 % of that limit",
             ));
         }
         let linesearch = Linesearch { lambda_bar: Some(lambda_bar), ..self.linesearch };

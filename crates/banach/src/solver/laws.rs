@@ -1,6 +1,6 @@
 //! Every law of a run, over every loss: ends, certificates, solutions. `laws/invariance.rs` changes the data,
-//! `laws/intercept.rs` what the intercept adds, `laws/paper.rs` checks the theorems, `laws/newton.rs`
-//! what only Newton's method claims.
+//! `laws/intercept.rs` what the intercept adds, `laws/paper.rs` and `laws/theorem_3_6.rs` check the theorems,
+//! `laws/newton.rs` what only Newton's method claims.
 
 mod batch;
 mod intercept;
@@ -8,6 +8,7 @@ mod invariance;
 mod newton;
 mod paper;
 mod path;
+mod theorem_3_6;
 mod unlisted;
 
 use std::rc::Rc;
@@ -17,7 +18,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{
-    primal::{Fista, GradientDescent, PrimalProblem},
+    primal::{Fista, GradientDescent, Momentum, PrimalProblem},
     *,
 };
 use crate::{
@@ -163,7 +164,7 @@ impl Model {
     /// Both are within their distances of one solution, and these distances mean something.
     fn assert_same(&self, other: &Self, what: &str) {
         let (allowed, size) = (self.distance + other.distance, power_sum(&self.w, self.p).powf(1.0 / self.p));
-        assert!(allowed <= 1e-3 * size, "{what}: {allowed:e} {size:e}");
+        assert!(allowed <= 2e-3 * size, "{what}: {allowed:e} {size:e}");
         assert!(self.distance_to(other) <= allowed, "{what}: {:e} {allowed:e}", self.distance_to(other));
     }
 }
@@ -400,7 +401,9 @@ fn runs_end() {
                 Status::Converged => assert_eq!(gap, 0.0, "{loss:?}"),
                 Status::Stalled => assert!(solution.iterations < 1000 && gap <= 1e-12, "{loss:?} {gap:e}"),
                 Status::IterationLimit => assert!(solution.iterations == 1000 && gap <= 1e-10, "{loss:?} {gap:e}"),
-                Status::Rounding | Status::Interrupted => panic!("nobody asked to stop, and only Newton tells rounding apart"),
+                Status::Rounding | Status::Interrupted => {
+                    panic!("nobody asked to stop, and only Newton tells rounding apart")
+                }
             }
         }
     });
@@ -414,10 +417,11 @@ fn primal_baselines_agree_with_the_dual() {
         let dual = converged(&proximal_gradient(1e-12, 20_000), primal.dual());
         let expected = Model::new(form, &dual);
         let stopping = Stopping { tolerance: 1e-9, max_iterations: 20_000 };
-        let fista = Fista { stopping }.solve(&primal, &mut Unobserved).expect("valid");
+        let fista = |momentum| Fista { stopping, momentum }.solve(&primal, &mut Unobserved).expect("valid");
+        let [fista, other] = [Momentum::BeckTeboulle, Momentum::ChambolleDossal { a: 2.35 }].map(fista);
         let descent =
             GradientDescent { stopping, ..Default::default() }.solve(&primal, &mut Unobserved).expect("valid");
-        for (method, found) in [("fista", fista), ("gradient descent", descent)] {
+        for (method, found) in [("fista", fista), ("fista, a = 2.35", other), ("gradient descent", descent)] {
             let what = format!("{method} {loss:?} p = {}: {:?} {:?}", expected.p, found.certificate, found.status);
             assert_eq!(found.status, Status::Converged, "{what}");
             assert!(

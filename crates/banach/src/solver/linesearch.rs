@@ -1,14 +1,42 @@
 //! The step sizes of Algorithms 2.1 and 3.3.
 
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 
 /// Where the search for a step starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// From `lambda_bar`, in every iteration (Algorithm 3.3 `[dualalgo]`).
     Restart,
     /// From the last step, so that steps never grow (Algorithm 2.1 `[algo:main]`).
     Monotone,
+}
+
+impl Rule {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Restart, Self::Monotone];
+
+    /// Its name in parameters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Restart => "restart",
+            Self::Monotone => "monotone",
+        }
+    }
+}
+
+impl FromStr for Rule {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let allowed = "restart, every search from lambda_bar, or monotone, steps never grow";
+        let refused = || Error::Parameter { name: "rule", got: format!("{name:?}"), allowed };
+        Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(refused)
+    }
 }
 
 /// Trials of one search, after which a run counts as stalled; enough to shrink a step 1e300-fold at theta = 0.93.

@@ -22,8 +22,8 @@ use crate::{
 const PIECE: usize = 1024;
 /// Independent sums, so that addition can use vectors.
 const LANES: usize = 8;
-/// Passes over the data that this is worth (`banach bench`).
-const PASSES: usize = 3;
+/// It reads the data twice: for the products, and for the sums.
+const PASSES: usize = 2;
 
 /// Evaluates one dual vector again; see [`QForm::sharpen`].
 pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -> usize {
@@ -129,7 +129,7 @@ impl Weight {
         let scale = |x: f64| scale_by_exp2(x, -size);
         let mut powers: Vec<f64> = products.iter().map(|product| scale(product.high.abs())).collect();
         raise(&mut powers, q - 1.0);
-        let units = rounding::powers(q) * UNIT;
+        let units = rounding::power(q) * UNIT;
         // The products of n terms, and what is left of the second order in the weight.
         let second = 3.0 * (n as f64 * UNIT).powi(2);
         let of_product = |(product, power): (&Product, &f64)| {

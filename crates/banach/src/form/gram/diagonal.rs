@@ -140,7 +140,8 @@ impl Symmetric {
             true => 0.0,
             false => ln / order as f64,
         });
-        let largest_ln = self.ln_values(kernel).filter(|ln| ln.is_finite()).fold(0.0_f64, |most, ln| most.max(ln.abs()));
+        let largest_ln =
+            self.ln_values(kernel).filter(|ln| ln.is_finite()).fold(0.0_f64, |most, ln| most.max(ln.abs()));
         let largest = self.first().iter().copied().fold(0.0, f64::max);
         Diagonal { shifts, ln_sizes: ln_sizes.collect(), largest_ln, largest }
     }

@@ -331,7 +331,8 @@ impl Reader<'_> {
     ) {
         let kernel = self.products.kernel;
         let (length, count) = (tile.entries.len(), chunk.entries.len());
-        let Buffers { sums, others, weights, rows, columns, own_sums, own_others, values, z, involving, rest } = buffers;
+        let Buffers { sums, others, weights, rows, columns, own_sums, own_others, values, z, involving, rest } =
+            buffers;
         let weights = &weights[chunk.entries.clone()];
         let own = |of_tile: &[f64], own: &mut Vec<f64>| {
             own.clear();
@@ -472,7 +473,8 @@ fn read_pairs_of_interactions(
     let lower = degrees.start() - 1..=degrees.end() - 1;
     for a in 0..variables {
         part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
-        let rest: Vec<f64> = z.chunks(count).enumerate().filter(|(b, _)| *b != a).flat_map(|(_, z)| z).copied().collect();
+        let rest: Vec<f64> =
+            z.chunks(count).enumerate().filter(|(b, _)| *b != a).flat_map(|(_, z)| z).copied().collect();
         let mut both = vec![0.0; rest.len()];
         interactions(lower.clone(), others, &rest, shifts, count, &mut both);
         let z_a = &z[a * count..(a + 1) * count];

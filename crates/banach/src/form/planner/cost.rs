@@ -140,7 +140,7 @@ impl Task<'_> {
         Ok(Cost { setup, evaluation, total, bytes: bytes.unwrap_or(u64::MAX) })
     }
 
-    /// Matrix products over the inputs for every power sum, then the kernel entry by entry.
+    /// Sums over the inputs, then the kernel entry by entry.
     fn filling(&self, entries: f64) -> f64 {
         let (rates, sums) = (&self.planner.rates, self.kernel.symmetric() as f64);
         entries * sums * (2.0 * self.shape.inputs as f64 / rates.product + 1.0 / rates.kernel)

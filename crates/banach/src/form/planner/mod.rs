@@ -1,8 +1,11 @@
 //! Which route to take to `Q`: what each would cost, what keeps it from being taken, and why.
 //!
-//! `rates.rs` says how fast the machine is, `cost.rs` what a route asks of it, `table.rs` how a plan explains itself.
+//! `rates.rs` says how fast the machine is, `cost.rs` what a route asks of it, `table.rs` how a plan explains itself, `long.rs`
+//! whether the fit will take long, `paper_rule.rs` what the paper would do.
 
 mod cost;
+mod long;
+mod paper_rule;
 mod rates;
 mod table;
 #[cfg(test)]
@@ -11,13 +14,14 @@ mod tests;
 use std::{fmt, str::FromStr, sync::Arc};
 
 pub use cost::Cost;
+pub use long::LongFit;
 pub use rates::Rates;
 
 use self::cost::Task;
 use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
-    kernel::{MonomialScale, TensorKernel, lists_inputs},
+    kernel::{MonomialScale, TensorKernel, check_columns, lists_inputs},
 };
 
 /// A way to hold `Q`.
@@ -141,6 +145,7 @@ impl Planner {
     /// ```
     pub fn plan(&self, shape: Shape, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Result<Plan, Error> {
         let kernel: Arc<dyn TensorKernel> = Arc::new(kernel);
+        check_columns(&*kernel, shape.inputs)?;
         let task = Task { shape, kernel: &*kernel, exponent, planner: self };
         let routes = Route::ALL.map(|route| RoutePlan { route, outcome: task.cost(route) }).to_vec();
         let chosen = self.choose(&routes)?;

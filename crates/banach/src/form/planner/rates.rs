@@ -26,7 +26,7 @@ pub struct Rates {
     pub contraction: f64,
     /// Stored entries of a sparse matrix contracted from both sides with a dual vector.
     pub scatter: f64,
-    /// Kernel values, from their power sums to their place in the tensor.
+    /// Kernel values, from their sums to their place in the tensor.
     pub kernel: f64,
     /// Values of features written by a feature map.
     pub listing: f64,

@@ -6,9 +6,10 @@ use super::{Plan, Route, RoutePlan, Shape};
 use crate::{error::bytes_in_words, kernel::MonomialScale};
 
 impl Plan {
-    /// A table of all routes with their predicted times and memory, or why not; `>` marks the chosen one.
+    /// A table of all routes with their predicted times and memory, or why not; `>` marks the chosen one. Below it, what (21) of the
+    /// paper says of these sizes.
     pub fn explain(&self) -> String {
-        self.to_string()
+        self.paper_rule().map_or_else(|| self.to_string(), |rule| format!("{self}\n{rule}"))
     }
 
     fn heading(&self) -> String {

@@ -232,6 +232,27 @@ fn sparse_data_cost_what_is_stored() {
     assert!(cost(50_000) < cost(500_000) && cost(5_000_000) > 9.0 * cost(500_000));
 }
 
+/// Products of more different variables than there are columns are no features; powers are.
+#[test]
+fn degrees_above_the_number_of_columns_are_refused() {
+    let plan =
+        |kernel: Arc<dyn TensorKernel>, inputs| planner(GB).plan(Shape::dense(20, inputs), kernel, exponent(1.1));
+    let anova = |min, max| Arc::new(Anova::new(min, max).expect("valid"));
+    for (min, max) in [(1, 4), (4, 4), (3, 8), (1, 5)] {
+        let refused = Error::TooFewColumns { kernel: anova(min, max).name(), degree: max, inputs: 3 };
+        assert_eq!(plan(anova(min, max), 3).expect_err("three columns"), refused);
+        assert_eq!(
+            plan(Arc::new(Normalized(anova(min, max))), 3)
+                .err()
+                .map(|error| error.to_string().contains("n_features = 3")),
+            Some(true)
+        );
+        assert!(plan(anova(min, max), max).is_ok());
+    }
+    let powers = Arc::new(Polynomial::new(5, 1.0, 1.0).expect("valid"));
+    assert!(plan(powers, 1).is_ok() && plan(anova(1, 1), 1).is_ok());
+}
+
 #[test]
 fn hopeless_sizes_are_counted_without_overflow() {
     let planner = planner(GB);
@@ -257,7 +278,7 @@ coefficients), or use a Gram tensor, which lists no features (q = 2, 4, 6 or 8)
   gram      no: the Gram tensor needs 2.862 GB (2861856840 bytes) and 1.000 GB (1000000000 bytes) are allowed: stream \
 the tensor, take fewer samples or a smaller q, or list the features, or raise the limit if the machine has more memory
 > streamed        0 s     1.180 s         58.999 s  107.526 MB  chosen";
-    assert_eq!(plan.explain(), expected);
+    assert_eq!(plan.to_string(), expected);
 
     let asked = Planner { route: Some(Route::Streamed), problems: 8, ..planner(8 * GB) };
     let shape = Shape { samples: 60, inputs: 650, stored: 3000, sparse: true };
@@ -269,5 +290,5 @@ n = 60, d = 650 (3000 entries stored), p = 4/3, q = 4, K = the linear kernel t, 
   tiles           0 s   78.593 us         3.930 ms  271.488 kB  not asked for
   gram      17.951 ms    1.077 ms        71.804 ms   35.089 MB  not asked for
 > streamed        0 s   16.522 ms       826.079 ms   30.324 MB  as asked";
-    assert_eq!(plan.explain(), expected);
+    assert_eq!(plan.to_string(), expected);
 }

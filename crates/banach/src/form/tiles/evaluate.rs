@@ -29,14 +29,19 @@ impl Powers {
         running.store(tile.state);
         size > 0.0
     }
+
+    /// As [`Visitor::visit`].
+    pub(super) fn raise_largest(&self, tile: &mut Tile<'_>) -> bool {
+        let size = tile.factor * largest(tile.u);
+        self.raise(tile, size)
+    }
 }
 
 impl Visitor for Powers {
     type Own = ();
 
     fn visit(&self, mut tile: Tile<'_>, (): &mut ()) -> bool {
-        let size = tile.factor * largest(tile.u);
-        self.raise(&mut tile, size)
+        self.raise_largest(&mut tile)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::monomials::Degree;
-use crate::kernel::MAX_DEGREE;
+use crate::{kernel::MAX_DEGREE, workers::checkpoint};
 
 /// Most stripes.
 const MAX_STRIPES: usize = 32;
@@ -43,9 +43,66 @@ impl Cursor {
         &self.prefix[..degree.degree.saturating_sub(2)]
     }
 
+    /// The fewest leading variables such that no tile that begins with them comes before this one, the first of its prefix.
+    fn first_known(&self, degree: &Degree) -> usize {
+        let (prefix, step) = (self.prefix(degree), usize::from(degree.distinct));
+        let least = |place: usize| place.checked_sub(1).map_or(0, |before| prefix[before] + step);
+        (0..prefix.len()).rev().find(|&place| prefix[place] > least(place)).map_or(0, |place| place + 1)
+    }
+
     /// Whether the tile is the first of its prefix.
     pub(super) fn begins_prefix(&self) -> bool {
         self.outer == 0 && self.inner == 0
+    }
+}
+
+/// Tiles, and the entries of the feature matrix in them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Extent {
+    tiles: u64,
+    entries: u64,
+}
+
+impl std::ops::Add for Extent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { tiles: self.tiles + other.tiles, entries: self.entries + other.entries }
+    }
+}
+
+/// The extent of the tiles of a degree whose prefixes begin alike.
+struct Groups {
+    /// By the number of leading variables, less one, and the last of these.
+    by_last: Vec<Vec<Extent>>,
+    all: Extent,
+}
+
+impl Groups {
+    fn new(layout: &Layout, degree: &Degree) -> Self {
+        let (size, step) = (degree.degree.saturating_sub(2), usize::from(degree.distinct));
+        if size == 0 {
+            return Self { by_last: Vec::new(), all: layout.of_prefix(degree, &[]) };
+        }
+        let mut by_last: Vec<Vec<Extent>> = Vec::with_capacity(size);
+        // From a variable on, the sum over those that can be at the place that was looked at last.
+        let mut following: Vec<Extent> = Vec::new();
+        for place in (0..size).rev() {
+            let of = |variable: usize| match following.get(variable + step) {
+                _ if place + 1 == size => layout.of_prefix(degree, &[variable]),
+                following => following.copied().unwrap_or_default(),
+            };
+            let own: Vec<Extent> = (0..=layout.last(degree, place)).map(of).collect();
+            following.clone_from(&own);
+            (0..following.len() - 1).rev().for_each(|at| following[at] = following[at] + following[at + 1]);
+            by_last.push(own);
+        }
+        by_last.reverse();
+        Self { by_last, all: following[0] }
+    }
+
+    fn beginning_with(&self, variables: &[usize]) -> Extent {
+        variables.last().map_or(self.all, |&last| self.by_last[variables.len() - 1][last])
     }
 }
 
@@ -54,20 +111,15 @@ impl Layout {
         let count = super::ranks::count(inputs, degrees);
         let mut layout = Self { inputs, width, count, stripes: Vec::new() };
         let wanted = Self::stripes(samples, count) as u64;
+        let groups: Vec<Groups> = degrees.iter().map(|degree| Groups::new(&layout, degree)).collect();
+        let share = groups.iter().map(|groups| groups.all.entries).sum::<u64>().div_ceil(wanted);
         let start = Self::start(degrees, 0);
-        let (mut cursor, mut begin, mut tiles, mut done, mut total) = (Some(start), start, 0, 0, 0);
+        let (mut cursor, mut begin, mut tiles, mut done) = (Some(start), start, 0, 0);
         while let Some(at) = cursor {
-            let [outer, inner] = layout.ranges(degrees, &at);
-            total += (outer.len().max(1) * inner.len().max(1)) as u64;
-            cursor = layout.next(degrees, at);
-        }
-        cursor = Some(start);
-        while let Some(at) = cursor {
-            let [outer, inner] = layout.ranges(degrees, &at);
-            tiles += 1;
-            done += (outer.len().max(1) * inner.len().max(1)) as u64;
-            cursor = layout.next(degrees, at);
-            let end = (layout.stripes.len() as u64 + 1) * total.div_ceil(wanted);
+            checkpoint();
+            let end = (layout.stripes.len() as u64 + 1) * share;
+            let (extent, after) = layout.leap(degrees, &groups, &at, end.saturating_sub(done));
+            (tiles, done, cursor) = (tiles + extent.tiles, done + extent.entries, after);
             if let Some(next) = cursor
                 && done >= end
             {
@@ -77,6 +129,24 @@ impl Layout {
         }
         layout.stripes.push((begin, tiles));
         layout
+    }
+
+    /// The largest group of tiles that begins with this one and has fewer entries than there is room for, or this tile alone,
+    /// and the tile after it. Tiles of a degree in tens of variables are too many to be walked through one by one.
+    fn leap(&self, degrees: &[Degree], groups: &[Groups], at: &Cursor, room: u64) -> (Extent, Option<Cursor>) {
+        let degree = &degrees[at.degree];
+        if at.begins_prefix() {
+            let prefix = at.prefix(degree);
+            for known in at.first_known(degree)..=prefix.len() {
+                let group = groups[at.degree].beginning_with(&prefix[..known]);
+                if group.entries < room {
+                    return (group, self.after(degrees, *at, known));
+                }
+            }
+        }
+        let [outer, inner] = self.ranges(degrees, at);
+        let entries = (outer.len().max(1) * inner.len().max(1)) as u64;
+        (Extent { tiles: 1, entries }, self.next(degrees, *at))
     }
 
     /// The most stripes of so many samples and monomials.
@@ -99,6 +169,22 @@ impl Layout {
         let length = self.inputs - first;
         let size = length.div_ceil(length.div_ceil(self.width)).next_multiple_of(8).min(self.width);
         (first, size, length.div_ceil(size))
+    }
+
+    /// The tiles of one prefix, of which the last variable matters.
+    fn of_prefix(&self, degree: &Degree, prefix: &[usize]) -> Extent {
+        let (first, size, blocks) = self.blocks(degree, prefix);
+        let (length, blocks) = ((self.inputs - first) as u64, blocks as u64);
+        match degree.degree {
+            0 => Extent { tiles: 1, entries: 1 },
+            1 => Extent { tiles: blocks, entries: length },
+            _ => {
+                // Pairs of blocks; those of a block with itself are whole squares.
+                let rest = length - (blocks - 1) * size as u64;
+                let squares = (blocks - 1) * (size * size) as u64 + rest * rest;
+                Extent { tiles: blocks * (blocks + 1) / 2, entries: (length * length).midpoint(squares) }
+            }
+        }
     }
 
     /// The most roundings of a sum over all monomials: additions in a tile, from tile to tile with a change of scale, and from stripe to
@@ -133,19 +219,28 @@ impl Layout {
             at.inner = at.outer;
             return Some(at);
         }
+        self.after(degrees, at, at.prefix(degree).len())
+    }
+
+    /// The first tile after all those that have so many leading variables in common with this one.
+    fn after(&self, degrees: &[Degree], mut at: Cursor, known: usize) -> Option<Cursor> {
         (at.outer, at.inner) = (0, 0);
-        if self.advance(degree, &mut at.prefix) {
+        if self.advance(&degrees[at.degree], &mut at.prefix, known) {
             return Some(at);
         }
         (at.degree + 1 < degrees.len()).then(|| Self::start(degrees, at.degree + 1))
     }
 
-    /// Moves to the next prefix; `false` after the last.
-    fn advance(&self, degree: &Degree, prefix: &mut [usize; MAX_DEGREE]) -> bool {
+    /// The last variable that can be at a place of a prefix. Distinct variables leave room for those that follow, of which there
+    /// are two after the prefix.
+    fn last(&self, degree: &Degree, place: usize) -> usize {
+        self.inputs - 1 - usize::from(degree.distinct) * (degree.degree - 1 - place)
+    }
+
+    /// Moves to the next prefix with another variable among the first `known`; `false` after the last.
+    fn advance(&self, degree: &Degree, prefix: &mut [usize; MAX_DEGREE], known: usize) -> bool {
         let (size, step) = (degree.degree.saturating_sub(2), usize::from(degree.distinct));
-        // Distinct variables leave room for those that follow, of which there are two after the prefix.
-        let room = |place: usize| step * (size + 1 - place) + 1;
-        let Some(place) = (0..size).rev().find(|&place| prefix[place] + room(place) < self.inputs) else {
+        let Some(place) = (0..known).rev().find(|&place| prefix[place] < self.last(degree, place)) else {
             return false;
         };
         let next = prefix[place] + 1;
@@ -158,6 +253,49 @@ impl Layout {
 mod tests {
     use super::*;
     use crate::kernel::{Anova, Linear, Polynomial, TensorKernel};
+
+    /// The stripes by walking through all tiles.
+    fn walked(layout: &Layout, samples: usize, degrees: &[Degree]) -> Vec<(Cursor, u64)> {
+        let tiles = || std::iter::successors(Some(Layout::start(degrees, 0)), |at| layout.next(degrees, *at));
+        let entries =
+            |at: &Cursor| layout.ranges(degrees, at).map(|range| range.len().max(1) as u64).iter().product::<u64>();
+        let total: u64 = tiles().map(|at| entries(&at)).sum();
+        let share = total.div_ceil(Layout::stripes(samples, layout.count) as u64);
+        let (mut stripes, mut done) = (vec![(Layout::start(degrees, 0), 0)], 0);
+        for at in tiles() {
+            if done >= stripes.len() as u64 * share {
+                stripes.push((at, 0));
+            }
+            stripes.last_mut().expect("the first").1 += 1;
+            done += entries(&at);
+        }
+        stripes
+    }
+
+    /// Groups of tiles are leapt over, and the stripes are those of walking.
+    #[test]
+    fn stripes_are_found_without_walking() {
+        let kernels: [Box<dyn TensorKernel>; 5] = [
+            Box::new(Linear),
+            Box::new(Polynomial::new(2, 1.0, 1.0).expect("valid")),
+            Box::new(Polynomial::new(6, 1.0, 1.0).expect("valid")),
+            Box::new(Anova::new(1, 6).expect("valid")),
+            Box::new(Anova::new(4, 4).expect("valid")),
+        ];
+        let told = |stripes: &[(Cursor, u64)]| -> Vec<_> {
+            stripes.iter().map(|(at, tiles)| (at.degree, at.prefix, at.outer, at.inner, *tiles)).collect()
+        };
+        for kernel in kernels {
+            for inputs in [1, 4, 6, 7, 13, 20] {
+                for (samples, width) in [(1, 8), (50, 128), (1 << 14, 8), (1 << 14, 16), (1 << 20, 128)] {
+                    let Ok(degrees) = super::super::monomials::degrees(&*kernel, inputs) else { continue };
+                    let layout = Layout::new(samples, inputs, &degrees, width);
+                    let walked = walked(&layout, samples, &degrees);
+                    assert_eq!(told(&layout.stripes), told(&walked), "{} {inputs} {samples} {width}", kernel.name());
+                }
+            }
+        }
+    }
 
     /// Every monomial is in one tile, and the stripes are all tiles in order.
     #[test]

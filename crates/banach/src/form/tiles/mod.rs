@@ -11,6 +11,7 @@ mod monomials;
 mod predictor;
 mod ranks;
 mod segment;
+mod sharp;
 pub(crate) mod sweep;
 
 use std::sync::{Arc, OnceLock};
@@ -219,6 +220,10 @@ impl QForm for Tiles<'_> {
 
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
         heaviest::expand(self, alphas, out, scratch);
+    }
+
+    fn sharpen(&self, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
+        sharp::sharpen(&self.monomials, alpha, at, scratch)
     }
 
     fn cardinality(&self) -> Option<u64> {

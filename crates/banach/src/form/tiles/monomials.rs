@@ -30,9 +30,11 @@ pub(crate) struct Monomials<'a> {
     row_exponent: f64,
     pub(super) degrees: Vec<Degree>,
     pub(super) layout: Layout,
-    /// `ln ||Phi(x_i)||_q` of the samples, before a normalised kernel is divided; none for monomials that have a scale of their
-    /// own.
+    /// `ln ||Phi(x_i)||_q` of the samples, for a normalised kernel 0, or minus infinity for a sample without features; none for
+    /// monomials that have a scale of their own.
     ln_norms: Vec<f64>,
+    /// The units of rounding that the division of a normalised kernel adds.
+    divisor: f64,
 }
 
 /// The monomials of one degree.
@@ -91,11 +93,16 @@ impl<'a> Monomials<'a> {
         let layout = Layout::new(x.samples(), x.features(), &degrees, super::WIDTH);
         let exponents = if scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
         let points = Points { x, rows: None };
-        let (row_exponent, ln_norms) = (0.0, Vec::new());
-        let mut monomials = Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms };
+        let (row_exponent, ln_norms, divisor) = (0.0, Vec::new(), 0.0);
+        let mut monomials =
+            Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, divisor };
         monomials.check(&monomials.points.x)?;
         if scale == MonomialScale::Raw {
             monomials.ln_norms = monomials.ln_norms_of(&monomials.points.x);
+        }
+        if scale == MonomialScale::Raw && monomials.kernel.normalized() {
+            monomials.divisor = rounding::norms(&monomials.ln_norms, monomials.inputs());
+            monomials.ln_norms.iter_mut().for_each(|ln| *ln = if ln.is_finite() { 0.0 } else { *ln });
         }
         let mut rows = monomials.row_factors(&monomials.points.x)?;
         if scale != MonomialScale::Raw {
@@ -119,9 +126,10 @@ impl<'a> Monomials<'a> {
 
     /// The same with data of their own.
     pub(super) fn into_owned(self) -> Monomials<'static> {
-        let Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms } = self;
+        let Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, divisor } =
+            self;
         let points = Points { x: points.x.into_owned(), rows: points.rows };
-        Monomials { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms }
+        Monomials { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, divisor }
     }
 
     /// The same without copies.
@@ -130,6 +138,12 @@ impl<'a> Monomials<'a> {
         let (exponents, degrees) = (self.exponents.clone(), self.degrees.clone());
         let (kernel, layout, ln_norms) = (self.kernel.clone(), self.layout.clone(), self.ln_norms.clone());
         Monomials { points, kernel, exponents, degrees, layout, ln_norms, ..*self }
+    }
+
+    /// The same of the moduli of the data.
+    pub(super) fn moduli(&self) -> Result<Monomials<'_>, Error> {
+        let points = Points { x: self.points.x.moduli()?, rows: self.points.rows.clone() };
+        Ok(Monomials { points, ..self.view() })
     }
 
     /// The number of samples, n.
@@ -226,30 +240,26 @@ impl<'a> Monomials<'a> {
         ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), |j, out| x.column_into(j, out))
     }
 
+    /// How often sums over samples and monomials are rounded. A monomial takes a rounding for each of its factors, as many for the
+    /// power of the kernel's scale, and some for the root of its coefficient.
+    pub(super) fn units(&self) -> Units {
+        let (n, q) = (self.samples() as f64, self.exponent.q());
+        let entry = rounding::monomials(self.highest()) + self.divisor;
+        Units { products: n + entry, sums: self.layout.additions() + rounding::powers(q) + entry }
+    }
+
     /// How far rounding can have moved the predictions of a dual vector; see `form/rounding.rs`.
     ///
-    /// A monomial takes a rounding for each of its factors, and some for the root of its coefficient. One with a scale of its own
+    /// A monomial with a scale of its own
     /// has a mean square of 1 over the samples, so it is at most `sqrt(n)` anywhere and the moduli of its products with alpha add
     /// up to at most `sqrt(n) ||alpha||_2`; before its mean is taken off, by `sqrt(1 + spread)` more. Its scale is a root of
     /// the difference of two sums that are `1 + spread` times as large.
     pub(super) fn roundings(&self, alpha: &[f64], ln_value: f64, spread: f64, out: &mut [f64]) {
         let (n, q) = (self.samples() as f64, self.exponent.q());
-        let entry = 4.0 * self.highest() as f64 + 16.0;
-        let mut units = Units {
-            products: n + entry,
-            sums: self.layout.additions() + rounding::powers(q) + entry,
-        };
+        let mut units = self.units();
         if self.scale == MonomialScale::Raw {
-            let zero = |ln_norm: f64| if ln_norm == f64::NEG_INFINITY { ln_norm } else { 0.0 };
-            // Divided by their norms, samples have norm 1; a sample without features keeps them.
-            let ln_norm = |i: usize| if self.kernel.normalized() { zero(self.ln_norms[i]) } else { self.ln_norms[i] };
-            let ln_norms: Vec<f64> = (0..alpha.len()).map(ln_norm).collect();
-            if self.kernel.normalized() {
-                let divisor = rounding::norms(&self.ln_norms, self.inputs());
-                (units.products, units.sums) = (units.products + divisor, units.sums + divisor);
-            }
-            let ln_moduli = rounding::ln_moduli(alpha, &ln_norms);
-            return rounding::of_features(q, ln_value, ln_moduli, ln_norms.into_iter(), units, out);
+            let ln_moduli = rounding::ln_moduli(alpha, &self.ln_norms);
+            return rounding::of_features(q, ln_value, ln_moduli, self.ln_norms.iter().copied(), units, out);
         }
         units.sums += q * (n + 8.0) * (1.0 + spread);
         let ln_norm = (self.count() as f64).ln() / q + 0.5 * n.ln() + (1.0 + spread).ln() + std::f64::consts::LN_2;

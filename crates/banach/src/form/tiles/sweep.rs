@@ -137,6 +137,11 @@ pub(crate) trait Visitor: Sync {
         false
     }
 
+    /// Whether the rest of a stripe need not be looked at.
+    fn ended(&self, _own: &mut Self::Own) -> bool {
+        false
+    }
+
     /// Looks at a tile; returns whether the weights that it leaves are not all zero.
     fn visit(&self, tile: Tile<'_>, own: &mut Self::Own) -> bool;
 }
@@ -331,6 +336,9 @@ impl Sweep<'_, '_> {
         let mut prefix: Option<Prefix> = None;
         for _ in 0..tiles {
             checkpoint();
+            if visitor.ended(own) {
+                break;
+            }
             let cursor = at.expect("a stripe ends before the tiles do");
             let degree = degrees[cursor.degree];
             let variables = cursor.prefix(&degree);

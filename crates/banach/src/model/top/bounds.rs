@@ -12,7 +12,12 @@
 
 use std::ops::Range;
 
-use super::tree::{LANES, Tree, norm};
+use super::{
+    SearchEnd,
+    search::Meter,
+    tree::{LANES, Tree, norm},
+};
+use crate::workers::checkpoint;
 
 /// Most places from which maxima are kept; others take those of the nearest place before.
 const MOST_STARTS: usize = 64;
@@ -53,7 +58,8 @@ impl Bound {
 }
 
 impl Bounds {
-    pub(super) fn new(tree: &Tree) -> Self {
+    /// Takes time where there are many variables and degrees, of which there may be too little.
+    pub(super) fn new(tree: &Tree, meter: &Meter) -> Result<Self, SearchEnd> {
         let (stride, highest, inputs) = (tree.stride, tree.highest(), tree.inputs);
         let step = inputs.div_ceil(MOST_STARTS);
         let starts = inputs.div_ceil(step);
@@ -63,6 +69,8 @@ impl Bounds {
         let mut suffix = vec![0.0; row];
         suffix[..stride].fill(1.0);
         for place in (0..inputs).rev() {
+            checkpoint();
+            meter.check_time()?;
             extend(tree, tree.column(place), &mut suffix);
             if place % step == 0 {
                 largest[place / step * row..][..row].copy_from_slice(&suffix);
@@ -71,6 +79,8 @@ impl Bounds {
         let by_degree = tree.coefficients.by_degree.clone();
         let mut reach = vec![0.0_f64; starts * row];
         for (reach, largest) in reach.chunks_mut(row).zip(largest.chunks(row)) {
+            checkpoint();
+            meter.check_time()?;
             for s in 0..highest {
                 let reach = &mut reach[s * stride..(s + 1) * stride];
                 for m in 1..=highest - s {
@@ -81,7 +91,7 @@ impl Bounds {
         }
         // Sums of n products of the highest degree and their coefficients, once here and once in `Tree::value`.
         let margin = 1.0 + 8.0 * tree.rounding(highest);
-        Self { stride, highest, step, largest, reach, by_degree, radius: tree.radius, margin }
+        Ok(Self { stride, highest, step, largest, reach, by_degree, radius: tree.radius, margin })
     }
 
     fn row(&self, place: usize, at: usize) -> Range<usize> {

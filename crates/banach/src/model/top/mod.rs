@@ -222,8 +222,11 @@ impl DualModel<'_> {
     ) -> Result<(Tree, Found), Error> {
         let tree = Tree::new(self, diagonal, highest)?;
         // Nothing tells one subtree from another where all features have one size.
-        let bounds = (self.scale == MonomialScale::Raw).then(|| Bounds::new(&tree));
-        let found = search(&tree, bounds.as_ref(), count, meter);
+        let bounds = (self.scale == MonomialScale::Raw).then(|| Bounds::new(&tree, meter)).transpose();
+        let found = match bounds {
+            Ok(bounds) => search(&tree, bounds.as_ref(), count, meter),
+            Err(end) => Found::nothing(count, end),
+        };
         Ok((tree, found))
     }
 

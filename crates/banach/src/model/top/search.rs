@@ -62,6 +62,14 @@ pub(super) struct Found {
     pub skipped: Bound,
 }
 
+impl Found {
+    /// Of a search that ended before it had looked at anything.
+    pub(super) fn nothing(count: usize, end: SearchEnd) -> Self {
+        let skipped = Bound { value: f64::INFINITY, upper: f64::INFINITY };
+        Self { candidates: Candidates::new(count), end, skipped }
+    }
+}
+
 /// A node whose descendants have not been looked at.
 #[derive(Debug, Clone, Copy)]
 struct Open {
@@ -125,6 +133,8 @@ impl Limits {
 ///
 /// Nodes are expanded in rounds whose size depends on the number of waiting nodes alone, so that nothing depends on the
 /// number of threads.
+///
+/// The clock is looked at before every task, so that a search ends soon after its time is over.
 pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: &mut Meter) -> Found {
     let mut nodes: Vec<(u32, u32)> = Vec::new();
     let mut open = BinaryHeap::new();
@@ -166,13 +176,26 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
                 break;
             }
             let parts = children.clone().step_by(TASK).map(|first| first..(first + TASK).min(children.end));
-            tasks.extend(parts.map(|part| (next.node, places.clone(), part)));
+            tasks.extend(parts.map(|part| (next, places.clone(), part)));
         }
-        let looked: Vec<Looked> = tasks
+        let clock = &*meter;
+        let looked: Vec<Result<Looked, SearchEnd>> = tasks
             .par_iter()
-            .map(|(_, places, part)| Arch::new().dispatch(Look { tree, bounds, limits, places, part: part.clone() }))
+            .map(|(_, places, part)| {
+                checkpoint();
+                clock.check_time()?;
+                Ok(Arch::new().dispatch(Look { tree, bounds, limits, places, part: part.clone() }))
+            })
             .collect();
-        for ((node, places, _), looked) in tasks.iter().zip(looked) {
+        for ((parent, places, _), looked) in tasks.iter().zip(looked) {
+            let looked = match looked {
+                Ok(looked) => looked,
+                Err(why) => {
+                    // The bound of a node is one on its descendants.
+                    (end, skipped) = (why, skipped.max(parent.bound));
+                    continue;
+                }
+            };
             candidates.reject(looked.rejected);
             skipped = skipped.max(looked.skipped);
             for (place, u, width) in looked.offered {
@@ -180,7 +203,7 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
             }
             for (place, bound) in looked.open {
                 open.push(Open { bound, node: nodes.len() as u32 });
-                nodes.push((*node, place as u32));
+                nodes.push((parent.node, place as u32));
             }
         }
     }

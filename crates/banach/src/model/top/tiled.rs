@@ -9,7 +9,7 @@
 //!
 //! The distance of the optimum adds `radius ||phi_k||_2`, and by Hoelder `||phi_k||_2 <= c prod_j ||x_j||_(2 s)` at degree s.
 
-use std::{cmp::Ordering, collections::BinaryHeap, ops::Range};
+use std::{cmp::Ordering, collections::BinaryHeap, iter, ops::Range};
 
 use super::{
     SearchEnd,
@@ -64,6 +64,7 @@ pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count
 
 /// What bounds are made of.
 struct Sizes {
+    degrees: Vec<usize>,
     /// `c_k^(1/q)` of the monomials of each degree, at most.
     roots: Vec<f64>,
     /// `max_i |x_ij|`, `v_j`, and `||x_j||_(2 s)` for every degree s.
@@ -88,6 +89,7 @@ impl Sizes {
         let highest = degrees.iter().copied().max().unwrap_or(0);
         let norm = alpha.iter().map(|alpha| alpha * alpha).sum::<f64>().sqrt();
         let mut sizes = Self {
+            degrees: degrees.clone(),
             roots: degrees.iter().map(|&degree| monomials.typical_root(degree)).collect(),
             most: Vec::with_capacity(d),
             weighted: Vec::with_capacity(d),
@@ -142,6 +144,27 @@ impl Sizes {
             }
         };
         Bound { value: margin * value, upper: margin * value + width }
+    }
+
+    /// Bounds over all monomials.
+    fn everything(&self) -> Bound {
+        let all = |(block, &degree): (usize, &usize)| {
+            let power = |size: f64, times: usize| iter::repeat_n(size, times).product::<f64>();
+            let constant = if degree == 0 { self.constant } else { 1.0 };
+            let norm = || constant * self.roots[block] * power(largest(&self.norms[block]), degree);
+            let norm = self.unit.unwrap_or_else(norm);
+            let value = if self.unit.is_some() || degree < 2 {
+                self.alpha * norm
+            } else {
+                let most = power(largest(&self.most), degree - 2);
+                self.roots[block] * most * power(largest(&self.weighted), 2)
+            };
+            let spread = if self.unit.is_some() { 1e9 } else { 0.0 };
+            let width = (self.radius + self.rounding * (1.0 + spread)) * norm;
+            let margin = 1.0 + 1e-10;
+            Bound { value: margin * value, upper: margin * (value + width) }
+        };
+        self.degrees.iter().enumerate().map(all).fold(Bound::NONE, Bound::max)
     }
 
     /// How far `u_k` of a monomial of the tile can be from that of the optimum.
@@ -239,12 +262,19 @@ impl Visitor for Largest<'_> {
 
     fn skip(&self, place: &Place<'_>, part: &mut Part) -> bool {
         let bound = self.sizes.bound(place);
-        part.stopped |= self.meter.check_time().is_err();
-        let skipped = part.stopped || bound.value < part.threshold(self.count);
+        let skipped = bound.value < part.threshold(self.count);
         if skipped {
             part.skipped = part.skipped.max(bound);
         }
         skipped
+    }
+
+    fn ended(&self, part: &mut Part) -> bool {
+        if self.meter.check_time().is_err() {
+            part.stopped = true;
+            part.skipped = part.skipped.max(self.sizes.everything());
+        }
+        part.stopped
     }
 
     fn visit(&self, tile: Tile<'_>, part: &mut Part) -> bool {

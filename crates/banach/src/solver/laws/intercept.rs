@@ -112,7 +112,8 @@ fn shifted_targets_shift_the_intercept() {
             return;
         }
         let expected = fitted(form, loss, y, 1.9);
-        for c in [-3.0, 1e4] {
+        // The intercept is known to a unit in its last place, which a kink turns into as much of the gap.
+        for c in [-3.0, 1e2] {
             let shifted: Vec<f64> = y.iter().map(|y| y + c).collect();
             for (found, expected) in fitted(form, loss, &shifted, 1.9).iter().zip(&expected) {
                 let models = (Model::new(form, found), Model::new(form, expected));

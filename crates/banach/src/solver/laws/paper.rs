@@ -47,7 +47,7 @@ impl SquaredDual<'_> {
 }
 
 /// `[(2^p q)(Lambda(alpha) + gamma ||xi||_1)]^((2-p)/p) / C_p` with `C_p = (p-1)/2`: the factor of (26).
-fn factor(dual: f64, problem: &DualProblem<'_>) -> f64 {
+pub(super) fn factor(dual: f64, problem: &DualProblem<'_>) -> f64 {
     let (p, q) = (problem.form().exponent().p(), problem.form().exponent().q());
     (2.0_f64.powf(p) * q * (dual + problem.zero_value())).powf((2.0 - p) / p) / (0.5 * (p - 1.0))
 }
@@ -104,7 +104,7 @@ fn theorem_2_3_holds_on_runs() {
 fn distances_bound_the_error_along_runs() {
     for_every_loss(&[2.0, 4.0 / 3.0, 1.1], |form, loss, y| {
         for problem in both(form, loss, y, 1.9) {
-            let reference = Model::new(form, &converged(&proximal_gradient(1e-13, 20_000), &problem));
+            let reference = Model::new(form, &converged(&proximal_gradient(1e-12, 20_000), &problem));
             for m in [0, 1, 2, 4, 8, 16, 32, 64] {
                 let found = proximal_gradient(0.0, m).solve(&problem, &mut Unobserved).expect("valid");
                 let model = Model::new(form, &found);

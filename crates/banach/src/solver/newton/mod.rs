@@ -70,7 +70,7 @@ impl Solver for Newton {
             self.run_together(form, &mut runs, group * together, &mut stopped, observer);
             solutions.extend(runs.into_iter().map(|run| {
                 let status = run.status.expect("every run has ended");
-                run.solution(status)
+                run.solution(status, self.stopping.tolerance)
             }));
         }
         Ok(solutions)

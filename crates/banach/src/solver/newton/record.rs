@@ -1,6 +1,6 @@
 //! The best iterate of a run, and whether it still makes progress.
 
-use crate::Certificate;
+use crate::{Certificate, DualProblem, Evaluation, Scratch};
 
 /// What a run remembers of its iterates.
 pub(super) struct Record {
@@ -17,6 +17,21 @@ pub(super) struct Best {
     pub omega: Vec<f64>,
     pub intercept: f64,
     pub certificate: Certificate,
+}
+
+impl Best {
+    /// The same dual vector with predictions that are rounded less, if they prove more.
+    pub(super) fn sharpened(self, problem: &DualProblem<'_>, passes: &mut usize, scratch: &mut Scratch) -> Self {
+        let mut evaluation = Evaluation::default();
+        problem.form().evaluate(&self.alpha, &mut evaluation, scratch);
+        *passes += 1 + problem.form().sharpen(&self.alpha, &mut evaluation, scratch);
+        let certificate = problem.certificate(&self.alpha, &evaluation);
+        if certificate.relative_gap() >= self.certificate.relative_gap() {
+            return self;
+        }
+        let omega = evaluation.omegas;
+        Self { intercept: problem.intercept(&omega), alpha: self.alpha, omega, certificate }
+    }
 }
 
 /// Iterations without progress after which a run has stalled. In `tests/hard_problems.rs` runs come back from rows of every

@@ -64,7 +64,7 @@ pub(super) struct Run<'a> {
     pub(super) t: Vec<f64>,
     /// About how far rounding moves a prediction, as the last Hessian shows it.
     rounding: f64,
-    /// Whether the tolerance is met but for what rounding may have done to the predictions.
+    /// Whether rounding is all that keeps the gap above the tolerance.
     blurred: bool,
     /// The smallest gap without what rounding adds to it, and the iterations since it was halved; where features are listed.
     plain: f64,
@@ -247,9 +247,8 @@ impl<'a> Run<'a> {
         let mut method =
             method.unwrap_or_else(|| Listed::new(self.problem, x, &self.samples, self.inner(), self.given));
         if self.is_spent(&method, tolerance) {
-            self.rounding = self.rounding_here();
             let counted = self.certificate.relative_gap() > MUCH_MORE * self.plain;
-            if counted || self.stalled(tolerance) == Status::Rounding {
+            if counted {
                 self.status = Some(Status::Rounding);
             } else {
                 self.leave_listed();
@@ -307,21 +306,19 @@ impl<'a> Run<'a> {
         self.record.least_primal().min(self.certificate.dual.abs())
     }
 
-    /// What rounding does to the predictions of the iterate.
-    fn rounding_here(&mut self) -> f64 {
-        let hessian = self.problem.form().hessian(&self.here, usize::MAX, &mut self.scratch);
-        rounding::of_predictions(&hessian, &self.alpha)
-    }
-
     /// Whether the step does not move the iterate, or out of the range of f64.
     fn leads_nowhere(&self) -> bool {
         self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite())
     }
 
-    pub(super) fn solution(self, status: Status) -> Solution {
-        let (iterations, passes) = (self.iteration, self.passes);
-        let Best { alpha, omega, intercept, certificate } = self.record.into_best();
-        Solution { alpha, omega, intercept, certificate, status, iterations, passes }
+    /// The best iterate. Where a run ended for want of progress, its predictions are computed once more with less rounding.
+    pub(super) fn solution(mut self, status: Status, tolerance: f64) -> Solution {
+        let ended = matches!(status, Status::Stalled | Status::Rounding) && !self.blurred;
+        let best = self.record.into_best();
+        let best = if ended { best.sharpened(self.problem, &mut self.passes, &mut self.scratch) } else { best };
+        let Best { alpha, omega, intercept, certificate } = best;
+        let status = if ended && certificate.relative_gap() <= tolerance { Status::Converged } else { status };
+        Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }
 

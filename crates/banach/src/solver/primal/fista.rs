@@ -6,7 +6,44 @@ use crate::{
     data::{Block, MAX_BLOCK, Sweep},
 };
 
-/// The accelerated proximal gradient method of Beck and Teboulle.
+/// The weight of the last step in the extrapolated point `w_k + weight (w_k - w_(k-1))`, for k = 1, 2, ...
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Momentum {
+    /// `(t_k - 1)/t_(k+1)` with `t_1 = 1` and `t_(k+1) = (1 + sqrt(1 + 4 t_k^2))/2`: Beck and Teboulle, 2009.
+    #[default]
+    BeckTeboulle,
+    /// `(k-1)/(k+a)`: Chambolle and Dossal, 2015, who prove that the iterates converge for `a > 2`.
+    ChambolleDossal {
+        /// A finite number >= 2, from where on `F(w_m) - min F = O(1/m^2)`.
+        a: f64,
+    },
+}
+
+impl Momentum {
+    /// Refuses an `a` without a rate.
+    pub fn check(self) -> Result<(), Error> {
+        match self {
+            Self::ChambolleDossal { a } if !(2.0..f64::INFINITY).contains(&a) => {
+                Err(Error::parameter("a", a, "a finite number >= 2 in the momentum (k-1)/(k+a)"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The weights for k = 1, 2, ..., of which the first is 0.
+    fn weights(self) -> impl Iterator<Item = f64> {
+        let mut t = 1.0_f64;
+        (1_u32..).map(move |k| match self {
+            Self::BeckTeboulle => {
+                let next = 0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt());
+                (std::mem::replace(&mut t, next) - 1.0) / next
+            }
+            Self::ChambolleDossal { a } => (f64::from(k) - 1.0) / (f64::from(k) + a),
+        })
+    }
+}
+
+/// FISTA, the accelerated proximal gradient method of Beck and Teboulle, or with the momentum of Chambolle and Dossal.
 ///
 /// - Solves: `min_w F(w)`, (22) `[eq:genprimal]`, with the proximity operator of `(1/p)|.|^p`.
 /// - Given: listed features, a differentiable loss.
@@ -18,14 +55,17 @@ use crate::{
 pub struct Fista {
     /// When to stop.
     pub stopping: Stopping,
+    /// How far a step goes on beyond its end.
+    pub momentum: Momentum,
 }
 
 impl Fista {
     /// Runs from `w = 0`.
     pub fn solve(&self, problem: &PrimalProblem<'_>, observer: &mut dyn Observer) -> Result<PrimalSolution, Error> {
         self.stopping.check()?;
+        self.momentum.check()?;
         let mut run = Run::new(problem);
-        let mut momentum = 1.0_f64;
+        let mut weights = self.momentum.weights();
         let mut iteration = 0;
         loop {
             // The certificate of w_m comes out of the pass that forms w_{m+1}.
@@ -41,9 +81,8 @@ impl Fista {
                 }
                 run.proximal_step();
             }
-            let next = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
-            run.extrapolate((momentum - 1.0) / next);
-            momentum = next;
+            // Both sequences tend to 1.
+            run.extrapolate(weights.next().unwrap_or(1.0));
             iteration += 1;
         }
     }
@@ -183,5 +222,37 @@ impl<'a> Run<'a> {
         let weights = self.points.chunks(KEPT * self.block).flat_map(|block| &block[..block.len() / KEPT]).copied();
         let Progress { iteration, passes, certificate, .. } = progress;
         PrimalSolution { weights: weights.collect(), certificate, status, iterations: iteration, passes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the recursion and by the formula: both begin without momentum and grow to 1, and at a = 2 the formula is the limit of
+    /// the recursion, t_k ~ k/2.
+    #[test]
+    fn weights_are_those_of_the_papers() {
+        let first = |momentum: Momentum, count| momentum.weights().take(count).collect::<Vec<f64>>();
+        let golden = 0.5 * (1.0 + 5.0_f64.sqrt());
+        let third = 0.5 * (1.0 + (1.0 + 4.0 * golden * golden).sqrt());
+        assert_eq!(first(Momentum::BeckTeboulle, 2), [0.0, (golden - 1.0) / third]);
+        assert_eq!(first(Momentum::ChambolleDossal { a: 3.0 }, 3), [0.0, 0.2, 2.0 / 6.0]);
+        for momentum in [Momentum::BeckTeboulle, Momentum::ChambolleDossal { a: 2.35 }] {
+            let weights = first(momentum, 1000);
+            assert!(weights.windows(2).all(|pair| pair[0] < pair[1] && pair[1] < 1.0), "{momentum:?}");
+        }
+        let [recursion, formula] =
+            [Momentum::BeckTeboulle, Momentum::ChambolleDossal { a: 2.0 }].map(|m| 1.0 - first(m, 10_000)[9_999]);
+        assert!((recursion / formula - 1.0).abs() < 1e-3, "{recursion:e} {formula:e}");
+    }
+
+    #[test]
+    fn a_momentum_without_a_rate_is_refused() {
+        for a in [1.999, -3.0, f64::NAN, f64::INFINITY] {
+            let error = Momentum::ChambolleDossal { a }.check().expect_err("no rate is known");
+            assert!(error.to_string().contains("a = ") && error.to_string().contains(">= 2"), "{error}");
+        }
+        assert!(Momentum::ChambolleDossal { a: 2.0 }.check().is_ok());
     }
 }

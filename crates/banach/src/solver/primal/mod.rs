@@ -7,7 +7,7 @@
 mod fista;
 mod gradient_descent;
 
-pub use fista::Fista;
+pub use fista::{Fista, Momentum};
 pub use gradient_descent::GradientDescent;
 
 use crate::{Certificate, DualProblem, Error, Exponent, Features, Loss, Status};
