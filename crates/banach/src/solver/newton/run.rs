@@ -247,9 +247,8 @@ impl<'a> Run<'a> {
         let mut method =
             method.unwrap_or_else(|| Listed::new(self.problem, x, &self.samples, self.inner(), self.given));
         if self.is_spent(&method, tolerance) {
-            self.rounding = self.rounding_here();
             let counted = self.certificate.relative_gap() > MUCH_MORE * self.plain;
-            if counted || self.stalled(tolerance) == Status::Rounding {
+            if counted {
                 self.status = Some(Status::Rounding);
             } else {
                 self.leave_listed();
@@ -305,12 +304,6 @@ impl<'a> Run<'a> {
     /// The size of the objective, as far as it is known.
     fn size(&self) -> f64 {
         self.record.least_primal().min(self.certificate.dual.abs())
-    }
-
-    /// What rounding does to the predictions of the iterate.
-    fn rounding_here(&mut self) -> f64 {
-        let hessian = self.problem.form().hessian(&self.here, usize::MAX, &mut self.scratch);
-        rounding::of_predictions(&hessian, &self.alpha)
     }
 
     /// Whether the step does not move the iterate, or out of the range of f64.

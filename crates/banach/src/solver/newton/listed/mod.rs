@@ -126,9 +126,9 @@ impl<'a> Listed<'a> {
     /// Takes a step, and returns its end.
     pub(super) fn step(&mut self, problem: &DualProblem<'_>, samples: &[Sample<'_>], least: f64) -> &mut [f64] {
         if self.guards.is_empty() {
-            self.step_smooth(problem, samples)
+            self.step_smooth(problem, samples);
         } else {
-            self.step_guarded(samples, least)
+            self.step_guarded(samples, least);
         }
         &mut self.alpha
     }
@@ -184,14 +184,12 @@ impl<'a> Listed<'a> {
     fn linear(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Vec<Linear> {
         let linear = |(at, sample): (usize, &Sample<'_>)| {
             let s = self.alpha[sample.i] / sample.gamma;
-            match (self.guards.get(at), sample.term.bounds()) {
-                (Some(guard), Some(bounds)) => guard.linear(&bounds, s, &aims[at]),
-                _ => {
-                    // The dual variable is the one that the prediction asks for, or a parabola has it anywhere.
-                    let (asked, curvature) = sample.term.answer(self.t[sample.i]);
-                    Linear { curvature, right: self.t[sample.i] + curvature * (asked - s) }
-                }
+            if let (Some(guard), Some(bounds)) = (self.guards.get(at), sample.term.bounds()) {
+                return guard.linear(&bounds, s, &aims[at]);
             }
+            // The dual variable is the one that the prediction asks for, or a parabola has it anywhere.
+            let (asked, curvature) = sample.term.answer(self.t[sample.i]);
+            Linear { curvature, right: self.t[sample.i] + curvature * (asked - s) }
         };
         samples.iter().enumerate().map(linear).collect()
     }
