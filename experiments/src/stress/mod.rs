@@ -79,6 +79,9 @@ pub enum Kind {
     Disagreement,
 }
 
+/// Problems between two reports of progress.
+const TOGETHER: u64 = 64;
+
 /// One fit.
 struct Fit {
     route: Route,
@@ -88,11 +91,14 @@ struct Fit {
 
 impl Stress {
     /// Runs all problems.
+    ///
+    /// # Panics
+    ///
+    /// If a fit does, which none may.
     pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
         watch.begin("random problems", usize::try_from(request.problems).unwrap_or(usize::MAX));
         let mut routes: Vec<Ends> = Route::ALL.map(Ends::new).into();
         let mut failures = Vec::new();
-        const TOGETHER: u64 = 64;
         for first in (0..request.problems).step_by(TOGETHER as usize) {
             let seeds = first..(first + TOGETHER).min(request.problems);
             let found = Mutex::new(Vec::new());

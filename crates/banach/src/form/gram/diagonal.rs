@@ -136,10 +136,8 @@ impl Symmetric {
     fn diagonal(&self, kernel: &dyn TensorKernel, order: usize) -> Diagonal {
         let shift = |ln: f64| if ln == f64::NEG_INFINITY { VANISHED } else { ln / order as f64 };
         let shifts = if kernel.normalized() { self.ln_values(kernel).map(shift).collect() } else { Vec::new() };
-        let ln_sizes = self.ln_values(kernel).map(|ln| match kernel.normalized() && ln > f64::NEG_INFINITY {
-            true => 0.0,
-            false => ln / order as f64,
-        });
+        let divided = |ln: f64| kernel.normalized() && ln > f64::NEG_INFINITY;
+        let ln_sizes = self.ln_values(kernel).map(|ln| if divided(ln) { 0.0 } else { ln / order as f64 });
         let largest_ln =
             self.ln_values(kernel).filter(|ln| ln.is_finite()).fold(0.0_f64, |most, ln| most.max(ln.abs()));
         let largest = self.first().iter().copied().fold(0.0, f64::max);

@@ -38,19 +38,25 @@ fn assert_optimal(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
     }
 }
 
-/// The certificate is that of the dual vector, to the rounding of predictions that a stretched expansion has.
+/// The certificate is that of the dual vector, to the rounding of predictions that a stretched expansion has, and to the bound on
+/// that of the evaluation which it is held against.
 fn assert_certified(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
     let Solution { alpha, omega, intercept, certificate, .. } = solution;
-    let (_, again, expected) = evaluated(problem, alpha);
+    let mut evaluation = Evaluation::default();
+    problem.form().evaluate(alpha, &mut evaluation, &mut Scratch::new());
+    let (again, roundings) = (&evaluation.omegas, &evaluation.roundings);
     let size = again.iter().fold(1.0, |size: f64, omega| size.max(omega.abs()));
-    assert!(omega.iter().zip(&again).all(|(a, b)| (a - b).abs() <= 1e-12 * size), "{what}: {omega:?} {again:?}");
-    assert!((intercept - problem.intercept(&again)).abs() <= 1e-6 * size, "{what}: {intercept}");
-    let slack = 1e-12 * (expected.primal.abs() + expected.dual.abs());
-    for (found, expected) in
-        [(certificate.primal, expected.primal), (certificate.dual, expected.dual), (certificate.gap, expected.gap)]
-    {
+    let same = |i: usize| (omega[i] - again[i]).abs() <= 1e-12 * size + roundings[i];
+    assert!((0..omega.len()).all(same), "{what}: {omega:?} {again:?}");
+    assert!((intercept - problem.intercept(again)).abs() <= 1e-6 * size, "{what}: {intercept}");
+    let (most, least) = (problem.certificate(alpha, &evaluation), problem.certificate_within(0.0, alpha, &evaluation));
+    let moved: f64 = problem.gammas().iter().zip(roundings).map(|(gamma, rounding)| 2.0 * gamma * rounding).sum();
+    let slack = 1e-12 * (most.primal.abs() + most.dual.abs()) + moved;
+    for (found, expected) in [(certificate.primal, most.primal), (certificate.dual, most.dual)] {
         assert!((found - expected).abs() <= slack, "{what}: {certificate:?}, but {expected:e}");
     }
+    let gaps = least.gap - slack..=most.gap + slack;
+    assert!(gaps.contains(&certificate.gap), "{what}: {certificate:?}, but {gaps:?}");
     assert!(problem.is_balanced(alpha), "{what}: {alpha:?}");
 }
 
