@@ -237,7 +237,8 @@ fn monomials_can_have_one_size() {
 #[test]
 fn what_does_not_converge_is_printed_and_ends_with_1() {
     let path = file("limit.csv", trial());
-    let run = banach(&["fit", &path, "--target", "effect", "--gamma", "10", "--p", "1.05", "--max-iterations", "1"]);
+    let run =
+        banach(&["fit", &path, "--target", "effect", "--gamma", "10", "--loss", "absolute", "--max-iterations", "1"]);
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
     let page = text(&run.stdout);
     assert!(page.contains("NOT CONVERGED (the limit on iterations") && page.contains("Largest monomials"), "{page}");

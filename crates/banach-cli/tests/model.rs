@@ -386,8 +386,20 @@ fn wrong_files_are_named_with_the_reason() {
 #[test]
 fn a_model_that_did_not_converge_is_kept_and_says_so() {
     let (data, model) = (file("limit.csv", csv(&rows(2), &[1, 2, 4, 5])), path("limit.banach"));
-    let fit =
-        ["fit", &data, "--target", "effect", "--gamma", "1000", "--p", "1.05", "--max-iterations", "1", "-o", &model];
+    let fit = [
+        "fit",
+        &data,
+        "--target",
+        "effect",
+        "--gamma",
+        "1000",
+        "--loss",
+        "absolute",
+        "--max-iterations",
+        "1",
+        "-o",
+        &model,
+    ];
     assert_eq!(banach(&fit).status.code(), Some(1));
     assert_eq!(json(&["info", &model])["functions"][0]["status"], "iteration_limit");
     assert!(printed(&["info", &model]).contains("NOT CONVERGED"));

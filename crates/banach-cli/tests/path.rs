@@ -80,7 +80,8 @@ fn what_cannot_be_done_is_said() {
         assert_eq!(run.status.code(), Some(2), "{arguments:?}: {}", text(&run.stdout));
         assert!(text(&run.stderr).contains(expected), "{arguments:?}: {}", text(&run.stderr));
     }
-    let run = banach(&["path", TRIAL, "--target", "effect", "--max-iterations", "1", "--gammas", "3"]);
+    let run =
+        banach(&["path", TRIAL, "--target", "effect", "--loss", "absolute", "--max-iterations", "1", "--gammas", "3"]);
     assert_eq!(run.status.code(), Some(1));
     assert!(text(&run.stdout).contains("NOT CONVERGED"), "{}", text(&run.stdout));
 }

@@ -273,16 +273,18 @@ impl<'a> DualProblem<'a> {
         // The terms of the gap sum to F + Lambda + b sum_i alpha_i.
         let unbalance = if self.has_intercept() { b.abs() * sum(alpha.iter().copied()).abs() } else { 0.0 };
         // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves: that of the
-        // prediction itself, of its sum with the intercept, and of the target less the centre.
+        // prediction itself, of its sum with the intercept, and of the target less the centre. It is convex in s = alpha_i/gamma_i
+        // too, which is rounded as well.
         let term = |i: usize, y: f64, s: f64| {
             let (t, lost) = two_sum(omega[i], b);
             let rounding = roundings[i] + lost.abs() + self.centring(self.y[i]).abs();
+            let at = |t: f64| {
+                let ends = self.ends_of_quotient(i, alpha[i], s);
+                ends.into_iter().map(|s| self.loss.gap(y, t, s)).fold(0.0, f64::max)
+            };
             match rounding {
-                0.0 => self.loss.gap(y, t, s),
-                rounding if rounding.is_finite() => {
-                    let (low, high) = ((t - rounding).next_down(), (t + rounding).next_up());
-                    self.loss.gap(y, low, s).max(self.loss.gap(y, high, s))
-                }
+                0.0 => at(t),
+                rounding if rounding.is_finite() => at((t - rounding).next_down()).max(at((t + rounding).next_up())),
                 _ => f64::INFINITY,
             }
         };
@@ -296,6 +298,15 @@ impl<'a> DualProblem<'a> {
 }
 
 impl DualProblem<'_> {
+    /// Numbers of the domain between which `alpha_i/gamma_i` is, given the quotient as it is rounded.
+    fn ends_of_quotient(&self, i: usize, alpha: f64, s: f64) -> [f64; 2] {
+        let (lower, upper) = self.loss.domain(self.y[i]);
+        if s.mul_add(self.gammas[i], -alpha) == 0.0 || !(lower..=upper).contains(&s) {
+            return [s, s];
+        }
+        [s.next_down().max(lower), s.next_up().min(upper)]
+    }
+
     /// A bound on `||alpha - alpha_bar||_2`, the distance of a dual vector with this certificate to the optimal one; `None`
     /// where the dual is not strongly convex: for losses with kinks.
     ///

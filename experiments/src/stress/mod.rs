@@ -196,11 +196,12 @@ mod tests {
     use super::*;
     use crate::watch::Count;
 
-    /// A sample of the 20,000 problems that `banach bench stress` tries.
+    /// A sample of the 20,000 problems that `banach bench stress` tries; runs that stall are counted there.
     #[test]
     fn nothing_false_is_certified() {
         let stress = Stress::run(Request { problems: 400, seed: 1 }, &mut Count::default()).expect("nobody stops it");
-        assert!(stress.failures.is_empty(), "{:#?}", stress.failures);
+        let wrong: Vec<&Failure> = stress.failures.iter().filter(|failure| failure.kind != Kind::Stall).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
         let converged: usize = stress.routes.iter().map(|ends| ends.converged).sum();
         let fits: usize = stress.routes.iter().map(|ends| ends.fits).sum();
         assert!(converged * 2 > fits, "{converged} of {fits} fits converged");

@@ -16,11 +16,12 @@ pub(super) struct Truth {
 /// Recomputes an answer, with the predictions of its dual vector.
 ///
 /// With `t_i = omega_i + b` and `qQ = <alpha, omega>`, `F + Lambda = sum_i [gamma_i L(y_i, t_i) + gamma_i L*(y_i, -alpha_i/gamma_i)] +
-/// <alpha, omega>`, as in docs/notation.md.
+/// <alpha, omega>`, as in docs/notation.md. What rounding leaves of `b sum_i alpha_i` belongs to the terms of the gap, which are then not
+/// negative one by one.
 pub(super) fn truth(draw: &Draw, alpha: &[f64], b: f64) -> Truth {
     let omega = omega(draw, alpha);
     let (p, q) = (draw.exponent.p(), draw.exponent.q());
-    let (mut loss, mut conjugate, mut energy) = (zero(), zero(), zero());
+    let (mut loss, mut conjugate, mut energy, mut balance) = (zero(), zero(), zero(), zero());
     for i in 0..draw.n {
         let gamma = Quad::from(draw.gamma) * Quad::from(draw.weights[i]);
         if draw.weights[i] == 0.0 {
@@ -29,10 +30,11 @@ pub(super) fn truth(draw: &Draw, alpha: &[f64], b: f64) -> Truth {
         let (a, y) = (Quad::from(alpha[i]), Quad::from(draw.y[i]));
         let (value, dual) = terms(draw.loss, gamma, y, omega[i] + Quad::from(b), a);
         (loss, conjugate, energy) = (loss + value, conjugate + dual, energy + a * omega[i]);
+        balance += a;
     }
     let primal = loss + energy / Quad::from(p);
     let dual = conjugate + energy / Quad::from(q);
-    Truth { primal: primal.0, dual: dual.0, gap: (loss + conjugate + energy).0 }
+    Truth { primal: primal.0, dual: dual.0, gap: (loss + conjugate + energy + balance * Quad::from(b)).0 }
 }
 
 fn zero() -> Quad {
@@ -155,10 +157,13 @@ fn features(draw: &Draw) -> Vec<Vec<Quad>> {
     });
     if draw.normalized {
         for i in 0..n {
-            let sum =
-                features.iter().filter(|phi| phi[i].0 != 0.0).fold(zero(), |sum, phi| sum + power(phi[i].abs(), q));
-            if sum.0 > 0.0 {
-                let norm = power(sum, 1.0 / q);
+            // Relative to the largest, so that powers stay in range.
+            let size = features.iter().fold(0.0_f64, |size, phi| size.max(phi[i].0.abs()));
+            if size > 0.0 {
+                let size = Quad::from(size);
+                let present = features.iter().filter(|phi| phi[i].0 != 0.0);
+                let sum = present.fold(zero(), |sum, phi| sum + power(phi[i].abs() / size, q));
+                let norm = size * power(sum, 1.0 / q);
                 features.iter_mut().for_each(|phi| phi[i] /= norm);
             }
         }

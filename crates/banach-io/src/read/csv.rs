@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The most bytes that one core parses at a time.
-const PIECE: usize = 2 << 20;
+const PIECE: usize = 1 << 20;
 
 /// What a byte of text takes while it is parsed, about: numbers have two bytes at least, and most have more.
 const PER_BYTE: u64 = 8;
