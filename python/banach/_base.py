@@ -172,9 +172,7 @@ class LpModel(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def top_features(
-        self, k: int = 10, *, output: int = 0, seconds: float = np.inf, max_nodes: int = _NODES
-    ) -> Table:
+    def top_features(self, k: int = 10, *, output: int = 0, seconds: float = np.inf, max_nodes: int = _NODES) -> Table:
         """The monomials with the largest weights, by an exact search over all of them.
 
         Parameters

@@ -399,7 +399,12 @@ def test_the_papers_algorithms_are_chosen_with_their_parameters():
     common = {"C": 10.0, "fit_intercept": False, "tol": 1e-8, "max_iter": 5000, "route": "features"}
     newton = LpRegressor(**common).fit(X, y)
     counts = set()
-    for options in [None, {"algorithm": "3.3", "theta": 0.9}, {"algorithm": "2.1"}, {"algorithm": "2.1", "lambda_bar": 0.2}]:
+    for options in [
+        None,
+        {"algorithm": "3.3", "theta": 0.9},
+        {"algorithm": "2.1"},
+        {"algorithm": "2.1", "lambda_bar": 0.2},
+    ]:
         model = LpRegressor(solver="paper", solver_options=options, **common)
         assert clone(model).get_params()["solver_options"] == options
         model.fit(X, y)

@@ -45,6 +45,8 @@ def test_interactions_of_more_variables_than_columns_are_refused():
 def test_a_closed_standard_output_is_an_error():
     program = "from banach._command import main; main()"
     run = subprocess.run(
-        ["sh", "-c", 'exec "$0" "$@" >&-', sys.executable, "-c", program, "--version"], stderr=subprocess.PIPE, text=True
+        ["sh", "-c", 'exec "$0" "$@" >&-', sys.executable, "-c", program, "--version"],
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert run.returncode == 2 and "standard output is closed" in run.stderr
