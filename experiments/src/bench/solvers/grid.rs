@@ -470,7 +470,7 @@ mod tests {
     /// Shapes from tall to wide, every loss at p = 4/3 and 1.05, gammas up to 1e6.
     #[test]
     fn small_shapes_are_within_their_limits() {
-        let mut parts: Vec<Part> = [(60, 3), (40, 8), (10, 40)].map(Part::of_shape).to_vec();
+        let mut parts: Vec<Part> = [(60, 3), (40, 8), (20, 40)].map(Part::of_shape).to_vec();
         parts.iter_mut().for_each(|part| part.exponents = vec!["4/3", "1.05"]);
         let grid = Grid::run(Request { parts, seed: 0 }, &mut Count::default()).expect("it runs");
         assert_eq!(grid.cells.len(), 3 * 2 * 8);

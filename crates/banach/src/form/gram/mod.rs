@@ -117,7 +117,7 @@ impl<'a> Gram<'a> {
     }
 
     /// The bytes that a stored tensor of n samples of d inputs takes together with its passes, for one dual vector at a time;
-    /// `None` beyond all counting. Every other one takes [`more`](Self::more_bytes) in the same pass, as far as there is room.
+    /// `None` beyond all counting. Others take part in the same pass as far as there is room.
     pub fn bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
         tensor_bytes(samples, order)?.checked_add(Self::streamed_bytes(samples, inputs, kernel, order)?)
     }

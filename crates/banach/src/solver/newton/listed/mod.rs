@@ -47,9 +47,8 @@ struct Move {
     pairs: Vec<[Pair; 4]>,
 }
 
-/// Features at most, as a multiple of the samples; more where `n^2 d`, the products of a system, are no more than this.
+/// Features at most, as a multiple of the samples.
 const WIDEST: usize = 2;
-const FEW_PRODUCTS: usize = 20_000_000;
 /// Entries, targets and gammas between the inverse of this and itself: products of several of them are numbers.
 const IN_RANGE: f64 = 1e40;
 /// The share of the way to the border that a step may go.
@@ -68,8 +67,7 @@ const REFINEMENTS: usize = 2;
 /// Whether so many features are few: beyond, the old way of a heaviest part of the Hessian is faster by more than the passes that it
 /// takes.
 fn is_small(samples: usize, features: usize) -> bool {
-    let few = features <= WIDEST * samples || samples.saturating_mul(samples).saturating_mul(features) <= FEW_PRODUCTS;
-    few && samples.min(features) <= MOST_DENSE
+    features <= WIDEST.saturating_mul(samples) && samples.min(features) <= MOST_DENSE
 }
 
 impl<'a> Listed<'a> {
