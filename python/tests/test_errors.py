@@ -177,7 +177,7 @@ def test_kernel_objects_are_checked():
 
 def test_a_fit_that_ends_early_warns_with_gap_tolerance_and_advice():
     with pytest.warns(ConvergenceWarning) as caught:
-        model = LpRegressor(p=1.1, C=100.0, max_iter=1, tol=1e-12).fit(X, Y)
+        model = LpRegressor(loss="absolute", C=100.0, max_iter=1, tol=1e-12).fit(X, Y)
     (warning,) = caught
     text = str(warning.message)
     gap, tol = re.search(r"relative duality gap is (\S+), and tol=(\S+) was", text).groups()
@@ -192,7 +192,7 @@ def test_a_fit_that_ends_early_warns_with_gap_tolerance_and_advice():
 
 def test_a_search_warns_of_fits_that_end_early():
     with pytest.warns(ConvergenceWarning) as caught:
-        LpRegressorCV(p=1.1, Cs=[100.0], max_iter=1, cv=2).fit(X, Y)
+        LpRegressorCV(loss="absolute", Cs=[100.0], max_iter=1, cv=2).fit(X, Y)
     texts = [str(warning.message) for warning in caught]
     assert any("2 fits of the cross-validation did not converge" in text for text in texts)
     assert all(warning.filename == __file__ for warning in caught)

@@ -67,7 +67,7 @@ def compare(loss, p, kernel, features, C, weighted, fit_intercept):
     weights = weights if weighted else None
     kind = LpClassifier if loss in CLASSIFICATION else LpRegressor
     said = SAID.get(loss, {})
-    model = kind(float(p), C=C, loss=loss, fit_intercept=fit_intercept, tol=1e-11, **kernel, **said).fit(X, y, weights)
+    model = kind(float(p), C=C, loss=loss, fit_intercept=fit_intercept, tol=1e-9, **kernel, **said).fit(X, y, weights)
     ones = np.ones(len(y)) if weights is None else weights
     value, w, b = oracle(features(X, p), y, loss, p, C, ones, fit_intercept)
     assert model.primal_value_ == pytest.approx(value, rel=1e-7)
