@@ -13,11 +13,8 @@ use crate::Exponent;
 /// (with an intercept `omega_i + b` in place of `omega_i`, which adds `b sum_i alpha_i = 0`) bounds both `F(w) - min F` and `Lambda(alpha) - min Lambda` (Theorem 3.1 `[thm:duality]`). It needs
 /// neither `w` nor `Phi`, and is summed from n non-negative terms, so it keeps its digits down to the
 /// smallest gaps. Each term is taken at the worst prediction within the rounding that the form reports
-/// ([`Evaluation::roundings`](crate::Evaluation::roundings)), which is what the cancellation in a Gram tensor leaves. For listed
-/// features the form reports none. There a rounding of `u_k` by units in the last place moves `omega` by about `q - 1` times as
-/// many, and a squared loss by `gamma_i/2` times the square of that: it matters where gamma times the p-th power of the size of
-/// X is 1e15 or more. [`Newton`](crate::Newton) counts an estimate of it, from the Hessian of its last step; the other
-/// solvers, the first iterate of a run and a certificate computed by hand do not.
+/// ([`Evaluation::roundings`](crate::Evaluation::roundings)), a bound that every route derives (`form/rounding.rs`), and within the
+/// rounding of `alpha_i/gamma_i`.
 /// What rounding leaves of `sum_i alpha_i` is counted, times `|b|`; a sum that is not rounding makes the gap infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
