@@ -8,8 +8,8 @@ use super::draw::{Draw, Kernel};
 /// The primal and dual values of an answer, and the distance between them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Truth {
-    pub primal: f64,
-    pub dual: f64,
+    pub primal: Quad,
+    pub dual: Quad,
     pub gap: f64,
 }
 
@@ -20,7 +20,8 @@ pub(super) struct Truth {
 /// negative one by one.
 pub(super) fn truth(draw: &Draw, alpha: &[f64], b: f64) -> Truth {
     let omega = omega(draw, alpha);
-    let (p, q) = (draw.exponent.p(), draw.exponent.q());
+    // 1/p in all digits too: that of the f64 next to p would not go with the gap.
+    let share = Quad::from(1.0) / Quad::from(draw.exponent.q());
     let (mut loss, mut conjugate, mut energy, mut balance) = (zero(), zero(), zero(), zero());
     for i in 0..draw.n {
         let gamma = Quad::from(draw.gamma) * Quad::from(draw.weights[i]);
@@ -32,9 +33,9 @@ pub(super) fn truth(draw: &Draw, alpha: &[f64], b: f64) -> Truth {
         (loss, conjugate, energy) = (loss + value, conjugate + dual, energy + a * omega[i]);
         balance += a;
     }
-    let primal = loss + energy / Quad::from(p);
-    let dual = conjugate + energy / Quad::from(q);
-    Truth { primal: primal.0, dual: dual.0, gap: (loss + conjugate + energy + balance * Quad::from(b)).0 }
+    let primal = loss + energy * (Quad::from(1.0) - share);
+    let dual = conjugate + energy * share;
+    Truth { primal, dual, gap: (loss + conjugate + energy + balance * Quad::from(b)).0 }
 }
 
 fn zero() -> Quad {
@@ -70,7 +71,9 @@ fn terms(loss: LossSpec, gamma: Quad, y: Quad, t: Quad, a: Quad) -> (Quad, Quad)
             let value = if margin.0 > 0.0 { ln_1p((-margin).exp()) } else { ln_1p(margin.exp()) - margin };
             let c = y * a / gamma;
             let entropy = |c: Quad| if c.0 <= 0.0 { zero() } else { c * c.ln() };
-            (gamma * value, gamma * (entropy(c) + entropy(one - c)))
+            // 1 - c of a very small c is 1.
+            let other = if c.0.abs() < 1e-6 { (one - c) * ln_1p(-c) } else { entropy(one - c) };
+            (gamma * value, gamma * (entropy(c) + other))
         }
         LossSpec::Hinge => (gamma * max(zero(), one - y * t), -y * a),
         LossSpec::SquaredHinge => {
@@ -81,9 +84,9 @@ fn terms(loss: LossSpec, gamma: Quad, y: Quad, t: Quad, a: Quad) -> (Quad, Quad)
     }
 }
 
-/// `ln(1 + x)` for `0 <= x <= 1`, to all digits for small x too.
+/// `ln(1 + x)` for `-1e-6 <= x <= 1`, to all digits for small x too.
 fn ln_1p(x: Quad) -> Quad {
-    if x.0 > 1e-6 {
+    if x.0.abs() > 1e-6 {
         return (Quad::from(1.0) + x).ln();
     }
     let (mut power, mut sum) = (x, zero());
@@ -101,7 +104,7 @@ fn power(x: Quad, r: f64) -> Quad {
 }
 
 /// `omega_i = sum_k phi_k(x_i) J_q(u_k)`, or from the tensor for infinitely many features.
-fn omega(draw: &Draw, alpha: &[f64]) -> Vec<Quad> {
+pub(super) fn omega(draw: &Draw, alpha: &[f64]) -> Vec<Quad> {
     if let Kernel::Exponential { scale, degrees: None } = draw.kernel {
         return omega_of_exponential(draw, scale, alpha);
     }

@@ -89,6 +89,11 @@ pub(super) fn square(matrix: &FeatureMatrix<'_>, scratch: &mut Scratch) -> Vec<f
     square
 }
 
+/// `Phi_n diag(weights) Phi_n*` over some features of a matrix, on and below the diagonal.
+pub(crate) fn square_of(matrix: &FeatureMatrix<'_>, columns: &[usize], weights: &[f64]) -> Vec<f64> {
+    weighted_square(matrix, columns, weights, 0.0, &mut Scratch::new())
+}
+
 /// Multiplies by a number that may be out of range while the products are not.
 fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
     let both = power.times(factor);

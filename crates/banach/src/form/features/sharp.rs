@@ -4,12 +4,14 @@
 //! addition is itself summed up and added in the end. `m` terms are then off by at most one unit of the sum and `2 (m 2^-53)^2`
 //! of the sum of their moduli. What remains of the roundings of `form/rounding.rs` are those of the powers.
 
+use std::f64::consts::LN_2;
+
 use rayon::prelude::*;
 
 use super::Features;
 use crate::{
     data::Column,
-    exponent::{WidePower, binary_exponent, raise, scale_by_exp2},
+    exponent::{WidePower, raise},
     form::{
         Evaluation, QForm,
         rounding::{self, UNIT},
@@ -39,8 +41,6 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
     if most < NEGLIGIBLE {
         return 0;
     }
-    // A power of two, so that dividing by it rounds nothing.
-    let size = f64::from(binary_exponent(most));
     let columns: Vec<usize> = (0..matrix.features()).step_by(PIECE).collect();
     let parts: Vec<Sums> = columns
         .into_par_iter()
@@ -48,7 +48,7 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
             checkpoint();
             let last = (first + PIECE).min(products.len());
             let mut sums = Sums::new(n);
-            let weights = Weight::all(&products[first..last], size, q, n);
+            let weights = Weight::all(&products[first..last], most, q, n);
             weights.iter().enumerate().for_each(|(k, weight)| sums.add(&matrix.column(first + k), weight));
             sums
         })
@@ -56,16 +56,17 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
     let mut sums = Sums::new(n);
     parts.iter().for_each(|part| sums.merge(part));
     // Features that were computed are off by some units themselves.
+    let power = WidePower::new(most, exponent, q);
+    (at.values[0], at.ln_values[0]) = (power.times(sums.power_sum / q), power.ln_times(sums.power_sum / q));
     let sizes = form.sizes.get().expect("a form is evaluated before it is sharpened");
     sizes.origin_roundings(q, alpha, at.ln_values[0], &mut at.roundings[..n]);
-    let power = WidePower::new(1.0, exponent + size, q - 1.0);
+    let power = WidePower::new(most, exponent, q - 1.0);
+    // The sum of both and the factor take a few units.
+    let units = (8.0 + rounding::scale(q - 1.0, most.ln() + exponent * LN_2)) * UNIT;
     for i in 0..n {
         at.omegas[i] = power.times(sums.high[i] + sums.low[i]);
-        // The sum of both and the factor take a few units.
-        at.roundings[i] += power.times(1.01 * sums.moved[i]) + 8.0 * UNIT * at.omegas[i].abs();
+        at.roundings[i] += power.times(1.01 * sums.moved[i]) + units * at.omegas[i].abs();
     }
-    let power = WidePower::new(1.0, exponent + size, q);
-    (at.values[0], at.ln_values[0]) = (power.times(sums.power_sum / q), power.ln_times(sums.power_sum / q));
     PASSES
 }
 
@@ -116,32 +117,35 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// `J_q(u_k)` for u divided by a power of two, how far it may be off, and `|u_k|^q`.
+/// `J_q(u_k)` for u divided by its largest entry, as the sum of two numbers, how far it may be off, and `|u_k|^q`.
 #[derive(Clone, Copy)]
 struct Weight {
     value: f64,
+    low: f64,
     moved: f64,
     power: f64,
 }
 
 impl Weight {
-    fn all(products: &[Product], size: f64, q: f64, n: usize) -> Vec<Self> {
-        let scale = |x: f64| scale_by_exp2(x, -size);
-        let mut powers: Vec<f64> = products.iter().map(|product| scale(product.high.abs())).collect();
+    fn all(products: &[Product], most: f64, q: f64, n: usize) -> Vec<Self> {
+        let mut powers: Vec<f64> = products.iter().map(|product| product.high.abs() / most).collect();
         raise(&mut powers, q - 1.0);
         let units = rounding::power(q) * UNIT;
         // The products of n terms, and what is left of the second order in the weight.
         let second = 3.0 * (n as f64 * UNIT).powi(2);
         let of_product = |(product, power): (&Product, &f64)| {
-            let (high, low) = (scale(product.high), scale(product.low));
-            let moved = second * scale(product.moduli);
+            let high = product.high / most;
+            // What the division has rounded is known exactly.
+            let low = ((-high).mul_add(most, product.high) + product.low) / most;
+            let moved = second * product.moduli / most;
             let reach = high.abs() + low.abs() + moved;
             // To first order in the low part; the second is below its square.
             let first = if high == 0.0 { 0.0 } else { (q - 1.0) * (low / high) };
-            let value = power.copysign(high) * (1.0 + first);
+            let value = power.copysign(high);
             let slope = (q - 1.0) * reach.powf(q - 2.0);
-            let moved = slope * (moved + UNIT * UNIT * high.abs() * q) + power * (units + first * first);
-            Self { value, moved, power: power * high.abs() }
+            let second = first * first + 4.0 * UNIT * first.abs();
+            let moved = slope * (moved + UNIT * UNIT * high.abs() * q) + power * (units + second);
+            Self { value, low: value * first, moved, power: power * high.abs() }
         };
         products.iter().zip(&powers).map(of_product).collect()
     }
@@ -169,7 +173,7 @@ impl Sums {
             let product = x * weight.value;
             let (sum, lost) = two_sum(*high, product);
             *high = sum;
-            *low += lost + x.mul_add(weight.value, -product);
+            *low += lost + x.mul_add(weight.value, -product) + x * weight.low;
             *moved += x.abs() * off;
         };
         match column.rows {
