@@ -293,3 +293,17 @@ fn interactions_of_more_variables_than_columns_are_refused() {
     }
     printed(&["fit", plain(&data), "--target", "effect", "--kernel", "anova", "--degree", "1..3", "--gamma", "1"]);
 }
+
+/// What is printed into a closed standard output would be lost without a word; `/dev/null` was asked for.
+#[cfg(unix)]
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let run = |redirection: &str| {
+        let script = format!("\"$0\" --version {redirection}");
+        Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_banach")]).output().expect("sh runs")
+    };
+    let closed = run(">&-");
+    assert_eq!(closed.status.code(), Some(2), "{}", text(&closed.stderr));
+    assert!(text(&closed.stderr).contains("standard output is closed; send it to a file"), "{}", text(&closed.stderr));
+    assert!(run("> /dev/null").status.success());
+}
