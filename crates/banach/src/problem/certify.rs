@@ -42,8 +42,16 @@ impl DualProblem<'_> {
 
     /// The certificate as it would be if rounding had moved every prediction by so much.
     pub(crate) fn certificate_within(&self, rounding: f64, alpha: &[f64], evaluation: &Evaluation) -> Certificate {
-        let Evaluation { values, ln_values, omegas, .. } = evaluation.clone();
-        let roundings = vec![rounding; omegas.len()];
-        self.certificate(alpha, &Evaluation { values, ln_values, omegas, roundings, curvatures: Vec::new() })
+        let Evaluation { values, ln_values, omegas, .. } = evaluation;
+        self.certificate(
+            alpha,
+            &Evaluation {
+                values: values.clone(),
+                ln_values: ln_values.clone(),
+                omegas: omegas.clone(),
+                roundings: vec![rounding; omegas.len()],
+                curvatures: Vec::new(),
+            },
+        )
     }
 }

@@ -169,7 +169,13 @@ impl Newton {
     }
 
     /// The end of a run that stands at an iterate, if this is it.
-    fn end(&self, run: &Run<'_>, problem: usize, stopped: &mut bool, observer: &mut dyn Observer) -> Option<Status> {
+    fn end(
+        &self,
+        run: &mut Run<'_>,
+        problem: usize,
+        stopped: &mut bool,
+        observer: &mut dyn Observer,
+    ) -> Option<Status> {
         let progress = run.progress(problem);
         let end = if *stopped {
             (progress.certificate.relative_gap() <= self.stopping.tolerance).then_some(Status::Converged)
@@ -177,6 +183,11 @@ impl Newton {
             self.stopping.end(&progress, observer)
         };
         *stopped |= end == Some(Status::Interrupted);
+        if end == Some(Status::Converged) || run.has_reached() {
+            let goes_on =
+                end == Some(Status::Converged) && !*stopped && progress.iteration < self.stopping.max_iterations;
+            return if goes_on && run.polishes(self.stopping.tolerance) { None } else { Some(Status::Converged) };
+        }
         end.or_else(|| stopped.then_some(Status::Interrupted)).or_else(|| run.dead_end(self.stopping.tolerance))
     }
 }

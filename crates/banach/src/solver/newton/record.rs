@@ -4,14 +4,21 @@ use crate::{Certificate, DualProblem, Evaluation, Scratch};
 
 /// What a run remembers of its iterates.
 pub(super) struct Record {
+    /// The iterate with the smallest relative gap, and the one whose gap is the smallest but for rounding, if that is another.
     best: Option<Best>,
-    /// Iterations without progress, the dual value at the last one that made some by it, and the smallest gap so far.
+    clearest: Option<Best>,
+    least_plain: f64,
+    /// Iterations without progress, those of them whose gap is made by rounding, the dual value at the last iteration that made
+    /// progress by it, and the smallest gap so far, and the smallest relative one of all.
     idle: usize,
+    noisy: usize,
     milestone: f64,
     least_gap: f64,
+    least_relative: f64,
 }
 
-/// The iterate with the smallest relative gap.
+/// An iterate that is worth keeping.
+#[derive(Clone)]
 pub(super) struct Best {
     pub alpha: Vec<f64>,
     pub omega: Vec<f64>,
@@ -19,54 +26,90 @@ pub(super) struct Best {
     pub certificate: Certificate,
 }
 
+/// What is known of the gap of an iterate.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    pub certificate: Certificate,
+    /// The gap but for rounding.
+    pub plain: Certificate,
+    /// Whether rounding makes much of the gap.
+    pub noisy: bool,
+}
+
 impl Best {
-    /// The same dual vector with predictions that are rounded less, if they prove more.
-    pub(super) fn sharpened(self, problem: &DualProblem<'_>, passes: &mut usize, scratch: &mut Scratch) -> Self {
+    /// The same dual vector with predictions that are rounded less, if they prove more; and its gap but for rounding.
+    fn sharpened(self, problem: &DualProblem<'_>, passes: &mut usize, scratch: &mut Scratch) -> (Self, f64) {
         let mut evaluation = Evaluation::default();
         problem.form().evaluate(&self.alpha, &mut evaluation, scratch);
         *passes += 1 + problem.form().sharpen(&self.alpha, &mut evaluation, scratch);
         let certificate = problem.certificate(&self.alpha, &evaluation);
+        let plain = problem.certificate_within(0.0, &self.alpha, &evaluation).gap;
         if certificate.relative_gap() >= self.certificate.relative_gap() {
-            return self;
+            return (self, plain);
         }
         let omega = evaluation.omegas;
-        Self { intercept: problem.intercept(&omega), alpha: self.alpha, omega, certificate }
+        (Self { intercept: problem.intercept(&omega), alpha: self.alpha, omega, certificate }, plain)
     }
 }
 
 /// Iterations without progress after which a run has stalled. In `tests/hard_problems.rs` runs come back from rows of every
 /// length up to this, one in twenty of them from more than 18.
 const PATIENCE: usize = 30;
+/// The same where rounding has made the gap of every one of them.
+const NOISY_PATIENCE: usize = 8;
 /// A smallest gap, relative or not, that shrinks to less than this share is progress. Far from the solution the primal value
 /// can be a million times the dual one; the gap itself then shrinks for many steps in which the relative gap stays at 1.
 const SHRINKS: f64 = 0.9;
+/// Relative gaps below this do not tell which iterate is better; the later one is.
+const NOTHING: f64 = 4.0 * f64::EPSILON;
 /// A fall of the dual value by this share is progress, even if the gap does not show it: far from the solution the gap does
 /// not fall for many steps.
 const FALL: f64 = 0.02;
 
 impl Record {
     pub(super) fn new() -> Self {
-        Self { best: None, idle: 0, milestone: f64::INFINITY, least_gap: f64::INFINITY }
+        Self {
+            best: None,
+            clearest: None,
+            least_plain: f64::INFINITY,
+            idle: 0,
+            noisy: 0,
+            milestone: f64::INFINITY,
+            least_gap: f64::INFINITY,
+            least_relative: f64::INFINITY,
+        }
     }
 
     /// Starts to count again; the best iterate stays.
     pub(super) fn reset(&mut self) {
-        (self.idle, self.milestone, self.least_gap) = (0, f64::INFINITY, f64::INFINITY);
+        (self.idle, self.noisy, self.milestone, self.least_gap) = (0, 0, f64::INFINITY, f64::INFINITY);
     }
 
-    /// Learns of an iterate. It is asked for if it is the best.
-    pub(super) fn learn(&mut self, certificate: Certificate, iterate: impl FnOnce() -> Best) {
+    /// Learns of an iterate, which is asked for if it is worth keeping.
+    pub(super) fn learn(&mut self, seen: Seen, iterate: impl FnOnce() -> Best) {
+        let Seen { certificate, plain, noisy } = seen;
         let gap = certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
         let falls = certificate.dual < self.milestone - FALL * self.milestone.abs();
-        let shrinks = gap < SHRINKS * best || certificate.gap < SHRINKS * self.least_gap;
-        self.idle = if shrinks || falls { 0 } else { self.idle + 1 };
-        self.least_gap = self.least_gap.min(certificate.gap);
+        let shrinks = gap < SHRINKS * self.least_relative || certificate.gap < SHRINKS * self.least_gap;
+        (self.idle, self.noisy) =
+            if shrinks || falls { (0, 0) } else { (self.idle + 1, self.noisy + usize::from(noisy)) };
+        (self.least_gap, self.least_relative) = (self.least_gap.min(certificate.gap), self.least_relative.min(gap));
         if falls || self.best.is_none() {
             self.milestone = certificate.dual;
         }
-        if gap < best || self.best.is_none() {
-            self.best = Some(iterate());
+        let (is_best, is_clearest) =
+            (gap < best.max(NOTHING) || self.best.is_none(), plain.relative_gap() < self.least_plain);
+        if is_best || is_clearest {
+            self.least_plain = self.least_plain.min(plain.relative_gap());
+            let iterate = iterate();
+            if is_best {
+                // The clearest is another only where it is worse by what rounding adds.
+                self.clearest = if is_clearest { None } else { self.clearest.take().or_else(|| self.best.take()) };
+                self.best = Some(iterate);
+            } else {
+                self.clearest = Some(iterate);
+            }
         }
     }
 
@@ -85,13 +128,39 @@ impl Record {
         self.idle
     }
 
+    /// Whether rounding has made the gap of most of them.
+    pub(super) fn is_noisy(&self) -> bool {
+        2 * self.noisy > self.idle
+    }
+
     /// Whether no step makes progress any more.
     pub(super) fn has_stalled(&self) -> bool {
         self.idle > PATIENCE
     }
 
+    /// Whether rounding has made the gap of every iterate for a while.
+    pub(super) fn is_lost(&self) -> bool {
+        self.noisy > NOISY_PATIENCE && self.noisy == self.idle
+    }
+
     pub(super) fn into_best(self) -> Best {
         self.best.expect("a run ends at an iterate")
+    }
+
+    /// The best iterate after a second look with less rounding, and its gap but for rounding.
+    pub(super) fn into_sharpened(
+        self,
+        problem: &DualProblem<'_>,
+        passes: &mut usize,
+        scratch: &mut Scratch,
+    ) -> (Best, f64) {
+        let clearest = self.clearest.map(|iterate| iterate.sharpened(problem, passes, scratch));
+        let best = self.best.expect("a run ends at an iterate").sharpened(problem, passes, scratch);
+        let gap = |looked: &(Best, f64)| looked.0.certificate.relative_gap();
+        match clearest {
+            Some(clearest) if gap(&clearest) < gap(&best) => clearest,
+            _ => best,
+        }
     }
 }
 
@@ -101,7 +170,12 @@ mod tests {
 
     fn learn(record: &mut Record, dual: f64, gap: f64) {
         let certificate = Certificate { primal: 1.0, dual, gap, distance: 0.0 };
-        record.learn(certificate, || Best { alpha: vec![gap], omega: Vec::new(), intercept: 0.0, certificate });
+        learn_of(record, certificate);
+    }
+
+    fn learn_of(record: &mut Record, certificate: Certificate) {
+        let best = || Best { alpha: vec![certificate.gap], omega: Vec::new(), intercept: 0.0, certificate };
+        record.learn(Seen { certificate, plain: certificate, noisy: false }, best);
     }
 
     #[test]
@@ -127,7 +201,7 @@ mod tests {
         for step in 0..=PATIENCE {
             let gap = 1e9 * 0.8_f64.powi(i32::try_from(step).expect("small"));
             let certificate = Certificate { primal: gap, dual: -1e-3, gap, distance: 0.0 };
-            record.learn(certificate, || Best { alpha: vec![gap], omega: Vec::new(), intercept: 0.0, certificate });
+            learn_of(&mut record, certificate);
             assert_eq!(record.idle(), 0, "{step}");
         }
     }

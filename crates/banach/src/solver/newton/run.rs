@@ -7,14 +7,14 @@ use std::ops::RangeInclusive;
 
 use super::{
     barrier::Barrier,
-    listed::Listed,
+    listed::{Listed, Matrix},
     model::Model,
-    record::{Best, Record},
+    record::{Best, Record, Seen},
     rounding,
     term::Term,
 };
 use crate::{
-    Certificate, DualProblem, Error, Expansion, FeatureMatrix, Scratch,
+    Certificate, DualProblem, Error, Expansion, FeatureMatrix, Hessian, Scratch,
     solver::{Progress, Solution, Start, Status},
 };
 
@@ -36,6 +36,21 @@ const SPENT: f64 = 0.1;
 const FEW: usize = 5;
 /// The share of the tolerance that they need not go below.
 const LEAST_OPEN: f64 = 1e-2;
+
+/// Steps after the tolerance has been reached, for a matrix with at most so many entries, where the tolerance is that of a model and not
+/// that of a search.
+const POLISHES: usize = 2;
+const MOST_POLISHED: usize = 1 << 20;
+const FINAL: f64 = 1e-7;
+/// Iterates that are looked at again because only rounding keeps them above the tolerance: if it does so for more, it always will.
+const MOST_LOOKS: usize = 2;
+/// Iterations that nearly all runs end in (`banach bench grid`), with a barrier and without.
+const LONG: usize = 13;
+const LONG_SMOOTH: usize = 40;
+/// The relative gap from which they need a few more.
+const CLOSE: f64 = 1e-3;
+/// Ends of the domain that are this many times as far as the minimum on the ray are far.
+const FAR: f64 = 1e2;
 
 /// What a point that was asked for is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,11 +79,14 @@ pub(super) struct Run<'a> {
     pub(super) t: Vec<f64>,
     /// About how far rounding moves a prediction, as the last Hessian shows it.
     rounding: f64,
-    /// Whether rounding is all that keeps the gap above the tolerance.
+    /// Whether rounding is all that keeps the gap above the tolerance, and how often that was looked at.
     blurred: bool,
-    /// The smallest gap without what rounding adds to it, and the iterations since it was halved; where features are listed.
+    looks: usize,
+    /// The smallest relative gap without what rounding adds to it, and the iterations since it was halved.
     plain: f64,
     still: usize,
+    /// The iterates that have reached the tolerance.
+    polishes: usize,
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
     pub(super) there: Expansion,
@@ -79,8 +97,15 @@ pub(super) struct Run<'a> {
     pub(super) record: Record,
     /// The features of a problem that has few, and the method that uses them once it has begun.
     pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<Listed<'a>>)>,
+    /// The features of one that has many, for the same method where steps in alpha alone take long.
+    reserve: Option<&'a FeatureMatrix<'a>>,
+    /// Whether it has solved its equations: what the certificate does not show of that is rounding of the dual vector.
+    solved: bool,
     /// Whether the start was given, so that the ray is left to try.
     pub(super) given: bool,
+    /// How far out on the ray its minimum is, once that is known, and the end of the domain as a multiple of that.
+    pub(super) ray_length: f64,
+    pub(super) ray_room: f64,
     model: Model,
     iteration: usize,
     pub(super) passes: usize,
@@ -103,6 +128,7 @@ impl<'a> Run<'a> {
             })
             .collect();
         let barrier = Barrier::new(samples.iter().map(|sample| sample.term.barriers()).sum());
+        let matrix = Matrix::of(problem);
         let mut run = Self {
             problem,
             samples,
@@ -112,7 +138,9 @@ impl<'a> Run<'a> {
             t: vec![0.0; n],
             rounding: 0.0,
             blurred: false,
+            looks: 0,
             plain: f64::INFINITY,
+            polishes: 0,
             still: 0,
             point: vec![0.0; n],
             there: Expansion::default(),
@@ -120,8 +148,12 @@ impl<'a> Run<'a> {
             descent: 0.0,
             barrier,
             record: Record::new(),
-            listed: Listed::of(problem).map(|x| (x, None)),
+            listed: matrix.filter(|matrix| matrix.at_once).map(|matrix| (matrix.x, None)),
+            reserve: matrix.filter(|matrix| !matrix.at_once).map(|matrix| matrix.x),
+            solved: false,
             given: false,
+            ray_length: f64::INFINITY,
+            ray_room: 1.0,
             model: Model::new(keep),
             iteration: 0,
             passes: 0,
@@ -147,7 +179,8 @@ impl<'a> Run<'a> {
                 self.start_again();
                 false
             }
-            Asked::Step if self.listed.is_none() && self.is_too_long() => {
+            // What a line search would see of the last steps is rounding.
+            Asked::Step if self.listed.is_none() && !self.has_reached() && self.is_too_long() => {
                 self.shorten();
                 false
             }
@@ -174,18 +207,24 @@ impl<'a> Run<'a> {
     /// The certificate of the iterate, which is remembered if it is the best.
     fn certify(&mut self, tolerance: f64) {
         let evaluation = &mut self.here.evaluation;
+        // Once the tolerance has been reached nothing is looked at twice.
+        let tolerance = if self.polishes > 0 { f64::INFINITY } else { tolerance };
         let certified = self.problem.certify(&self.alpha, evaluation, tolerance, &mut self.scratch);
         let certificate = certified.certificate;
         self.passes += certified.passes;
-        self.blurred = certified.blurred;
-        if self.listed.is_some() {
-            let plain = self.problem.certificate_within(0.0, &self.alpha, &self.here.evaluation).relative_gap();
-            (self.plain, self.still) = if plain < 0.5 * self.plain { (plain, 0) } else { (self.plain, self.still + 1) };
+        self.looks += usize::from(certified.passes > 0);
+        self.blurred = certified.blurred || (self.looks > MOST_LOOKS && tolerance > 0.0);
+        let plain = self.within(0.0);
+        if plain.relative_gap() < 0.5 * self.plain {
+            (self.plain, self.still) = (plain.relative_gap(), 0);
+        } else {
+            self.still += 1;
         }
         let (problem, alpha, omegas) = (self.problem, &self.alpha, &self.here.evaluation.omegas);
         let b = problem.centred_intercept(omegas);
         self.t.iter_mut().zip(omegas).for_each(|(t, omega)| *t = omega + b);
-        self.record.learn(certificate, || {
+        let seen = Seen { certificate, plain, noisy: self.is_noisy(certificate.gap, plain.gap) };
+        self.record.learn(seen, || {
             let (alpha, omega) = (alpha.clone(), omegas.clone());
             Best { alpha, intercept: problem.intercept(&omega), omega, certificate }
         });
@@ -196,37 +235,68 @@ impl<'a> Run<'a> {
     /// The end of a run that goes no further, if this is it: by rounding, where that alone keeps the gap above the tolerance or a
     /// little more of it would change the gap by much.
     pub(super) fn dead_end(&self, tolerance: f64) -> Option<Status> {
-        if self.blurred {
+        let lost = self.record.is_lost() && !self.given && self.listed.is_none();
+        if self.blurred || (lost && tolerance > 0.0) {
             return Some(Status::Rounding);
         }
-        if !self.record.has_stalled() || self.given || self.listed.is_some() {
+        if !self.record.has_stalled() || self.given || self.listed.is_some() || self.reserve.is_some() {
             return None;
         }
         Some(self.stalled(tolerance))
     }
 
     fn stalled(&self, tolerance: f64) -> Status {
-        let within = |rounding| self.problem.certificate_within(rounding, &self.alpha, &self.here.evaluation).gap;
-        let (gap, moved) = (within(0.0), within(FEW_ROUNDINGS * self.rounding));
-        if tolerance > 0.0 && moved > MUCH_MORE * gap { Status::Rounding } else { Status::Stalled }
+        let noisy = self.solved || self.record.is_noisy() || self.is_noisy(self.certificate.gap, self.within(0.0).gap);
+        if tolerance > 0.0 && noisy { Status::Rounding } else { Status::Stalled }
+    }
+
+    /// The certificate of the iterate if rounding had moved every prediction by so much.
+    fn within(&self, rounding: f64) -> Certificate {
+        self.problem.certificate_within(rounding, &self.alpha, &self.here.evaluation)
+    }
+
+    /// Whether rounding makes much of the gap of the iterate, as it is claimed or as a few more roundings would make it; or may have
+    /// made the largest predictions.
+    fn is_noisy(&self, claimed: f64, plain: f64) -> bool {
+        let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
+        let evaluation = &self.here.evaluation;
+        claimed.max(self.within(FEW_ROUNDINGS * self.rounding).gap) > MUCH_MORE * plain
+            || MUCH_MORE * largest(&evaluation.roundings) > largest(&evaluation.omegas)
     }
 
     pub(super) fn progress(&self, problem: usize) -> Progress {
         Progress { problem, iteration: self.iteration, passes: self.passes, certificate: self.certificate }
     }
 
+    /// Whether an iterate has reached the tolerance.
+    pub(super) fn has_reached(&self) -> bool {
+        self.polishes > 0
+    }
+
+    /// Whether a run that has reached its tolerance takes a step more. Where a matrix is small a step costs little, and the last ones
+    /// bring many digits: weights of samples and repeated samples, say, then give the same model to seven digits.
+    pub(super) fn polishes(&mut self, tolerance: f64) -> bool {
+        let small = self.problem.form().listed().is_some_and(|x| x.samples() * x.features() <= MOST_POLISHED);
+        self.polishes += 1;
+        small && tolerance <= FINAL && self.polishes <= POLISHES
+    }
+
     /// Finds the next step and asks for its end; `Stalled` if there is none.
     pub(super) fn step(&mut self, tolerance: f64) {
+        if self.takes_long()
+            && let Some(x) = self.reserve.take()
+        {
+            self.listed = Some((x, None));
+            self.given = false;
+            self.record.reset();
+        }
         if self.record.has_stalled() {
             return self.start_again();
         }
         if self.listed.is_some() {
             return self.step_listed(tolerance);
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let hessian = self.model.take(self.problem.form(), (&self.alpha, &self.here), tolerance, &mut scratch);
-        self.scratch = scratch;
-        self.rounding = rounding::of_predictions(&hessian, &self.alpha);
+        let hessian = self.take_hessian(tolerance);
         let d = self.direction(&hessian, tolerance);
         let length = self.length(&hessian, &d);
         self.model.put_back(hessian);
@@ -234,11 +304,32 @@ impl<'a> Run<'a> {
         self.descent = self.slope_along(&self.step_to_point());
         self.asked = Asked::Step;
         if self.leads_nowhere() {
-            if self.given {
-                return self.start_again();
+            match self.reserve.take() {
+                _ if self.has_reached() => self.status = Some(Status::Converged),
+                Some(x) => {
+                    self.listed = Some((x, None));
+                    self.step_listed(tolerance);
+                }
+                None if self.given => self.start_again(),
+                None => self.status = Some(self.stalled(tolerance)),
             }
-            self.status = Some(self.stalled(tolerance));
         }
+    }
+
+    /// Whether steps in alpha alone have gone on for longer than they usually do, or will: where samples are fitted to within a kink and
+    /// the ends of the domain are far, a barrier for both is a bad one for each.
+    fn takes_long(&self) -> bool {
+        let usual = if self.barrier.is_there() { LONG } else { LONG_SMOOTH };
+        self.record.has_stalled()
+            || (self.iteration >= usual && self.plain > CLOSE)
+            || (self.problem.loss().kink() > 0.0 && self.ray_room > FAR)
+    }
+
+    /// The Hessian at the iterate, which tells how far rounding moves predictions. It is to be put back.
+    fn take_hessian(&mut self, tolerance: f64) -> Hessian {
+        let hessian = self.model.take(self.problem.form(), (&self.alpha, &self.here), tolerance, &mut self.scratch);
+        self.rounding = rounding::of_predictions(&hessian, &self.alpha);
+        hessian
     }
 
     /// As [`step`](Self::step), where features are listed and few.
@@ -247,35 +338,43 @@ impl<'a> Run<'a> {
         let mut method =
             method.unwrap_or_else(|| Listed::new(self.problem, x, &self.samples, self.inner(), self.given));
         if self.is_spent(&method, tolerance) {
-            let counted = self.certificate.relative_gap() > MUCH_MORE * self.plain;
-            if counted {
-                self.status = Some(Status::Rounding);
-            } else {
-                self.leave_listed();
+            if self.is_noisy(self.certificate.gap, self.within(0.0).gap) || !method.turn_to_alpha() {
+                return self.leave_listed(tolerance);
             }
-            return;
+            self.still = 0;
         }
         // Pairs need not leave open less than this; in the units of one sample.
-        let least = LEAST_OPEN * tolerance * self.size() / self.problem.largest_gamma();
+        let share = if self.polishes > 0 { 0.0 } else { LEAST_OPEN };
+        let least = share * tolerance * self.size() / self.problem.largest_gamma();
         self.point.copy_from_slice(method.step(self.problem, &self.samples, least));
         self.keep_inside();
         self.listed = Some((x, Some(method)));
         self.asked = Asked::Step;
         if self.leads_nowhere() {
-            self.leave_listed();
+            self.leave_listed(tolerance);
         }
     }
 
-    /// Goes on from the best iterate by steps in alpha alone.
-    fn leave_listed(&mut self) {
+    /// Ends where rounding makes the gap; elsewhere goes on from the best iterate by steps in alpha alone.
+    fn leave_listed(&mut self, tolerance: f64) {
+        if self.has_reached() {
+            self.status = Some(Status::Converged);
+            return;
+        }
+        let hessian = self.take_hessian(tolerance);
+        self.model.put_back(hessian);
+        if tolerance > 0.0 && self.is_noisy(self.certificate.gap, self.within(0.0).gap) {
+            self.status = Some(Status::Rounding);
+            return;
+        }
         let best = self.record.best_alpha();
         self.start_again();
         self.ask_for_given(&best);
         self.given = self.asked == Asked::Given;
     }
 
-    /// Where the method for listed features begins: at a start that was given, or in the middle of the domain with the
-    /// predictions of a constant, which are not wild.
+    /// Where the method for listed features begins: at a start that was given, or well inside the domain with the predictions of a
+    /// constant, which are not wild.
     fn inner(&self) -> (Vec<f64>, Vec<f64>) {
         if self.given {
             return (self.alpha.clone(), self.t.clone());
@@ -285,7 +384,8 @@ impl<'a> Run<'a> {
         let largest =
             |of: &dyn Fn(&Sample<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
         let share = if room.is_finite() {
-            0.5 * room
+            // Between the middle of the domain and the minimum on the ray, which can be millions of times closer to zero.
+            (0.5 * room).min((0.5 * room * self.ray_length).sqrt())
         } else {
             // Where the domain has no end, dual variables as large as targets.
             let sizes = largest(&|sample| ray[sample.i] / sample.gamma);
@@ -295,10 +395,13 @@ impl<'a> Run<'a> {
         (ray.iter().map(|a| share * a).collect(), t)
     }
 
-    /// Whether the pairs leave open much less than the tolerance, and the gap does not fall any more.
-    fn is_spent(&self, method: &Listed<'_>, tolerance: f64) -> bool {
-        let enough = SPENT * tolerance * self.size();
-        method.open(&self.samples).is_some_and(|open| open <= enough) && self.still > FEW
+    /// Whether the method has solved its equations, and the gap does not fall any more. Before, it need not fall.
+    fn is_spent(&mut self, method: &Listed<'_>, tolerance: f64) -> bool {
+        self.solved = method.is_solved(&self.samples, SPENT * tolerance * self.size());
+        if !self.solved {
+            self.still = 0;
+        }
+        self.still > FEW
     }
 
     /// The size of the objective, as far as it is known.
@@ -312,12 +415,20 @@ impl<'a> Run<'a> {
     }
 
     /// The best iterate. Where a run ended for want of progress, its predictions are computed once more with less rounding.
-    pub(super) fn solution(mut self, status: Status, tolerance: f64) -> Solution {
+    pub(super) fn solution(mut self, mut status: Status, tolerance: f64) -> Solution {
         let ended = matches!(status, Status::Stalled | Status::Rounding) && !self.blurred;
-        let best = self.record.into_best();
-        let best = if ended { best.sharpened(self.problem, &mut self.passes, &mut self.scratch) } else { best };
+        let best = if ended {
+            let (best, plain) = self.record.into_sharpened(self.problem, &mut self.passes, &mut self.scratch);
+            match () {
+                () if best.certificate.relative_gap() <= tolerance => status = Status::Converged,
+                () if tolerance > 0.0 && best.certificate.gap > MUCH_MORE * plain => status = Status::Rounding,
+                () => {}
+            }
+            best
+        } else {
+            self.record.into_best()
+        };
         let Best { alpha, omega, intercept, certificate } = best;
-        let status = if ended && certificate.relative_gap() <= tolerance { Status::Converged } else { status };
         Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }

@@ -108,6 +108,8 @@ impl<'a> Run<'a> {
         }
         let share = if self.barrier.is_there() { RAY_SHARE } else { 1.0 };
         let t = start::ray_length(self.problem, &self.point, ln_value, share);
+        self.ray_length = t;
+        self.ray_room = self.room(&vec![0.0; self.point.len()], &self.point) / t;
         if t.ln() < LEAST_LN_RAY && self.samples.iter().all(|sample| sample.term.has_zero_inside()) {
             // Nothing on the ray is better than zero.
             self.point.fill(0.0);

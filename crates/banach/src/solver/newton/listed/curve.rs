@@ -4,6 +4,7 @@ use super::normal::{Normal, WeightSystem};
 use crate::Exponent;
 
 /// Weights and their products, `u = J_p(w)`, feature by feature. Where w is too small for f64, u still tells.
+#[derive(Clone)]
 pub(super) struct Curve {
     pub w: Vec<f64>,
     pub u: Vec<f64>,
@@ -159,7 +160,7 @@ mod tests {
             for size in [1e-4, 1e-2, 1.0, 1e3, 1e6] {
                 for intercept in [false, true] {
                     let weights: Vec<f64> = random(n, 2).iter().map(|weight| size * (1.1 + weight)).collect();
-                    let normal = Normal::new(&x, &weights, intercept);
+                    let normal = Normal::new(&x, &weights, intercept, true);
                     let mut curve = Curve::new(d, exponent);
                     for seed in [3, 4] {
                         let r: Vec<f64> = random(d, seed).iter().map(|r| 10.0 * r * (1.0 + size)).collect();
@@ -185,7 +186,7 @@ mod tests {
     fn systems_are_solved() {
         let (n, d) = (20, 4);
         let x = FeatureMatrix::from_columns(n, d, random(n * d, 5)).expect("valid");
-        let normal = Normal::new(&x, &vec![3.0; n], true);
+        let normal = Normal::new(&x, &vec![3.0; n], true, true);
         let (h, r) = ([2.0, 1e-3, 1e6, 0.5], random(d, 6));
         let found = normal.system(&h).solve(&r);
         let image = normal.times(&found);

@@ -1,4 +1,4 @@
-//! The weights of a linearised problem with as many features as samples or more: the same equations, solved for alpha.
+//! The weights of a linearised problem with many features, or with features that are alike: the same equations, solved for alpha.
 
 use super::{
     Listed,
@@ -8,15 +8,14 @@ use super::{
 };
 use crate::{
     Hessian, HessianPart,
+    form::square_of,
     solver::newton::{System, run::Sample},
 };
 
-impl Listed<'_> {
-    /// Whether there are as many features as samples, or more.
-    pub(super) fn is_wide(&self) -> bool {
-        self.columns.len() >= self.alpha.len()
-    }
+/// The share of the largest slope below which a feature does not change a system.
+const NEGLIGIBLE: f64 = 1e-18;
 
+impl Listed<'_> {
     /// Finds alpha and the weights with `X' alpha = J_p(w)` and the equations of the samples,
     /// `X w + b = right - curvature (alpha - alpha_0)/gamma`. Where features are many they explain the targets, the curvatures
     /// vanish, and `(X h X' + curvature/gamma) d = ..` keeps its digits where a system for w would not.
@@ -47,7 +46,7 @@ impl Listed<'_> {
                 linear.right - predictions[sample.i] - diagonal * (alpha[sample.i] - self.alpha[sample.i])
             });
             let right: Vec<f64> = right.collect();
-            let hessian = Hessian::exact(HessianPart::Dense(normal.squares(self.x, &h)));
+            let hessian = Hessian::exact(HessianPart::Dense(self.square(&h)));
             let d = System::new(&hessian, &diagonal, &present, n, self.intercept).solve(&right);
             let mut change = vec![0.0; n];
             present.iter().zip(&d).for_each(|(&i, d)| change[i] = *d);
@@ -61,6 +60,14 @@ impl Listed<'_> {
             }
             last = change;
         }
+    }
+
+    /// `X diag(h) X'`. Features without weight are left out.
+    fn square(&self, h: &[f64]) -> Vec<f64> {
+        let least = NEGLIGIBLE * h.iter().copied().fold(0.0, f64::max);
+        let (heavy, weights): (Vec<usize>, Vec<f64>) =
+            h.iter().copied().enumerate().filter(|(_, h)| *h > least).unzip();
+        square_of(self.x, &heavy, &weights)
     }
 
     fn plain_products(&self, alpha: &[f64]) -> Vec<f64> {

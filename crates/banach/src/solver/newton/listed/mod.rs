@@ -38,6 +38,13 @@ pub(super) struct Listed<'a> {
     /// One for every sample that is present; none for a loss that is its own barrier.
     guards: Vec<Guard>,
     curve: Curve,
+    /// Whether steps are solved for alpha: where there are as many features as samples or more, and where a system for the weights
+    /// has lost its digits.
+    in_alpha: bool,
+    /// The mean product of the pairs before the last step.
+    last_mean: f64,
+    /// By which share of their size the last step has moved the predictions.
+    moved: f64,
 }
 
 /// A step: the end of it, and how the pairs of the guards change.
@@ -47,8 +54,18 @@ struct Move {
     pairs: Vec<[Pair; 4]>,
 }
 
+impl Move {
+    fn is_finite(&self) -> bool {
+        self.alpha.iter().all(|alpha| alpha.is_finite())
+    }
+}
+
 /// Features at most, as a multiple of the samples.
 const WIDEST: usize = 2;
+/// Vectors of one number for each feature that a step keeps, about.
+const VECTORS: usize = 12;
+/// Samples at most of a problem with fewer features that is solved for alpha all the same.
+const MOST_SAMPLES: usize = 512;
 /// Entries, targets and gammas between the inverse of this and itself: products of several of them are numbers.
 const IN_RANGE: f64 = 1e40;
 /// The share of the way to the border that a step may go.
@@ -61,35 +78,52 @@ const LEAST_GIVEN: f64 = 1e-2;
 const SHORTEST: f64 = 1e-6;
 /// The products of the pairs shrink at most by this factor in one step.
 const MOST_SHRINK: f64 = 1e-6;
+/// A step that leaves more than this share of the products is slow, and what the next one then aims at.
+const SLOW: f64 = 0.8;
+const CENTRE: f64 = 0.3;
+/// Predictions that a step moves by no more than this share of their size are found.
+const SETTLED: f64 = 1e-9;
 /// Refinements of the dual vector of a step: `X' alpha = u` must hold to the last digits, which are few beside those of alpha.
 const REFINEMENTS: usize = 2;
 
-/// Whether so many features are few: beyond, the old way of a heaviest part of the Hessian is faster by more than the passes that it
-/// takes.
+/// Whether so many features are few: beyond, the way of a heaviest part of the Hessian is faster by more than the passes that it takes.
 fn is_small(samples: usize, features: usize) -> bool {
     features <= WIDEST.saturating_mul(samples) && samples.min(features) <= MOST_DENSE
 }
 
-impl<'a> Listed<'a> {
-    /// The matrix of a problem that is solved in this way.
-    pub(super) fn of(problem: &DualProblem<'a>) -> Option<&'a FeatureMatrix<'a>> {
+/// The matrix of a problem that can be solved in this way, and when it is.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix<'a> {
+    pub x: &'a FeatureMatrix<'a>,
+    /// From the start, or only where steps in alpha alone have taken long.
+    pub at_once: bool,
+}
+
+impl<'a> Matrix<'a> {
+    pub(super) fn of(problem: &DualProblem<'a>) -> Option<Self> {
         let x = problem.form().listed()?;
         let present = problem.gammas().iter().filter(|gamma| **gamma > 0.0).count();
         let columns: Vec<usize> = (0..x.features()).collect();
         let size = x.scale_of(&columns).exp2();
         let is_plain = |number: f64| number == 0.0 || (IN_RANGE.recip()..IN_RANGE).contains(&number.abs());
         let plain = is_plain(size) && problem.targets().iter().chain(problem.gammas()).all(|number| is_plain(*number));
-        (is_small(present, x.features()) && plain).then_some(x)
+        let at_once = is_small(present, x.features());
+        (plain && (at_once || x.samples() <= MOST_DENSE)).then_some(Self { x, at_once })
     }
+}
 
-    /// The numbers that a step keeps at a time: the matrix weighted by samples or features, and systems of its smaller side.
-    /// None where the problem is not solved in this way.
+impl<'a> Listed<'a> {
+    /// The numbers that a step keeps at a time: where features are fewer than samples the matrix weighted by samples, systems of
+    /// features or samples, and vectors.
     pub(super) fn length(samples: usize, features: usize) -> Option<usize> {
-        if !is_small(samples, features) {
+        let small = is_small(samples, features);
+        if !small && samples > MOST_DENSE {
             return Some(0);
         }
-        let side = samples.min(features);
-        samples.checked_mul(features)?.checked_mul(2)?.checked_add(side.checked_mul(side)?.checked_mul(4)?)
+        let side = if samples <= MOST_SAMPLES { samples } else { samples.min(features) };
+        let matrix = if features < samples { samples.checked_mul(features)?.checked_mul(2)? } else { 0 };
+        let systems = side.checked_mul(side)?.checked_mul(4)?;
+        matrix.checked_add(systems)?.checked_add(features.checked_mul(VECTORS)?)
     }
 
     /// From a dual vector inside the domain and predictions that go with it, or the predictions of a constant.
@@ -111,14 +145,36 @@ impl<'a> Listed<'a> {
         let guards = samples.iter().filter_map(guard).collect();
         let columns: Vec<usize> = (0..x.features()).collect();
         let curve = Curve::new(x.features(), problem.form().exponent());
-        Self { x, columns, intercept: problem.has_intercept(), alpha, t, guards, curve }
+        let in_alpha = x.features() >= alpha.len();
+        Self {
+            x,
+            columns,
+            intercept: problem.has_intercept(),
+            alpha,
+            t,
+            guards,
+            curve,
+            in_alpha,
+            last_mean: f64::INFINITY,
+            moved: f64::INFINITY,
+        }
     }
 
-    /// What the pairs leave open of the gap; `None` where there are none.
-    pub(super) fn open(&self, samples: &[Sample<'_>]) -> Option<f64> {
+    /// From now on solves for alpha, whose systems keep their digits where columns are alike; `false` if it cannot, or does already.
+    pub(super) fn turn_to_alpha(&mut self) -> bool {
+        let turns = !self.in_alpha && self.alpha.len() <= MOST_SAMPLES;
+        self.in_alpha |= turns;
+        turns
+    }
+
+    /// Whether the equations hold, in the variables of this method, and leave open no more than this of the gap.
+    pub(super) fn is_solved(&self, samples: &[Sample<'_>], enough: f64) -> bool {
+        if self.guards.is_empty() {
+            return self.moved <= SETTLED;
+        }
         let terms =
             samples.iter().zip(&self.guards).map(|(sample, guard)| sample.gamma * guard.products().sum::<f64>());
-        (!self.guards.is_empty()).then(|| terms.sum())
+        terms.sum::<f64>() <= enough
     }
 
     /// Takes a step, and returns its end.
@@ -135,7 +191,12 @@ impl<'a> Listed<'a> {
     fn step_guarded(&mut self, samples: &[Sample<'_>], least: f64) {
         let plain = vec![Aim::default(); samples.len()];
         let normal = self.normal(samples, &plain);
-        let predictor = self.solve(samples, &normal, &plain);
+        let from = self.curve.clone();
+        let mut predictor = self.solve(samples, &normal, &plain);
+        if !predictor.is_finite() && self.turn_to_alpha() {
+            self.curve = from;
+            predictor = self.solve(samples, &normal, &plain);
+        }
         let aims = self.aims(&predictor, least);
         let corrector = self.solve(samples, &normal, &aims);
         let share = (MOST * self.room(&corrector)).min(1.0);
@@ -157,6 +218,8 @@ impl<'a> Listed<'a> {
                 from.iter().zip(&self.curve.w).map(|(from, to)| between(share, *from, *to).abs().powf(self.curve.p()));
             samples.iter().map(loss).sum::<f64>() + norm.sum::<f64>() / self.curve.p()
         };
+        let distance = |of: &dyn Fn(usize) -> f64| samples.iter().map(|sample| of(sample.i).abs()).fold(0.0, f64::max);
+        self.moved = distance(&|i| found.t[i] - self.t[i]) / distance(&|i| found.t[i]);
         let (here, mut share) = (primal(0.0), 1.0);
         while primal(share) > here * (1.0 + 1e-12) && share > SHORTEST {
             share *= 0.5;
@@ -200,7 +263,7 @@ impl<'a> Listed<'a> {
     }
 
     fn normal(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Normal {
-        Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept)
+        Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept, !self.in_alpha)
     }
 
     /// The step for given aims.
@@ -215,7 +278,7 @@ impl<'a> Listed<'a> {
         // The end of the step for w = 0, and then for the weights that go with it.
         let each = self.alpha.iter().zip(&answers).zip(&right);
         let mut alpha: Vec<f64> = each.map(|((alpha, answer), right)| alpha + answer * (right - b)).collect();
-        if self.is_wide() {
+        if self.in_alpha {
             let mut alpha = self.alpha.clone();
             self.settle_in_alpha(samples, normal, &linear, &mut alpha);
             return self.moved(samples, &linear, aims, alpha);
@@ -269,7 +332,7 @@ impl<'a> Listed<'a> {
     }
 
     /// Mehrotra's choice: the closer the predictor comes to the end, the smaller the products that are aimed at.
-    fn aims(&self, predictor: &Move, least: f64) -> Vec<Aim> {
+    fn aims(&mut self, predictor: &Move, least: f64) -> Vec<Aim> {
         let share = self.room(predictor).min(1.0);
         let (mut now, mut then, mut count) = (0.0, 0.0, 0.0);
         for (guard, step) in self.guards.iter().zip(&predictor.pairs) {
@@ -277,7 +340,11 @@ impl<'a> Listed<'a> {
             then += guard.products_after(share, step).sum::<f64>();
             count += guard.products().count() as f64;
         }
-        let mu = (now / count * (then / now).powi(3).clamp(MOST_SHRINK, 1.0)).max(least / count);
+        let mean = now / count;
+        // Where the last step has not made the products smaller, the next one leads back to the middle.
+        let least_share = if mean > SLOW * self.last_mean { CENTRE } else { MOST_SHRINK };
+        self.last_mean = mean;
+        let mu = (mean * (then / now).powi(3).clamp(least_share, 1.0)).max(least / count);
         predictor.pairs.iter().map(|step| Aim { mu, products: products(step) }).collect()
     }
 

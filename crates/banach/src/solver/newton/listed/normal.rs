@@ -14,33 +14,34 @@ use crate::FeatureMatrix;
 /// E is the diagonal of the samples, 0 for those that are absent. With an intercept `X_c` is X less the mean of each column in
 /// the weights E: the best intercept for w is then `b_0 - <mean, w>`.
 pub(super) struct Normal {
-    n: usize,
     means: Vec<f64>,
-    /// G; empty where there are as many features as samples, which then do without.
+    /// G; empty where it is not needed.
     matrix: Vec<f64>,
     diagonal: Vec<f64>,
 }
 
 /// Columns of G that are computed together. The blocks do not depend on the number of threads.
 const BLOCK: usize = 64;
-/// The share of the largest slope below which a feature does not change a system.
-const NEGLIGIBLE: f64 = 1e-18;
-
 impl Normal {
-    pub(super) fn new(x: &FeatureMatrix<'_>, weights: &[f64], intercept: bool) -> Self {
+    /// With G itself, or only what a step that is solved for alpha needs of it.
+    pub(super) fn new(x: &FeatureMatrix<'_>, weights: &[f64], intercept: bool, whole: bool) -> Self {
         let (n, d) = (x.samples(), x.features());
-        let mut columns = vec![0.0; n * d];
         let total: f64 = weights.iter().sum();
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-        let mut means = vec![0.0; d];
-        columns.par_chunks_mut(n).zip(&mut means).enumerate().for_each(|(k, (column, mean))| {
+        let centred = |k: usize, column: &mut [f64]| {
             x.column_into(k, column);
-            *mean = if intercept { dot(column, weights) / total } else { 0.0 };
-            column.iter_mut().zip(&roots).for_each(|(entry, root)| *entry = (*entry - *mean) * root);
-        });
-        let diagonal = columns.par_chunks(n).map(|column| dot(column, column)).collect();
-        let matrix = if d < n { product(&columns, n) } else { Vec::new() };
-        Self { n, means, matrix, diagonal }
+            let mean = if intercept { dot(column, weights) / total } else { 0.0 };
+            column.iter_mut().zip(&roots).for_each(|(entry, root)| *entry = (*entry - mean) * root);
+            (mean, dot(column, column))
+        };
+        let mut columns = if whole { vec![0.0; n * d] } else { Vec::new() };
+        let (means, diagonal) = if whole {
+            columns.par_chunks_mut(n).enumerate().map(|(k, column)| centred(k, column)).unzip()
+        } else {
+            (0..d).into_par_iter().map_init(|| vec![0.0; n], |column, k| centred(k, column)).unzip()
+        };
+        let matrix = if whole { product(&columns, n) } else { Vec::new() };
+        Self { means, matrix, diagonal }
     }
 
     /// The means of the columns; 0 without an intercept.
@@ -60,24 +61,6 @@ impl Normal {
             out.iter_mut().zip(column).for_each(|(out, entry)| *out += entry * w);
         }
         out
-    }
-
-    /// `X diag(h) X'`, for a matrix with as many features as samples or more. Features without weight are left out.
-    pub(super) fn squares(&self, x: &FeatureMatrix<'_>, h: &[f64]) -> Vec<f64> {
-        let least = NEGLIGIBLE * h.iter().copied().fold(0.0, f64::max);
-        let heavy: Vec<usize> = (0..h.len()).filter(|&k| h[k] > least).collect();
-        let (n, d) = (self.n, heavy.len());
-        if d == 0 {
-            return vec![0.0; n * n];
-        }
-        let mut rows = vec![0.0; n * d];
-        let mut column = vec![0.0; n];
-        for (at, &k) in heavy.iter().enumerate() {
-            x.column_into(k, &mut column);
-            let root = h[k].sqrt();
-            rows.iter_mut().skip(at).step_by(d).zip(&column).for_each(|(row, entry)| *row = entry * root);
-        }
-        product(&rows, d)
     }
 
     /// Ready to solve `(diag(1/h) + G) x = r`, for `h >= 0`.
