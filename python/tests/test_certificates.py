@@ -40,13 +40,16 @@ def true_gap(model, columns, y):
         for target, t, a in zip(targets, omega, alpha, strict=True):
             r = target - t - b
             linear = -target * a
+            # Outside of its domain a conjugate is infinite.
+            end = {"squared": Decimal("inf"), "absolute": 1, "quantile": TAU, "huber": RHO}[model.loss]
+            assert abs(a) <= gamma * end * (1 + Decimal(2) ** -50)
             if model.loss == "squared":
                 loss, conjugate = loss + gamma * r * r / 2, conjugate + a * a / gamma / 2 + linear
             elif model.loss == "absolute":
                 loss, conjugate = loss + gamma * abs(r), conjugate + linear
             elif model.loss == "quantile":
                 loss, conjugate = loss + gamma * max(TAU * r, (TAU - 1) * r), conjugate + linear
-            elif model.loss == "huber":
+            else:
                 value = r * r / 2 if abs(r) <= RHO else RHO * abs(r) - RHO * RHO / 2
                 loss, conjugate = loss + gamma * value, conjugate + a * a / gamma / 2 + linear
         return float(loss + conjugate + energy + b * sum(alpha))

@@ -12,7 +12,7 @@ mod before_main {
     // It asks the kernel one question and allocates nothing, so that it needs nothing of the runtime.
     #[ctor::ctor(unsafe)]
     fn look() {
-        CLOSED.store(rustix::io::fcntl_getfd(std::io::stdout()).is_err(), Ordering::Relaxed);
+        CLOSED.store(rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
     }
 
     pub(crate) fn stdout_was_closed() -> bool {
@@ -20,7 +20,7 @@ mod before_main {
     }
 }
 
-/// Whether standard output was closed when the process started, as by `>&-` in a shell. Never where there is no such thing.
+/// Whether standard output was closed when the process started, as by `>&-` in a shell. Always `false` outside Unix.
 #[must_use]
 pub fn stdout_was_closed() -> bool {
     #[cfg(unix)]

@@ -391,6 +391,40 @@ fn shapes() {
     }
 }
 
+/// Rows that are repeated, and columns: systems for the weights lose their digits, and what the dual vector does between equal samples
+/// does not count.
+#[test]
+fn repeated_rows_and_columns() {
+    for (rows, n, columns, d) in [(40, 120, 43, 43), (33, 100, 50, 50), (60, 60, 8, 16), (20, 60, 5, 10)] {
+        let (values, noise) = (normal(rows * columns, 101), normal(n, 102));
+        let table: Vec<f64> =
+            (0..n * d).map(|k| values[(k / n) % columns * rows + (k % n * 7 + k % n / rows) % rows]).collect();
+        let y: Vec<f64> = (0..n).map(|i| table[i] - table[n + i] + 0.3 * noise[i]).collect();
+        for p in [2.0, 4.0 / 3.0, 1.05, 1.01] {
+            // At p = 2 and gamma = 1e5 the logistic loss takes 73 passes on 60 samples.
+            let gammas: &[f64] = if p == 2.0 { &[1.0, 1e3] } else { &[1.0, 1e3, 1e5] };
+            check_passes("repeated", &features(n, &table, p), &y, gammas);
+        }
+    }
+}
+
+/// A start that leads nowhere does not keep a run from the end that it reaches from its own.
+#[test]
+fn a_path_to_large_gammas() {
+    let (n, d) = (52, 51);
+    let (columns, noise) = (normal(n * d, 111), normal(n, 112));
+    let y: Vec<f64> = (0..n).map(|i| columns[i] + columns[n + i] + 0.3 * noise[i]).collect();
+    let form = features(n, &columns, 1.01);
+    let mut start = Start::Ray;
+    for gamma in (0..15).map(|step| 10_f64.powf(-3.0 + 9.0 * f64::from(step) / 14.0)) {
+        let problem = DualProblem::new(&form, &banach::Squared, &y, gamma).and_then(DualProblem::with_intercept);
+        let what = format!("path, gamma = {gamma:e}");
+        let solution = solve(problem, &start, &what).expect("valid");
+        assert_eq!(solution.status, Status::Converged, "{what}: {:?}", solution.certificate);
+        start = Start::At(solution.alpha);
+    }
+}
+
 /// Every loss, with and without an intercept: few passes to the tolerance, or to rounding.
 fn check_passes(what: &str, form: &dyn QForm, y: &[f64], gammas: &[f64]) {
     let mut wrong = Vec::new();

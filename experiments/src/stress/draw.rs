@@ -120,7 +120,7 @@ impl Draw {
         let p = if even {
             random.one_of(if infinite { &[2.0, 4.0 / 3.0] } else { &[2.0, 4.0 / 3.0, 4.0 / 3.0, 1.2, 8.0 / 7.0] })
         } else {
-            random.one_of(&[1.9, 1.5, 4.0 / 3.0, 1.25, 1.1, 1.05, 1.02, 1.01, 1.001])
+            random.one_of(&[1.9, 1.5, 4.0 / 3.0, 1.25, 1.1, 1.05, 1.02, 1.01, 1.001, 1.0005])
         };
         let near = |(a, b): &(u64, u64)| (*a as f64 / *b as f64 - p).abs() < 1e-12;
         let exponent = [(2, 1), (4, 3), (6, 5), (8, 7)].into_iter().find(near);

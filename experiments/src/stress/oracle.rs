@@ -29,6 +29,12 @@ pub(super) fn truth(draw: &Draw, alpha: &[f64], b: f64) -> Truth {
             continue;
         }
         let (a, y) = (Quad::from(alpha[i]), Quad::from(draw.y[i]));
+        // Outside of its domain a conjugate is infinite; an end of it is known up to the rounding of a quotient.
+        let (lower, upper) = draw.loss.build().expect("drawn within range").domain(draw.y[i]);
+        let (s, unit) = ((a / gamma).0, 4.0 * f64::EPSILON);
+        if s < lower - unit * lower.abs() || s > upper + unit * upper.abs() {
+            return Truth { primal: zero(), dual: zero(), gap: f64::INFINITY };
+        }
         let (value, dual) = terms(draw.loss, gamma, y, omega[i] + Quad::from(b), a);
         (loss, conjugate, energy) = (loss + value, conjugate + dual, energy + a * omega[i]);
         balance += a;

@@ -98,10 +98,15 @@ pub(super) fn powers(q: f64) -> f64 {
     2.0 * (8.0 + q.min(66.0) + q / 50.0) + 16.0
 }
 
-/// The units that a factor `2^(r k)` takes: `r k` is rounded by a unit of itself, unless r is whole, which moves the factor by ln 2
-/// times as much. `ln_size` is that of `2^k`, or of a norm, which is larger by less than [`powers`] leaves.
+/// The units of a factor `size^r`, kept as a mantissa and a power of two (`exponent/scale.rs`). The exponent `r k` is rounded once, unless r
+/// is whole; that moves the factor by `r k ln 2` units. Above r = 1020 the mantissa becomes part of the exponent, by two roundings more.
+/// `ln_size` is that of the size, or of a norm, which is larger by less than [`powers`] leaves.
 pub(super) fn scale(r: f64, ln_size: f64) -> f64 {
-    if r.fract() == 0.0 { 0.0 } else { r * (1.0 + ln_size.abs()) }
+    match () {
+        () if r > 1020.0 => 4.0 * r * (2.0 + ln_size.abs()),
+        () if r.fract() == 0.0 => 0.0,
+        () => r * (1.0 + ln_size.abs()),
+    }
 }
 
 /// The units by which a monomial of at most this degree is off: a product of its factors, of the powers of the kernel's scale, and of

@@ -11,6 +11,8 @@ pub(crate) struct Certified {
     /// Whether what rounding may have done to the predictions is all that keeps the gap above the tolerance, at any better dual
     /// vector too.
     pub blurred: bool,
+    /// Whether it is all at this one.
+    pub doubtful: bool,
 }
 
 /// Where the gap but for rounding is this share of the tolerance and the gap with it is above, a better dual vector does not help:
@@ -30,14 +32,15 @@ impl DualProblem<'_> {
         let certificate = self.certificate(alpha, evaluation);
         let unblurred = |evaluation: &Evaluation| self.certificate_within(0.0, alpha, evaluation).relative_gap();
         if certificate.relative_gap() <= tolerance || unblurred(evaluation) > tolerance {
-            return Certified { certificate, passes: 0, blurred: false };
+            return Certified { certificate, passes: 0, blurred: false, doubtful: false };
         }
         let passes = self.form().sharpen(alpha, evaluation, scratch);
         let certificate = self.certificate(alpha, evaluation);
         let (claimed, rest) = (certificate.relative_gap(), unblurred(evaluation));
         // What rounding adds beside a kink does not depend on the gap; what it adds to a parabola falls with the gap's root.
         let lasts = self.loss().smoothness().is_none() && claimed - rest > tolerance;
-        Certified { certificate, passes, blurred: claimed > tolerance && (lasts || rest <= LITTLE * tolerance) }
+        let blurred = claimed > tolerance && (lasts || rest <= LITTLE * tolerance);
+        Certified { certificate, passes, blurred, doubtful: claimed > tolerance && rest <= tolerance }
     }
 
     /// The certificate as it would be if rounding had moved every prediction by so much.

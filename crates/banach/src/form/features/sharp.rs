@@ -55,9 +55,9 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
         .collect();
     let mut sums = Sums::new(n);
     parts.iter().for_each(|part| sums.merge(part));
-    // Features that were computed are off by some units themselves.
     let power = WidePower::new(most, exponent, q);
     (at.values[0], at.ln_values[0]) = (power.times(sums.power_sum / q), power.ln_times(sums.power_sum / q));
+    // Features that were computed are off by some units themselves.
     let sizes = form.sizes.get().expect("a form is evaluated before it is sharpened");
     sizes.origin_roundings(q, alpha, at.ln_values[0], &mut at.roundings[..n]);
     let power = WidePower::new(most, exponent, q - 1.0);

@@ -18,7 +18,6 @@ pub(super) struct Record {
 }
 
 /// An iterate that is worth keeping.
-#[derive(Clone)]
 pub(super) struct Best {
     pub alpha: Vec<f64>,
     pub omega: Vec<f64>,
@@ -61,7 +60,7 @@ const NOISY_PATIENCE: usize = 8;
 /// can be a million times the dual one; the gap itself then shrinks for many steps in which the relative gap stays at 1.
 const SHRINKS: f64 = 0.9;
 /// Relative gaps below this do not tell which iterate is better; the later one is.
-const NOTHING: f64 = 4.0 * f64::EPSILON;
+const TIED: f64 = 4.0 * f64::EPSILON;
 /// A fall of the dual value by this share is progress, even if the gap does not show it: far from the solution the gap does
 /// not fall for many steps.
 const FALL: f64 = 0.02;
@@ -86,7 +85,7 @@ impl Record {
     }
 
     /// Learns of an iterate, which is asked for if it is worth keeping.
-    pub(super) fn learn(&mut self, seen: Seen, iterate: impl FnOnce() -> Best) {
+    pub(super) fn learn(&mut self, seen: Seen, tolerance: f64, iterate: impl FnOnce() -> Best) {
         let Seen { certificate, plain, noisy } = seen;
         let gap = certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
@@ -95,11 +94,11 @@ impl Record {
         (self.idle, self.noisy) =
             if shrinks || falls { (0, 0) } else { (self.idle + 1, self.noisy + usize::from(noisy)) };
         (self.least_gap, self.least_relative) = (self.least_gap.min(certificate.gap), self.least_relative.min(gap));
-        if falls || self.best.is_none() {
+        if falls || !self.milestone.is_finite() {
             self.milestone = certificate.dual;
         }
         let (is_best, is_clearest) =
-            (gap < best.max(NOTHING) || self.best.is_none(), plain.relative_gap() < self.least_plain);
+            (gap < best.max(TIED.min(tolerance)) || self.best.is_none(), plain.relative_gap() < self.least_plain);
         if is_best || is_clearest {
             self.least_plain = self.least_plain.min(plain.relative_gap());
             let iterate = iterate();
@@ -175,7 +174,7 @@ mod tests {
 
     fn learn_of(record: &mut Record, certificate: Certificate) {
         let best = || Best { alpha: vec![certificate.gap], omega: Vec::new(), intercept: 0.0, certificate };
-        record.learn(Seen { certificate, plain: certificate, noisy: false }, best);
+        record.learn(Seen { certificate, plain: certificate, noisy: false }, 0.0, best);
     }
 
     #[test]

@@ -42,8 +42,8 @@ const LEAST_OPEN: f64 = 1e-2;
 const POLISHES: usize = 2;
 const MOST_POLISHED: usize = 1 << 20;
 const FINAL: f64 = 1e-7;
-/// Iterates that are looked at again because only rounding keeps them above the tolerance: if it does so for more, it always will.
-const MOST_LOOKS: usize = 2;
+/// Iterates that only rounding keeps above the tolerance: if it does so for more, it always will.
+const MOST_DOUBTS: usize = 2;
 /// Iterations that nearly all runs end in (`banach bench grid`), with a barrier and without.
 const LONG: usize = 13;
 const LONG_SMOOTH: usize = 40;
@@ -79,9 +79,9 @@ pub(super) struct Run<'a> {
     pub(super) t: Vec<f64>,
     /// About how far rounding moves a prediction, as the last Hessian shows it.
     rounding: f64,
-    /// Whether rounding is all that keeps the gap above the tolerance, and how often that was looked at.
+    /// Whether rounding is all that keeps the gap above the tolerance, and at how many iterates it was.
     blurred: bool,
-    looks: usize,
+    pub(super) doubts: usize,
     /// The smallest relative gap without what rounding adds to it, and the iterations since it was halved.
     plain: f64,
     still: usize,
@@ -97,9 +97,11 @@ pub(super) struct Run<'a> {
     pub(super) record: Record,
     /// The features of a problem that has few, and the method that uses them once it has begun.
     pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<Listed<'a>>)>,
+    /// The same features while the method follows a start that was given.
+    warm: Option<&'a FeatureMatrix<'a>>,
     /// The features of one that has many, for the same method where steps in alpha alone take long.
     reserve: Option<&'a FeatureMatrix<'a>>,
-    /// Whether it has solved its equations: what the certificate does not show of that is rounding of the dual vector.
+    /// Whether it has solved its equations. What certificates do not show of that is rounding of the dual vector, whatever steps follow.
     solved: bool,
     /// Whether the start was given, so that the ray is left to try.
     pub(super) given: bool,
@@ -138,7 +140,7 @@ impl<'a> Run<'a> {
             t: vec![0.0; n],
             rounding: 0.0,
             blurred: false,
-            looks: 0,
+            doubts: 0,
             plain: f64::INFINITY,
             polishes: 0,
             still: 0,
@@ -149,6 +151,7 @@ impl<'a> Run<'a> {
             barrier,
             record: Record::new(),
             listed: matrix.filter(|matrix| matrix.at_once).map(|matrix| (matrix.x, None)),
+            warm: None,
             reserve: matrix.filter(|matrix| !matrix.at_once).map(|matrix| matrix.x),
             solved: false,
             given: false,
@@ -212,8 +215,8 @@ impl<'a> Run<'a> {
         let certified = self.problem.certify(&self.alpha, evaluation, tolerance, &mut self.scratch);
         let certificate = certified.certificate;
         self.passes += certified.passes;
-        self.looks += usize::from(certified.passes > 0);
-        self.blurred = certified.blurred || (self.looks > MOST_LOOKS && tolerance > 0.0);
+        self.doubts += usize::from(certified.doubtful);
+        self.blurred = certified.blurred || (self.doubts > MOST_DOUBTS && tolerance > 0.0);
         let plain = self.within(0.0);
         if plain.relative_gap() < 0.5 * self.plain {
             (self.plain, self.still) = (plain.relative_gap(), 0);
@@ -224,17 +227,20 @@ impl<'a> Run<'a> {
         let b = problem.centred_intercept(omegas);
         self.t.iter_mut().zip(omegas).for_each(|(t, omega)| *t = omega + b);
         let seen = Seen { certificate, plain, noisy: self.is_noisy(certificate.gap, plain.gap) };
-        self.record.learn(seen, || {
+        self.record.learn(seen, tolerance, || {
             let (alpha, omega) = (alpha.clone(), omegas.clone());
             Best { alpha, intercept: problem.intercept(&omega), omega, certificate }
         });
-        self.model.learn(certificate.relative_gap(), self.asked == Asked::Step);
+        if self.listed.is_none() {
+            self.model.learn(certificate.relative_gap(), self.asked == Asked::Step);
+        }
         self.certificate = certificate;
     }
 
     /// The end of a run that goes no further, if this is it: by rounding, where that alone keeps the gap above the tolerance or a
     /// little more of it would change the gap by much.
     pub(super) fn dead_end(&self, tolerance: f64) -> Option<Status> {
+        // Another method does not help where rounding makes every gap.
         let lost = self.record.is_lost() && !self.given && self.listed.is_none();
         if self.blurred || (lost && tolerance > 0.0) {
             return Some(Status::Rounding);
@@ -276,19 +282,16 @@ impl<'a> Run<'a> {
     /// Whether a run that has reached its tolerance takes a step more. Where a matrix is small a step costs little, and the last ones
     /// bring many digits: weights of samples and repeated samples, say, then give the same model to seven digits.
     pub(super) fn polishes(&mut self, tolerance: f64) -> bool {
-        let small = self.problem.form().listed().is_some_and(|x| x.samples() * x.features() <= MOST_POLISHED);
+        let small =
+            self.problem.form().listed().is_some_and(|x| x.samples().saturating_mul(x.features()) <= MOST_POLISHED);
         self.polishes += 1;
         small && tolerance <= FINAL && self.polishes <= POLISHES
     }
 
-    /// Finds the next step and asks for its end; `Stalled` if there is none.
+    /// Finds the next step and asks for its end, or ends the run if there is none.
     pub(super) fn step(&mut self, tolerance: f64) {
-        if self.takes_long()
-            && let Some(x) = self.reserve.take()
-        {
-            self.listed = Some((x, None));
-            self.given = false;
-            self.record.reset();
+        if self.takes_long() {
+            self.turn_to_listed();
         }
         if self.record.has_stalled() {
             return self.start_again();
@@ -304,16 +307,22 @@ impl<'a> Run<'a> {
         self.descent = self.slope_along(&self.step_to_point());
         self.asked = Asked::Step;
         if self.leads_nowhere() {
-            match self.reserve.take() {
-                _ if self.has_reached() => self.status = Some(Status::Converged),
-                Some(x) => {
-                    self.listed = Some((x, None));
-                    self.step_listed(tolerance);
-                }
-                None if self.given => self.start_again(),
-                None => self.status = Some(self.stalled(tolerance)),
+            match () {
+                () if self.has_reached() => self.status = Some(Status::Converged),
+                () if self.turn_to_listed() => self.step_listed(tolerance),
+                () if self.given => self.start_again(),
+                () => self.status = Some(self.stalled(tolerance)),
             }
         }
+    }
+
+    /// From now on takes the steps of the method for listed features, if it can and has not.
+    fn turn_to_listed(&mut self) -> bool {
+        let Some(x) = self.reserve.take() else { return false };
+        self.listed = Some((x, None));
+        (self.given, self.rounding) = (false, 0.0);
+        self.record.reset();
+        true
     }
 
     /// Whether steps in alpha alone have gone on for longer than they usually do, or will: where samples are fitted to within a kink and
@@ -335,10 +344,15 @@ impl<'a> Run<'a> {
     /// As [`step`](Self::step), where features are listed and few.
     fn step_listed(&mut self, tolerance: f64) {
         let Some((x, method)) = self.listed.take() else { return };
-        let mut method =
-            method.unwrap_or_else(|| Listed::new(self.problem, x, &self.samples, self.inner(), self.given));
+        let mut method = method.unwrap_or_else(|| {
+            self.warm = self.given.then_some(x);
+            Listed::new(self.problem, x, &self.samples, self.inner(), self.given)
+        });
+        if self.record.idle() > FEW && method.is_smooth() && method.turn_to_alpha() {
+            self.record.reset();
+        }
         if self.is_spent(&method, tolerance) {
-            if self.is_noisy(self.certificate.gap, self.within(0.0).gap) || !method.turn_to_alpha() {
+            if self.has_met_rounding(tolerance) || !method.turn_to_alpha() {
                 return self.leave_listed(tolerance);
             }
             self.still = 0;
@@ -355,17 +369,29 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Ends where rounding makes the gap; elsewhere goes on from the best iterate by steps in alpha alone.
+    /// Whether rounding makes the gap of the iterate, or what it does to the dual vector would.
+    fn has_met_rounding(&mut self, tolerance: f64) -> bool {
+        let hessian = self.take_hessian(tolerance);
+        self.model.put_back(hessian);
+        tolerance > 0.0 && self.is_noisy(self.certificate.gap, self.within(0.0).gap)
+    }
+
+    /// Ends where the tolerance was reached or rounding makes the gap; elsewhere goes on from the best iterate by steps in alpha alone.
     fn leave_listed(&mut self, tolerance: f64) {
         if self.has_reached() {
             self.status = Some(Status::Converged);
             return;
         }
-        let hessian = self.take_hessian(tolerance);
-        self.model.put_back(hessian);
-        if tolerance > 0.0 && self.is_noisy(self.certificate.gap, self.within(0.0).gap) {
+        if self.has_met_rounding(tolerance) {
             self.status = Some(Status::Rounding);
             return;
+        }
+        if let Some(x) = self.warm.take() {
+            // From a start of its own it may go farther.
+            self.listed = Some((x, None));
+            (self.given, self.still) = (false, 0);
+            self.record.reset();
+            return self.step_listed(tolerance);
         }
         let best = self.record.best_alpha();
         self.start_again();
@@ -419,10 +445,10 @@ impl<'a> Run<'a> {
         let ended = matches!(status, Status::Stalled | Status::Rounding) && !self.blurred;
         let best = if ended {
             let (best, plain) = self.record.into_sharpened(self.problem, &mut self.passes, &mut self.scratch);
-            match () {
-                () if best.certificate.relative_gap() <= tolerance => status = Status::Converged,
-                () if tolerance > 0.0 && best.certificate.gap > MUCH_MORE * plain => status = Status::Rounding,
-                () => {}
+            if best.certificate.relative_gap() <= tolerance {
+                status = Status::Converged;
+            } else if tolerance > 0.0 && best.certificate.gap > MUCH_MORE * plain {
+                status = Status::Rounding;
             }
             best
         } else {

@@ -30,6 +30,7 @@ impl<'a> Run<'a> {
         self.listed = None;
         self.ask_for_start(&Start::Ray);
         self.given = false;
+        self.doubts = 0;
         self.barrier.reset();
         self.record.reset();
     }

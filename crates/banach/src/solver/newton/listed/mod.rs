@@ -52,16 +52,20 @@ struct Move {
     alpha: Vec<f64>,
     t: Vec<f64>,
     pairs: Vec<[Pair; 4]>,
+    /// What is left of `X' alpha = u`, as a share of the largest u.
+    rest: f64,
 }
 
 impl Move {
-    fn is_finite(&self) -> bool {
-        self.alpha.iter().all(|alpha| alpha.is_finite())
+    fn is_good(&self) -> bool {
+        self.rest <= MOST_REST && self.alpha.iter().all(|alpha| alpha.is_finite())
     }
 }
 
 /// Features at most, as a multiple of the samples.
 const WIDEST: usize = 2;
+/// Features of a part of the sum that makes a matrix (form/heaviest.rs).
+const PARTS: usize = 512;
 /// Vectors of one number for each feature that a step keeps, about.
 const VECTORS: usize = 12;
 /// Samples at most of a problem with fewer features that is solved for alpha all the same.
@@ -83,6 +87,8 @@ const SLOW: f64 = 0.8;
 const CENTRE: f64 = 0.3;
 /// Predictions that a step moves by no more than this share of their size are found.
 const SETTLED: f64 = 1e-9;
+/// The most that may be left of `X' alpha = u`: systems for the weights leave more where columns or samples are alike.
+const MOST_REST: f64 = 1e-6;
 /// Refinements of the dual vector of a step: `X' alpha = u` must hold to the last digits, which are few beside those of alpha.
 const REFINEMENTS: usize = 2;
 
@@ -122,7 +128,8 @@ impl<'a> Listed<'a> {
         }
         let side = if samples <= MOST_SAMPLES { samples } else { samples.min(features) };
         let matrix = if features < samples { samples.checked_mul(features)?.checked_mul(2)? } else { 0 };
-        let systems = side.checked_mul(side)?.checked_mul(4)?;
+        // A matrix, its factor, and the parts of its sum.
+        let systems = side.checked_add(PARTS)?.checked_mul(side)?.checked_mul(9)?;
         matrix.checked_add(systems)?.checked_add(features.checked_mul(VECTORS)?)
     }
 
@@ -167,9 +174,14 @@ impl<'a> Listed<'a> {
         turns
     }
 
+    /// Whether the loss is its own barrier.
+    pub(super) fn is_smooth(&self) -> bool {
+        self.guards.is_empty()
+    }
+
     /// Whether the equations hold, in the variables of this method, and leave open no more than this of the gap.
     pub(super) fn is_solved(&self, samples: &[Sample<'_>], enough: f64) -> bool {
-        if self.guards.is_empty() {
+        if self.is_smooth() {
             return self.moved <= SETTLED;
         }
         let terms =
@@ -191,12 +203,7 @@ impl<'a> Listed<'a> {
     fn step_guarded(&mut self, samples: &[Sample<'_>], least: f64) {
         let plain = vec![Aim::default(); samples.len()];
         let normal = self.normal(samples, &plain);
-        let from = self.curve.clone();
-        let mut predictor = self.solve(samples, &normal, &plain);
-        if !predictor.is_finite() && self.turn_to_alpha() {
-            self.curve = from;
-            predictor = self.solve(samples, &normal, &plain);
-        }
+        let predictor = self.solve_first(samples, &normal, &plain);
         let aims = self.aims(&predictor, least);
         let corrector = self.solve(samples, &normal, &aims);
         let share = (MOST * self.room(&corrector)).min(1.0);
@@ -209,7 +216,7 @@ impl<'a> Listed<'a> {
         let plain = vec![Aim::default(); samples.len()];
         let normal = self.normal(samples, &plain);
         let from = self.curve.w.clone();
-        let found = self.solve(samples, &normal, &plain);
+        let found = self.solve_first(samples, &normal, &plain);
         let between = |share: f64, from: f64, to: f64| from + share * (to - from);
         let primal = |share: f64| {
             let loss =
@@ -266,9 +273,27 @@ impl<'a> Listed<'a> {
         Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept, !self.in_alpha)
     }
 
+    /// The step for given aims; solved for alpha from now on where a system for the weights has lost its digits.
+    fn solve_first(&mut self, samples: &[Sample<'_>], normal: &Normal, aims: &[Aim]) -> Move {
+        let from = (!self.in_alpha).then(|| self.curve.clone());
+        let found = self.solve(samples, normal, aims);
+        match from {
+            Some(curve) if !found.is_good() && self.turn_to_alpha() => {
+                self.curve = curve;
+                self.solve(samples, normal, aims)
+            }
+            _ => found,
+        }
+    }
+
     /// The step for given aims.
     fn solve(&mut self, samples: &[Sample<'_>], normal: &Normal, aims: &[Aim]) -> Move {
         let linear = self.linear(samples, aims);
+        if self.in_alpha {
+            let mut alpha = self.alpha.clone();
+            self.settle_in_alpha(samples, normal, &linear, &mut alpha);
+            return self.moved(samples, &linear, aims, alpha, 0.0);
+        }
         let answers = self.answers(samples, &linear);
         let mut right = vec![0.0; self.alpha.len()];
         samples.iter().zip(&linear).for_each(|(sample, linear)| right[sample.i] = linear.right);
@@ -278,11 +303,6 @@ impl<'a> Listed<'a> {
         // The end of the step for w = 0, and then for the weights that go with it.
         let each = self.alpha.iter().zip(&answers).zip(&right);
         let mut alpha: Vec<f64> = each.map(|((alpha, answer), right)| alpha + answer * (right - b)).collect();
-        if self.in_alpha {
-            let mut alpha = self.alpha.clone();
-            self.settle_in_alpha(samples, normal, &linear, &mut alpha);
-            return self.moved(samples, &linear, aims, alpha);
-        }
         let r = self.products(normal, &alpha);
         self.curve.settle(normal, &r);
         self.subtract(normal, &answers, &self.curve.w, &mut alpha);
@@ -298,11 +318,15 @@ impl<'a> Listed<'a> {
             self.curve.correct(&dw);
             self.subtract(normal, &answers, &dw, &mut alpha);
         }
-        self.moved(samples, &linear, aims, alpha)
+        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let rest: Vec<f64> =
+            self.products(normal, &alpha).iter().zip(&self.curve.u).map(|(product, u)| product - u).collect();
+        let rest = largest(&rest) / largest(&self.curve.u).max(f64::MIN_POSITIVE);
+        self.moved(samples, &linear, aims, alpha, rest)
     }
 
     /// The step to a dual vector.
-    fn moved(&self, samples: &[Sample<'_>], linear: &[Linear], aims: &[Aim], alpha: Vec<f64>) -> Move {
+    fn moved(&self, samples: &[Sample<'_>], linear: &[Linear], aims: &[Aim], alpha: Vec<f64>, rest: f64) -> Move {
         let mut t = vec![0.0; alpha.len()];
         let mut pairs = Vec::new();
         for (at, (Sample { i, gamma, .. }, linear)) in samples.iter().zip(linear).enumerate() {
@@ -310,7 +334,7 @@ impl<'a> Listed<'a> {
             t[*i] = linear.right - linear.curvature * ds;
             pairs.extend(self.guards.get(at).map(|guard| guard.step(ds, &aims[at])));
         }
-        Move { alpha, t, pairs }
+        Move { alpha, t, pairs, rest }
     }
 
     /// `X_c' alpha`.

@@ -22,6 +22,7 @@ pub(super) struct Normal {
 
 /// Columns of G that are computed together. The blocks do not depend on the number of threads.
 const BLOCK: usize = 64;
+
 impl Normal {
     /// With G itself, or only what a step that is solved for alpha needs of it.
     pub(super) fn new(x: &FeatureMatrix<'_>, weights: &[f64], intercept: bool, whole: bool) -> Self {
