@@ -348,9 +348,6 @@ impl<'a> Run<'a> {
             self.warm = self.given.then_some(x);
             Listed::new(self.problem, x, &self.samples, self.inner(), self.given)
         });
-        if self.record.idle() > FEW && method.is_smooth() && method.turn_to_alpha() {
-            self.record.reset();
-        }
         if self.is_spent(&method, tolerance) {
             if self.has_met_rounding(tolerance) || !method.turn_to_alpha() {
                 return self.leave_listed(tolerance);

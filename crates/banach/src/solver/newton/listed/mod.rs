@@ -174,14 +174,9 @@ impl<'a> Listed<'a> {
         turns
     }
 
-    /// Whether the loss is its own barrier.
-    pub(super) fn is_smooth(&self) -> bool {
-        self.guards.is_empty()
-    }
-
     /// Whether the equations hold, in the variables of this method, and leave open no more than this of the gap.
     pub(super) fn is_solved(&self, samples: &[Sample<'_>], enough: f64) -> bool {
-        if self.is_smooth() {
+        if self.guards.is_empty() {
             return self.moved <= SETTLED;
         }
         let terms =
