@@ -338,6 +338,9 @@ fn tolerances_and_limits() {
                 let gap = fine.certificate.relative_gap();
                 let smooth = loss.smoothness().is_some();
                 assert!(fine.passes <= 300 && gap <= if smooth { 1e-13 } else { 2e-11 }, "{what}: {gap:e}");
+                let finest = run(1e-16, 10_000);
+                let reached = finest.certificate.relative_gap() <= 1e-16;
+                assert!(finest.status != Status::Converged || reached, "{what}: {:?}", finest.certificate);
                 for limit in [0, 1] {
                     let few = run(1e-14, limit);
                     // Weights are found exactly, so that a parabola may take one step at every p; at p = 2 it does.

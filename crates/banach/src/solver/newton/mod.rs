@@ -10,6 +10,7 @@ mod run;
 mod start;
 mod system;
 mod term;
+mod turn;
 
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! One problem on its way: points that it asks to have expanded, and what it makes of them.
 //!
 //! This file is the list of its steps. Where it starts is in `start`, the barrier and the direction in `barrier`, how far it
-//! goes in `length`, what it remembers in `record`.
+//! goes in `length`, what it remembers in `record`, the steps of the method for listed features in `turn`.
 
 use std::ops::RangeInclusive;
 
@@ -30,13 +30,6 @@ pub(super) struct Sample<'a> {
 const FEW_ROUNDINGS: f64 = 8.0;
 const MUCH_MORE: f64 = 1.5;
 
-/// The method for listed features has done its work when its pairs leave open this share of the tolerance, and so many
-/// iterations have not made the gap smaller.
-const SPENT: f64 = 0.1;
-const FEW: usize = 5;
-/// The share of the tolerance that they need not go below.
-const LEAST_OPEN: f64 = 1e-2;
-
 /// Steps after the tolerance has been reached, for a matrix with at most so many entries, where the tolerance is that of a model and not
 /// that of a search.
 const POLISHES: usize = 2;
@@ -44,14 +37,6 @@ const MOST_POLISHED: usize = 1 << 20;
 const FINAL: f64 = 1e-7;
 /// Iterates that only rounding keeps above the tolerance: if it does so for more, it always will.
 const MOST_DOUBTS: usize = 2;
-/// Iterations that nearly all runs end in (`banach bench grid`), with a barrier and without.
-const LONG: usize = 13;
-const LONG_SMOOTH: usize = 40;
-/// The relative gap from which they need a few more.
-const CLOSE: f64 = 1e-3;
-/// Ends of the domain that are this many times as far as the minimum on the ray are far.
-const FAR: f64 = 1e2;
-
 /// What a point that was asked for is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
@@ -78,15 +63,15 @@ pub(super) struct Run<'a> {
     /// Predictions less what the dual does not see of them: `omega + b`, from the centre of the targets.
     pub(super) t: Vec<f64>,
     /// About how far rounding moves a prediction, as the last Hessian shows it.
-    rounding: f64,
+    pub(super) rounding: f64,
     /// Whether rounding is all that keeps the gap above the tolerance, and at how many iterates it was.
     blurred: bool,
     pub(super) doubts: usize,
     /// The smallest relative gap without what rounding adds to it, and the iterations since it was halved.
-    plain: f64,
-    still: usize,
+    pub(super) plain: f64,
+    pub(super) still: usize,
     /// The iterates that have reached the tolerance.
-    polishes: usize,
+    pub(super) polishes: usize,
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
     pub(super) there: Expansion,
@@ -98,18 +83,18 @@ pub(super) struct Run<'a> {
     /// The features of a problem that has few, and the method that uses them once it has begun.
     pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<Listed<'a>>)>,
     /// The same features while the method follows a start that was given.
-    warm: Option<&'a FeatureMatrix<'a>>,
+    pub(super) warm: Option<&'a FeatureMatrix<'a>>,
     /// The features of one that has many, for the same method where steps in alpha alone take long.
-    reserve: Option<&'a FeatureMatrix<'a>>,
+    pub(super) reserve: Option<&'a FeatureMatrix<'a>>,
     /// Whether it has solved its equations. What certificates do not show of that is rounding of the dual vector, whatever steps follow.
-    solved: bool,
+    pub(super) solved: bool,
     /// Whether the start was given, so that the ray is left to try.
     pub(super) given: bool,
     /// How far out on the ray its minimum is, once that is known, and the end of the domain as a multiple of that.
     pub(super) ray_length: f64,
     pub(super) ray_room: f64,
-    model: Model,
-    iteration: usize,
+    pub(super) model: Model,
+    pub(super) iteration: usize,
     pub(super) passes: usize,
     pub(super) status: Option<Status>,
     pub(super) scratch: Scratch,
@@ -211,8 +196,8 @@ impl<'a> Run<'a> {
     fn certify(&mut self, tolerance: f64) {
         let evaluation = &mut self.here.evaluation;
         // Once the tolerance has been reached nothing is looked at twice.
-        let tolerance = if self.polishes > 0 { f64::INFINITY } else { tolerance };
-        let certified = self.problem.certify(&self.alpha, evaluation, tolerance, &mut self.scratch);
+        let enough = if self.polishes > 0 { f64::INFINITY } else { tolerance };
+        let certified = self.problem.certify(&self.alpha, evaluation, enough, &mut self.scratch);
         let certificate = certified.certificate;
         self.passes += certified.passes;
         self.doubts += usize::from(certified.doubtful);
@@ -257,13 +242,13 @@ impl<'a> Run<'a> {
     }
 
     /// The certificate of the iterate if rounding had moved every prediction by so much.
-    fn within(&self, rounding: f64) -> Certificate {
+    pub(super) fn within(&self, rounding: f64) -> Certificate {
         self.problem.certificate_within(rounding, &self.alpha, &self.here.evaluation)
     }
 
     /// Whether rounding makes much of the gap of the iterate, as it is claimed or as a few more roundings would make it; or may have
     /// made the largest predictions.
-    fn is_noisy(&self, claimed: f64, plain: f64) -> bool {
+    pub(super) fn is_noisy(&self, claimed: f64, plain: f64) -> bool {
         let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let evaluation = &self.here.evaluation;
         claimed.max(self.within(FEW_ROUNDINGS * self.rounding).gap) > MUCH_MORE * plain
@@ -316,124 +301,20 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// From now on takes the steps of the method for listed features, if it can and has not.
-    fn turn_to_listed(&mut self) -> bool {
-        let Some(x) = self.reserve.take() else { return false };
-        self.listed = Some((x, None));
-        (self.given, self.rounding) = (false, 0.0);
-        self.record.reset();
-        true
-    }
-
-    /// Whether steps in alpha alone have gone on for longer than they usually do, or will: where samples are fitted to within a kink and
-    /// the ends of the domain are far, a barrier for both is a bad one for each.
-    fn takes_long(&self) -> bool {
-        let usual = if self.barrier.is_there() { LONG } else { LONG_SMOOTH };
-        self.record.has_stalled()
-            || (self.iteration >= usual && self.plain > CLOSE)
-            || (self.problem.loss().kink() > 0.0 && self.ray_room > FAR)
-    }
-
     /// The Hessian at the iterate, which tells how far rounding moves predictions. It is to be put back.
-    fn take_hessian(&mut self, tolerance: f64) -> Hessian {
+    pub(super) fn take_hessian(&mut self, tolerance: f64) -> Hessian {
         let hessian = self.model.take(self.problem.form(), (&self.alpha, &self.here), tolerance, &mut self.scratch);
         self.rounding = rounding::of_predictions(&hessian, &self.alpha);
         hessian
     }
 
-    /// As [`step`](Self::step), where features are listed and few.
-    fn step_listed(&mut self, tolerance: f64) {
-        let Some((x, method)) = self.listed.take() else { return };
-        let mut method = method.unwrap_or_else(|| {
-            self.warm = self.given.then_some(x);
-            Listed::new(self.problem, x, &self.samples, self.inner(), self.given)
-        });
-        if self.is_spent(&method, tolerance) {
-            if self.has_met_rounding(tolerance) || !method.turn_to_alpha() {
-                return self.leave_listed(tolerance);
-            }
-            self.still = 0;
-        }
-        // Pairs need not leave open less than this; in the units of one sample.
-        let share = if self.polishes > 0 { 0.0 } else { LEAST_OPEN };
-        let least = share * tolerance * self.size() / self.problem.largest_gamma();
-        self.point.copy_from_slice(method.step(self.problem, &self.samples, least));
-        self.keep_inside();
-        self.listed = Some((x, Some(method)));
-        self.asked = Asked::Step;
-        if self.leads_nowhere() {
-            self.leave_listed(tolerance);
-        }
-    }
-
-    /// Whether rounding makes the gap of the iterate, or what it does to the dual vector would.
-    fn has_met_rounding(&mut self, tolerance: f64) -> bool {
-        let hessian = self.take_hessian(tolerance);
-        self.model.put_back(hessian);
-        tolerance > 0.0 && self.is_noisy(self.certificate.gap, self.within(0.0).gap)
-    }
-
-    /// Ends where the tolerance was reached or rounding makes the gap; elsewhere goes on from the best iterate by steps in alpha alone.
-    fn leave_listed(&mut self, tolerance: f64) {
-        if self.has_reached() {
-            self.status = Some(Status::Converged);
-            return;
-        }
-        if self.has_met_rounding(tolerance) {
-            self.status = Some(Status::Rounding);
-            return;
-        }
-        if let Some(x) = self.warm.take() {
-            // From a start of its own it may go farther.
-            self.listed = Some((x, None));
-            (self.given, self.still) = (false, 0);
-            self.record.reset();
-            return self.step_listed(tolerance);
-        }
-        let best = self.record.best_alpha();
-        self.start_again();
-        self.ask_for_given(&best);
-        self.given = self.asked == Asked::Given;
-    }
-
-    /// Where the method for listed features begins: at a start that was given, or well inside the domain with the predictions of a
-    /// constant, which are not wild.
-    fn inner(&self) -> (Vec<f64>, Vec<f64>) {
-        if self.given {
-            return (self.alpha.clone(), self.t.clone());
-        }
-        let ray = self.ray();
-        let room = self.room(&vec![0.0; ray.len()], &ray);
-        let largest =
-            |of: &dyn Fn(&Sample<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
-        let share = if room.is_finite() {
-            // Between the middle of the domain and the minimum on the ray, which can be millions of times closer to zero.
-            (0.5 * room).min((0.5 * room * self.ray_length).sqrt())
-        } else {
-            // Where the domain has no end, dual variables as large as targets.
-            let sizes = largest(&|sample| ray[sample.i] / sample.gamma);
-            if sizes > 0.0 { largest(&|sample| sample.term.target()) / sizes } else { 0.0 }
-        };
-        let t = vec![self.problem.centred_zero_intercept(); ray.len()];
-        (ray.iter().map(|a| share * a).collect(), t)
-    }
-
-    /// Whether the method has solved its equations, and the gap does not fall any more. Before, it need not fall.
-    fn is_spent(&mut self, method: &Listed<'_>, tolerance: f64) -> bool {
-        self.solved = method.is_solved(&self.samples, SPENT * tolerance * self.size());
-        if !self.solved {
-            self.still = 0;
-        }
-        self.still > FEW
-    }
-
     /// The size of the objective, as far as it is known.
-    fn size(&self) -> f64 {
+    pub(super) fn size(&self) -> f64 {
         self.record.least_primal().min(self.certificate.dual.abs())
     }
 
     /// Whether the step does not move the iterate, or out of the range of f64.
-    fn leads_nowhere(&self) -> bool {
+    pub(super) fn leads_nowhere(&self) -> bool {
         self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite())
     }
 

@@ -1,0 +1,128 @@
+//! When a run turns to the method for listed features (`listed/`), its steps there, and when it leaves them.
+
+use super::{
+    listed::Listed,
+    run::{Asked, Run, Sample},
+};
+use crate::Status;
+
+/// The method for listed features has done its work when its pairs leave open this share of the tolerance, and so many
+/// iterations have not made the gap smaller.
+const SPENT: f64 = 0.1;
+const FEW: usize = 5;
+/// The share of the tolerance that they need not go below.
+const LEAST_OPEN: f64 = 1e-2;
+
+/// Iterations that nearly all runs end in (`banach bench grid`), with a barrier and without.
+const LONG: usize = 13;
+const LONG_SMOOTH: usize = 40;
+/// The relative gap from which they need a few more.
+const CLOSE: f64 = 1e-3;
+/// Ends of the domain that are this many times as far as the minimum on the ray are far.
+const FAR: f64 = 1e2;
+
+impl<'a> Run<'a> {
+    /// From now on takes the steps of the method for listed features, if it can and has not.
+    pub(super) fn turn_to_listed(&mut self) -> bool {
+        let Some(x) = self.reserve.take() else { return false };
+        self.listed = Some((x, None));
+        (self.given, self.rounding) = (false, 0.0);
+        self.record.reset();
+        true
+    }
+
+    /// Whether steps in alpha alone have gone on for longer than they usually do, or will: where samples are fitted to within a kink and
+    /// the ends of the domain are far, a barrier for both is a bad one for each.
+    pub(super) fn takes_long(&self) -> bool {
+        let usual = if self.barrier.is_there() { LONG } else { LONG_SMOOTH };
+        self.record.has_stalled()
+            || (self.iteration >= usual && self.plain > CLOSE)
+            || (self.problem.loss().kink() > 0.0 && self.ray_room > FAR)
+    }
+
+    /// As [`step`](Self::step), where features are listed and few.
+    pub(super) fn step_listed(&mut self, tolerance: f64) {
+        let Some((x, method)) = self.listed.take() else { return };
+        let mut method = method.unwrap_or_else(|| {
+            self.warm = self.given.then_some(x);
+            Listed::new(self.problem, x, &self.samples, self.inner(), self.given)
+        });
+        if self.is_spent(&method, tolerance) {
+            if self.has_met_rounding(tolerance) || !method.turn_to_alpha() {
+                return self.leave_listed(tolerance);
+            }
+            self.still = 0;
+        }
+        // Pairs need not leave open less than this; in the units of one sample.
+        let share = if self.polishes > 0 { 0.0 } else { LEAST_OPEN };
+        let least = share * tolerance * self.size() / self.problem.largest_gamma();
+        self.point.copy_from_slice(method.step(self.problem, &self.samples, least));
+        self.keep_inside();
+        self.listed = Some((x, Some(method)));
+        self.asked = Asked::Step;
+        if self.leads_nowhere() {
+            self.leave_listed(tolerance);
+        }
+    }
+
+    /// Whether rounding makes the gap of the iterate, or what it does to the dual vector would.
+    fn has_met_rounding(&mut self, tolerance: f64) -> bool {
+        let hessian = self.take_hessian(tolerance);
+        self.model.put_back(hessian);
+        tolerance > 0.0 && self.is_noisy(self.certificate.gap, self.within(0.0).gap)
+    }
+
+    /// Ends where the tolerance was reached or rounding makes the gap; elsewhere goes on from the best iterate by steps in alpha alone.
+    fn leave_listed(&mut self, tolerance: f64) {
+        if self.has_reached() {
+            self.status = Some(Status::Converged);
+            return;
+        }
+        if self.has_met_rounding(tolerance) {
+            self.status = Some(Status::Rounding);
+            return;
+        }
+        if let Some(x) = self.warm.take() {
+            // From a start of its own it may go farther.
+            self.listed = Some((x, None));
+            (self.given, self.still) = (false, 0);
+            self.record.reset();
+            return self.step_listed(tolerance);
+        }
+        let best = self.record.best_alpha();
+        self.start_again();
+        self.ask_for_given(&best);
+        self.given = self.asked == Asked::Given;
+    }
+
+    /// Where the method for listed features begins: at a start that was given, or well inside the domain with the predictions of a
+    /// constant, which are not wild.
+    fn inner(&self) -> (Vec<f64>, Vec<f64>) {
+        if self.given {
+            return (self.alpha.clone(), self.t.clone());
+        }
+        let ray = self.ray();
+        let room = self.room(&vec![0.0; ray.len()], &ray);
+        let largest =
+            |of: &dyn Fn(&Sample<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
+        let share = if room.is_finite() {
+            // Between the middle of the domain and the minimum on the ray, which can be millions of times closer to zero.
+            (0.5 * room).min((0.5 * room * self.ray_length).sqrt())
+        } else {
+            // Where the domain has no end, dual variables as large as targets.
+            let sizes = largest(&|sample| ray[sample.i] / sample.gamma);
+            if sizes > 0.0 { largest(&|sample| sample.term.target()) / sizes } else { 0.0 }
+        };
+        let t = vec![self.problem.centred_zero_intercept(); ray.len()];
+        (ray.iter().map(|a| share * a).collect(), t)
+    }
+
+    /// Whether the method has solved its equations, and the gap does not fall any more. Before, it need not fall.
+    fn is_spent(&mut self, method: &Listed<'_>, tolerance: f64) -> bool {
+        self.solved = method.is_solved(&self.samples, SPENT * tolerance * self.size());
+        if !self.solved {
+            self.still = 0;
+        }
+        self.still > FEW
+    }
+}
