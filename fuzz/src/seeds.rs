@@ -13,8 +13,8 @@ use arrow_ipc::{
     CompressionType,
     writer::{FileWriter, IpcWriteOptions},
 };
-use banach::{Classifier, FeatureMatrix, Memory, Regressor, Route, kernel::KernelSpec, loss::LossSpec};
-use banach_io::{Encoding, Label, ModelSpec, Observed, SavedModel, Standardization};
+use banach::{FeatureMatrix, Fit, Memory, Route, Spec, Unobserved, kernel::KernelSpec, loss::LossSpec};
+use banach_io::{Encoding, Label, Observed, SavedModel, Standardization};
 use parquet::{
     basic::{Compression, Encoding as Pages, GzipLevel, ZstdLevel},
     data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type as ParquetInt32, Int64Type},
@@ -205,21 +205,18 @@ pub fn model() -> Vec<Vec<u8>> {
         (&x, cubic, Route::Gram),
         (&x, normal, Route::Gram),
     ] {
-        let mut spec = ModelSpec::new(kernel, LossSpec::Squared);
-        spec.route = Some(route);
-        let fit = Regressor::new().p(spec.p).kernel(spec.kernel.build().expect("valid")).route(route);
-        let Ok(model) = fit.memory(Memory::limit(1 << 26)).fit(x, &y) else { continue };
-        let saved = SavedModel::new(spec, x.view(), Observed::Numbers(vec![y.to_vec()]));
-        let saved = saved.with_solutions(route, model.solutions(), model.radii());
+        let spec = Spec { kernel, route: Some(route), ..Spec::default() };
+        let fit = Fit::new(&spec).expect("valid").with_memory(Memory::limit(1 << 26));
+        let Ok(model) = fit.run(x, &(&y).into(), None, &mut Unobserved) else { continue };
+        let saved = SavedModel::new(spec, x.view(), Observed::Numbers(vec![y.to_vec()])).with_model(&model);
         files.push(saved.to_bytes().expect("valid"));
     }
-    let spec = ModelSpec::new(KernelSpec::Linear, LossSpec::Logistic);
+    let spec = Spec { loss: LossSpec::Logistic, ..Spec::default() };
     let classes = [0, 1, 2, 0, 1, 2];
-    let model = Classifier::new().p(spec.p).fit(&x, &classes).expect("a fit");
+    let model = spec.fit(&x, &classes).expect("a fit");
     let labels = ["u", "v", "w"].map(|label| Label::Text(label.to_owned())).to_vec();
     let rows = classes.iter().map(|class| *class as usize).collect();
-    let mut saved = SavedModel::new(spec, x.view(), Observed::Classes { labels, rows });
-    saved = saved.with_solutions(model.plan().chosen(), model.solutions(), model.radii());
+    let mut saved = SavedModel::new(spec, x.view(), Observed::Classes { labels, rows }).with_model(&model);
     saved.names = Some(["a", "c=v", "n"].map(str::to_owned).to_vec());
     saved.encodings = vec![Encoding { column: "c".to_owned(), labels: vec!["u".to_owned(), "v".to_owned()] }];
     saved.weights = Some(vec![1.0; 6]);

@@ -8,8 +8,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use banach::{Certificate, FeatureMatrix, Route, Solution, Status, kernel::KernelSpec, loss::LossSpec};
-use banach_io::{ModelSpec, Observed, SavedModel};
+use banach::{Certificate, FeatureMatrix, Route, Solution, Spec, Status, kernel::KernelSpec};
+use banach_io::{Observed, SavedModel};
 use serde_json::Value;
 
 fn banach(arguments: &[&str]) -> Output {
@@ -63,7 +63,7 @@ fn table(path: &Path, names: &[&str], target: impl Fn(usize, f64) -> String) {
 fn endless(folder: &Path) -> PathBuf {
     let (n, d) = (20, 30);
     let x = FeatureMatrix::from_columns(n, d, (0..n * d).map(|k| uniform(k + 1)).collect::<Vec<_>>()).expect("valid");
-    let spec = ModelSpec::new(KernelSpec::Exp { scale: 20.0, degrees: Some((0, 60)) }, LossSpec::Squared);
+    let spec = Spec { kernel: KernelSpec::Exp { scale: 20.0, degrees: Some((0, 60)) }, ..Spec::default() };
     let solution = Solution {
         alpha: (0..n).map(|i| uniform(3 * i + 2)).collect(),
         omega: vec![0.5; n],
@@ -75,7 +75,8 @@ fn endless(folder: &Path) -> PathBuf {
     };
     let path = folder.join("endless.banach");
     let model = SavedModel::new(spec, x, Observed::Numbers(vec![vec![0.0; n]]));
-    model.with_solutions(Route::Gram, &[solution], &[None]).write(&path).expect("written");
+    let found = SavedModel { route: Route::Gram, solutions: vec![solution], radii: vec![None], ..model };
+    found.write(&path).expect("written");
     let bytes = fs::metadata(&path).expect("there").len();
     assert!((5_000..9_000).contains(&bytes), "{bytes} bytes");
     path

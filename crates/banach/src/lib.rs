@@ -54,8 +54,8 @@
 mod certificate;
 mod data;
 mod error;
-mod estimator;
 mod exponent;
+pub mod fit;
 mod form;
 pub mod kernel;
 pub mod loss;
@@ -70,10 +70,8 @@ mod workers;
 pub use certificate::Certificate;
 pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
-pub use estimator::{
-    Classification, Classifier, Ground, PaperAlgorithm, PaperOptions, Regression, Regressor, SolverChoice,
-};
 pub use exponent::Exponent;
+pub use fit::{Fit, Model, PaperAlgorithm, PaperOptions, Prepared, Search, SolverChoice, Spec, Target, Task};
 pub use form::{
     Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, LongFit, Plan,
     Planner, Predict, QForm, Rates, Route, RoutePlan, Shape, Tiles,

@@ -23,13 +23,13 @@ thread_local! {
 /// iterations and keeps the best of them; a [`Switch`] ends what runs within a few milliseconds and keeps nothing.
 ///
 /// ```
-/// use banach::{FeatureMatrix, Regressor, Workers};
+/// use banach::{FeatureMatrix, Spec, Workers};
 /// # let x = FeatureMatrix::from_rows(2, 2, &[1.0, 0.5, -0.3, 1.0])?;
 /// let workers = Workers::new(2)?;
 /// let switch = workers.switch(); // for another thread, or for the handler of a signal
-/// let model = workers.run(|| Regressor::new().fit(&x, &[1.0, -1.0])).expect("nobody ended it")?;
+/// let model = workers.run(|| Spec::default().fit(&x, &[1.0, -1.0])).expect("nobody ended it")?;
 /// switch.end();
-/// assert!(workers.run(|| Regressor::new().fit(&x, &[1.0, -1.0])).is_none());
+/// assert!(workers.run(|| Spec::default().fit(&x, &[1.0, -1.0])).is_none());
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug)]
@@ -113,7 +113,7 @@ mod tests {
     use rayon::prelude::*;
 
     use super::*;
-    use crate::{FeatureMatrix, Regressor, kernel::Polynomial};
+    use crate::{FeatureMatrix, Spec, kernel::KernelSpec};
 
     #[test]
     fn work_that_is_ended_leaves_at_its_next_checkpoint() {
@@ -141,7 +141,7 @@ mod tests {
     fn the_set_up_of_very_many_monomials_is_ended() {
         let columns: Vec<f64> = (0..6 * 60).map(|k| f64::from(k).sin()).collect();
         let x = FeatureMatrix::from_columns(6, 60, columns).expect("valid");
-        let kernel = Polynomial::new(8, 1.0, 0.0).expect("valid");
+        let spec = Spec { p: 1.1, kernel: KernelSpec::poly(8), ..Spec::default() };
         let (workers, y) = (Workers::new(2).expect("threads"), [1.0, -1.0, 0.5, 2.0, 0.0, 1.0]);
         let switch = workers.switch();
         let ended = thread::scope(|scope| {
@@ -150,7 +150,7 @@ mod tests {
                 switch.end();
                 Instant::now()
             });
-            let result = workers.run(|| Regressor::new().p(1.1).kernel(kernel).fit(&x, &y));
+            let result = workers.run(|| spec.fit(&x, &y));
             assert!(result.is_none(), "a fit to billions of monomials takes minutes");
             timer.join().expect("it only sleeps")
         });

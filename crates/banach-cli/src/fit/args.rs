@@ -96,18 +96,18 @@ pub(crate) struct Model {
     /// The constant c of the polynomial (c + t)^degree; 0 if not given, or 1 with a range of degrees.
     #[arg(long, value_name = "C")]
     pub coef0: Option<f64>,
-    /// The scale of the kernel; 1 if not given. Smaller values favour low degrees.
+    /// The scale of the kernel; if not given, 1, and a search for exp tries several. Smaller values favour low degrees.
     #[arg(long, value_name = "S")]
     pub scale: Option<f64>,
     /// The size of monomials on the samples: raw, unit (mean square 1) or standardized (mean 0, variance 1).
     #[arg(long, default_value_t = MonomialScale::Raw, value_name = "SIZE")]
     pub monomials: MonomialScale,
-    /// Divide the features of a sample by their norm.
+    /// Divide the features of a sample by their norm, or (=false) do not; if not given, a search does so for exp alone.
+    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub normalize_kernel: Option<bool>,
+    /// The exponent of the penalty, 1 < p <= 2, as 1.5 or 1.05; if not given, 4/3, and a search for exp tries several. Nearer to 1, fewer monomials matter.
     #[arg(long)]
-    pub normalize_kernel: bool,
-    /// The exponent of the penalty, 1 < p <= 2, as 4/3 or 1.05. Nearer to 1, fewer monomials matter.
-    #[arg(long, default_value = "4/3")]
-    pub p: Exponent,
+    pub p: Option<Exponent>,
     /// The loss; squared for numbers, logistic for text and for two different values, if not given.
     #[arg(long, value_enum)]
     pub loss: Option<LossName>,
@@ -171,12 +171,12 @@ impl Tables {
 
 #[derive(Debug, Args)]
 pub(crate) struct Running {
-    /// The relative duality gap to reach.
-    #[arg(long, default_value_t = 1e-8, value_name = "GAP")]
-    pub tolerance: f64,
-    /// The most iterations of a fit.
-    #[arg(long, default_value_t = 1000, value_name = "N")]
-    pub max_iterations: usize,
+    /// The relative duality gap to reach; 1e-8 if not given. Fits of a cross-validation end at 1e-6.
+    #[arg(long, value_name = "GAP")]
+    pub tolerance: Option<f64>,
+    /// The most iterations of a fit; 1000 if not given.
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<usize>,
     /// The way to the solution: features, tiles, gram or streamed; the cheapest if not given.
     #[arg(long)]
     pub route: Option<Route>,
@@ -190,8 +190,8 @@ pub(crate) struct Running {
 /// The solver and what it may be told.
 #[derive(Debug, Args)]
 pub(crate) struct AlgorithmChoice {
-    /// The algorithm: newton or paper, whose options are the five that follow.
-    #[arg(long, default_value = "newton", value_name = "NAME")]
+    /// The algorithm: auto, newton or paper, whose options are the five that follow.
+    #[arg(long, default_value = "auto", value_name = "NAME")]
     pub solver: SolverChoice,
     /// Of --solver paper: Algorithm 3.3, for every loss, or 2.1, for the squared one; 3.3 if not given.
     #[arg(long, value_name = "2.1|3.3")]

@@ -1,7 +1,9 @@
 //! What the folds say of the samples that they held out: predictions, and for classes how well they tell them apart.
 
-use banach::{CrossValidation, DualProblem};
+use banach::{CrossValidation, Task};
 use serde::Serialize;
+
+use super::resolve::Goal;
 
 /// At the gamma that was taken, every sample seen by the model without it.
 #[derive(Debug, Clone, Serialize)]
@@ -47,34 +49,32 @@ pub(crate) struct Bin {
 const BINS: usize = 10;
 
 impl HeldOut {
-    pub(crate) fn new(
-        validated: &[CrossValidation],
-        gamma: usize,
-        problems: &[DualProblem<'_>],
-        classes: bool,
-    ) -> Self {
+    /// Every sample, seen by the models without it, for one gamma.
+    pub(crate) fn new(validated: &[CrossValidation], gamma: usize, goal: &Goal) -> Result<Self, banach::Error> {
+        let folds = &validated[0].folds;
+        let (task, targets) = goal.target.outputs(folds.samples(), goal.loss.targets(), None)?;
         let mut samples = Vec::new();
-        for (fold, held_out) in validated[0].folds.held_out().iter().enumerate() {
+        for (fold, held_out) in folds.held_out().iter().enumerate() {
             for (at, &sample) in held_out.iter().enumerate() {
                 samples.push(Sample {
                     row: sample + 1,
-                    targets: problems.iter().map(|problem| problem.targets()[sample]).collect(),
+                    targets: targets.iter().map(|y| y[sample]).collect(),
                     predictions: validated.iter().map(|one| one.fits[gamma][fold].predictions[at]).collect(),
                 });
             }
         }
         samples.sort_by_key(|sample| sample.row);
-        let functions = if classes { 0..problems.len() } else { 0..0 };
+        let loss = goal.loss.build()?;
         let separation = |function: usize| {
             let scored: Vec<(f64, bool)> = samples
                 .iter()
                 .map(|sample: &Sample| (sample.predictions[function], sample.targets[function] > 0.0))
                 .collect();
-            let probability = |decision: f64| problems[function].loss().probability(1.0, decision);
-            Separation::new(scored, probability)
+            Separation::new(scored, |decision| loss.probability(1.0, decision))
         };
+        let functions = if matches!(task, Task::Classes(_)) { 0..targets.len() } else { 0..0 };
         let classes = functions.map(separation).collect();
-        Self { samples, classes }
+        Ok(Self { samples, classes })
     }
 }
 

@@ -2,8 +2,8 @@
 
 pub(crate) mod args;
 mod describe;
-pub(crate) mod ground;
 mod held_out;
+pub(crate) mod input;
 pub(crate) mod interrupt;
 pub(crate) mod read;
 pub(crate) mod report;
@@ -13,22 +13,16 @@ mod save;
 pub(crate) mod text;
 pub(crate) mod validate;
 
-use banach::{DualProblem, FeatureMatrix, Folds, GammaGrid, Solution, Solver, SolverChoice, Start, Status};
+use banach::{FeatureMatrix, Folds, Spec, Start, Status};
 
 use self::{
-    args::{Fit, GammaChoice},
-    ground::{Ground, worst},
+    args::Fit,
+    input::{Input, warn_of_time},
     interrupt::Phase,
     result::Fitted,
     validate::Validation,
 };
 use crate::{args::Common, files, print};
-
-/// The values of gamma that are tried.
-pub(crate) const GAMMAS: usize = 20;
-
-/// The folds unless told otherwise.
-const FOLDS: usize = 5;
 
 pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
@@ -37,39 +31,42 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         fit.output.is_none() || fit.output != fit.tables.report,
         "-o and --report name the same file; the page would replace the model"
     );
-    let choice = fit.running.algorithm.choice()?;
-    let mut ground = Ground::read(&fit.data, &fit.columns, &fit.model, common.account()?)?;
-    let mut notes = std::mem::take(&mut ground.notes);
-    let x = ground.matrix()?;
-    let _page = ground.page(fit.tables.report.is_some())?;
-    let folds = folds(fit, &ground)?;
+    fit.running.algorithm.choice()?;
+    let mut input = Input::read(&fit.data, &fit.columns, &fit.model, common.account()?)?;
+    let mut notes = std::mem::take(&mut input.notes);
+    let x = input.matrix()?;
+    let _page = input.page(fit.tables.report.is_some())?;
+    let folds = folds(fit, &input)?;
     interrupt::install()?;
-    let plan = ground.plan(&x, &fit.model, &fit.running, folds.as_ref().map_or(1, Folds::count))?;
-    let searched = folds.is_some() && fit.choice.gamma.is_none();
-    Ground::warn_of_time(&plan, if searched { GAMMAS } else { 1 }, common);
-    let (form, _taken) = ground.form(&plan, &x)?;
-    let solver = ground.solver(&fit.running, choice);
 
-    let run = Run { fit, common, ground: &ground, x: &x, choice, solver };
-    let problems = ground.problems(&*form, &fit.model, fit.choice.gamma.unwrap_or(1.0))?;
-    let (gamma, validation) = run.choose_gamma(&problems, folds.as_ref(), &mut notes)?;
-    let problems: Vec<DualProblem<'_>> =
-        problems.iter().map(|problem| problem.with_gamma(gamma)).collect::<Result<_, _>>()?;
-    let (solutions, histories) = run.solve(&problems)?;
+    let run = Run { fit, common, input: &input, x: &x };
+    let asked = resolve::spec(&fit.model, &fit.running, &input.goal, fit.choice.gamma)?;
+    let (spec, validation) = match &folds {
+        Some(folds) => run.search(&asked, folds, &mut notes)?,
+        None => (asked, None),
+    };
+    let fitting = input.fit(&spec)?;
+    let (task, outputs) = input.goal.target.outputs(x.samples(), spec.loss.targets(), None)?;
+    let prepared = fitting.prepare(&x, outputs.len())?;
+    warn_of_time(prepared.plan().long_fit(1), common);
+    let problems = prepared.problems(&outputs, None)?;
+    let mut phase = run.phase("fit", problems.len(), spec.tolerance);
+    let solutions = prepared.solver().solve_all(&problems, &vec![Start::Auto; problems.len()], &mut phase)?;
+    let model = prepared.model(&x, task, &problems, solutions);
     if let Some(path) = &fit.output {
         // Before the tables, which may take longer than the fit.
-        run.save(path, gamma, plan.chosen(), &problems, &solutions)?;
+        run.save(path, &spec, &model)?;
     }
-    let functions = run.functions(&problems, &solutions, &histories, &mut notes)?;
-    let worst = worst(solutions.iter());
+    let described = describe::Described { fit: &fitting, prepared: &prepared, problems: &problems, model: &model };
+    let functions = run.functions(&described, &phase, &mut notes)?;
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
-        data: ground.data(),
-        model: ground.model(&fit.model, Some(gamma)),
-        route: ground::route(&plan, common.explain),
+        data: input.data(),
+        model: input.model(&fitting, Some(spec.gamma))?,
+        route: input::route(prepared.plan(), common.explain),
         validation,
-        status: worst.name(),
+        status: model.status(),
         functions,
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes,
@@ -78,7 +75,7 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         report::write(path, &fitted, common)?;
     }
     print::out(&if common.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
-    let done = worst == Status::Converged && !interrupt::pressed();
+    let done = model.status() == Status::Converged && !interrupt::pressed();
     Ok(u8::from(!done))
 }
 
@@ -86,54 +83,46 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
 struct Run<'a> {
     fit: &'a Fit,
     common: &'a Common,
-    ground: &'a Ground,
+    input: &'a Input,
     x: &'a FeatureMatrix<'a>,
-    choice: SolverChoice,
-    solver: Box<dyn Solver>,
 }
 
-fn folds(fit: &Fit, ground: &Ground) -> anyhow::Result<Option<Folds>> {
-    let count = match (fit.choice.cv, fit.choice.gamma) {
-        (Some(count), _) => count,
-        (None, Some(_)) => return Ok(None),
-        (None, None) => FOLDS.min(ground.rows()),
-    };
-    Ok(Some(ground.folds(count, fit.running.seed)?))
+fn folds(fit: &Fit, input: &Input) -> Result<Option<Folds>, banach::Error> {
+    if fit.choice.cv.is_none() && fit.choice.gamma.is_some() {
+        return Ok(None);
+    }
+    input.goal.target.folds(input.rows(), fit.choice.cv, fit.running.seed).map(Some)
 }
 
 impl Run<'_> {
-    fn choose_gamma(
+    /// The parameters that held-out samples choose.
+    fn search(
         &self,
-        problems: &[DualProblem<'_>],
-        folds: Option<&Folds>,
+        asked: &Spec,
+        folds: &Folds,
         notes: &mut Vec<String>,
-    ) -> anyhow::Result<(f64, Option<Validation>)> {
-        let GammaChoice { gamma: given, one_se, .. } = self.fit.choice;
-        let Some(folds) = folds else { return Ok((given.unwrap_or(1.0), None)) };
-        let grid = match given {
-            Some(gamma) => GammaGrid::new(vec![gamma])?,
-            None => GammaGrid::from_data(&problems[0], GAMMAS)?,
-        };
-        let gammas = grid.values();
-        let mut phase = self.phase("cross-validation", gammas.len() * folds.count() * problems.len());
-        let classes = self.ground.goal.classes.as_ref();
-        let validation = Validation::run(problems, classes, &grid, folds, one_se, (&*self.solver, &mut phase))?;
-        let gamma = validation.taken().map_or(gammas[gammas.len() / 2], |taken| taken.gamma);
-        if validation.taken().is_none() {
+    ) -> anyhow::Result<(Spec, Option<Validation>)> {
+        let Self { fit, common, input, x } = *self;
+        let search = resolve::search(&fit.model, asked, &fit.choice);
+        let (fitting, target) = (input.fit(asked)?, &input.goal.target);
+        let (task, _) = target.outputs(x.samples(), asked.loss.targets(), None)?;
+        warn_of_time(search.long_fit(&fitting, x, task.functions(), None, folds.count()), common);
+        let options = search.options(asked, x, None)?.len();
+        let fits = search.fits(options, task.functions(), folds.count());
+        let mut phase = self.phase("cross-validation", fits, asked.tolerance);
+        let found = search.run(&fitting, x, target, None, folds, &mut phase)?;
+        let validation = Validation::new(&found, input, search.choice)?;
+        let spec = found.chosen_spec().unwrap_or_else(|| {
             notes.push("no gamma was validated: the one in the middle of the grid is taken".to_owned());
-        }
+            let tried = &found.tried[0];
+            let gamma = tried.candidates[tried.candidates.len() / 2].gamma;
+            Spec { gamma, ..tried.option.spec.clone() }
+        });
         notes.extend(validation.notes(interrupt::pressed()));
-        Ok((gamma, Some(validation)))
+        Ok((spec, Some(validation)))
     }
 
-    fn phase(&self, what: &str, fits: usize) -> Phase {
-        Phase::begin(what, fits, self.fit.running.tolerance, self.common.quiet)
-    }
-
-    /// Every function, and what its fit went through.
-    fn solve(&self, problems: &[DualProblem<'_>]) -> anyhow::Result<(Vec<Solution>, Vec<Vec<result::Step>>)> {
-        let mut phase = self.phase("fit", problems.len());
-        let solutions = self.solver.solve_all(problems, &vec![Start::Auto; problems.len()], &mut phase)?;
-        Ok((solutions, (0..problems.len()).map(|at| phase.history(at)).collect()))
+    fn phase(&self, what: &str, fits: usize, tolerance: f64) -> Phase {
+        Phase::begin(what, fits, tolerance, self.common.quiet)
     }
 }

@@ -1,21 +1,60 @@
 //! From names to objects: the kernel, the loss, and the targets of every function.
 
-use std::sync::Arc;
-
 use anyhow::{bail, ensure};
 use banach::{
-    Loss,
-    kernel::{self, KernelChoice, KernelSpec},
+    Search, Spec, Target,
+    fit::{Gammas, KernelSpace},
+    kernel::{self, KernelChoice},
     loss::{LossSpec, Targets},
+    solver::Choice,
 };
 use banach_io::{At, Classes, Dataset, FirstText};
 
-use super::args::{KernelName, LossName, Model};
+use super::args::{GammaChoice, KernelName, LossName, Model, Running};
 
-/// The kernel that was asked for.
-pub(crate) fn kernel(model: &Model) -> Result<KernelSpec, banach::Error> {
+/// The kernel that was asked for, with what it is unless told otherwise.
+pub(crate) fn kernel(model: &Model) -> KernelChoice {
+    let Model { degree, coef0, scale, normalize_kernel, .. } = *model;
+    let normalize = normalize_kernel.unwrap_or(false);
+    KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }
+}
+
+/// The parameters that were asked for.
+pub(crate) fn spec(model: &Model, running: &Running, goal: &Goal, gamma: Option<f64>) -> Result<Spec, banach::Error> {
+    let usual = Spec::default();
+    Ok(Spec {
+        p: model.p.map_or(usual.p, |p| p.p()),
+        gamma: gamma.unwrap_or(usual.gamma),
+        kernel: kernel(model).spec()?,
+        monomials: model.monomials,
+        loss: goal.loss,
+        fit_intercept: !model.no_intercept,
+        tolerance: running.tolerance.unwrap_or(usual.tolerance),
+        max_iterations: running.max_iterations.unwrap_or(usual.max_iterations),
+        solver: running.algorithm.choice()?,
+        route: running.route,
+    })
+}
+
+/// What is searched: gamma, and of the kernel and p what was not said. A given gamma is validated for the parameters as they are.
+pub(crate) fn search(model: &Model, spec: &Spec, choice: &GammaChoice) -> Search {
     let Model { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
-    KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }.spec()
+    let kernel = match choice.gamma {
+        Some(_) => KernelSpace::Fixed(spec.kernel.clone()),
+        None => KernelSpace::Named {
+            name: model.kernel.into(),
+            degrees: degree.into_iter().collect(),
+            coef0,
+            scales: scale.into_iter().collect(),
+            normalize,
+        },
+    };
+    Search {
+        exponents: if choice.gamma.is_some() { vec![spec.p] } else { model.p.iter().map(|p| p.p()).collect() },
+        gammas: choice.gamma.map_or_else(Gammas::default, |gamma| Gammas::Given(vec![gamma])),
+        choice: if choice.one_se { Choice::OneStandardError } else { Choice::Best },
+        ..Search::new(kernel)
+    }
 }
 
 impl From<KernelName> for kernel::KernelName {
@@ -50,22 +89,14 @@ fn loss(name: LossName, model: &Model) -> anyhow::Result<LossSpec> {
     })
 }
 
-/// What is to be predicted: one function for a number or for two classes, otherwise one for every class.
+/// What is to be predicted.
 #[derive(Debug)]
 pub(crate) struct Goal {
-    pub spec: LossSpec,
-    pub loss: Arc<dyn Loss>,
-    pub functions: Vec<Function>,
+    pub loss: LossSpec,
+    /// Numbers, or for every row the place of its label.
+    pub target: Target<'static>,
     /// Labels, if they are what is predicted.
     pub classes: Option<Classes>,
-}
-
-/// The targets of one function.
-#[derive(Debug)]
-pub(crate) struct Function {
-    /// The class that it is positive for.
-    pub class: Option<String>,
-    pub y: Vec<f64>,
 }
 
 impl Goal {
@@ -75,14 +106,15 @@ impl Goal {
         let two = target.classes().is_some_and(|classes| classes.labels.len() == 2);
         let default = if target.numbers().is_none() || two { LossName::Logistic } else { LossName::Squared };
         let chosen = model.loss.unwrap_or(default);
-        let spec = loss(chosen, model)?;
-        let loss = spec.build()?;
-        if spec.targets() == Targets::Signs {
+        let loss = loss(chosen, model)?;
+        loss.build()?;
+        if loss.targets() == Targets::Signs {
             let Some(classes) = target.classes() else {
                 bail!("the target {name:?} has very many different numbers, which are no classes; use --loss squared");
             };
             check_classes(name, classes, target.first_text())?;
-            return Ok(Self { functions: one_for_each(classes), spec, loss, classes: Some(classes.clone()) });
+            let rows: Vec<i64> = classes.rows.iter().map(|&class| class as i64).collect();
+            return Ok(Self { loss, target: Target::Labels(rows.into()), classes: Some(classes.clone()) });
         }
         let Some(numbers) = target.numbers() else {
             let (at, value) = target.first_text().map_or((At::Row(0), ""), |text| (text.at, &text.value[..]));
@@ -97,13 +129,18 @@ impl Goal {
             "the target {name:?} is {} in all {rows} rows; there is nothing to predict",
             numbers[0]
         );
-        let functions = vec![Function { class: None, y: numbers.to_vec() }];
-        Ok(Self { spec, loss, functions, classes: None })
+        Ok(Self { loss, target: Target::Numbers(vec![numbers.to_vec().into()]), classes: None })
     }
 
-    /// For every row the number of its class, where classes are predicted.
-    pub(crate) fn strata(&self) -> Option<Vec<f64>> {
-        self.classes.as_ref().map(|classes| classes.rows.iter().map(|&class| class as f64).collect())
+    /// The class that each function is positive for; nothing for the one function of a number.
+    pub(crate) fn positive(&self) -> Vec<Option<String>> {
+        match &self.classes {
+            None => vec![None],
+            Some(Classes { labels, .. }) => {
+                let first = usize::from(labels.len() == 2);
+                labels[first..].iter().cloned().map(Some).collect()
+            }
+        }
     }
 }
 
@@ -123,13 +160,4 @@ fn check_classes(name: &str, classes: &Classes, first_text: Option<&FirstText>) 
         );
     }
     Ok(())
-}
-
-fn one_for_each(classes: &Classes) -> Vec<Function> {
-    let first = usize::from(classes.labels.len() == 2);
-    let function = |class: usize| Function {
-        class: Some(classes.labels[class].clone()),
-        y: classes.rows.iter().map(|&row| if row == class { 1.0 } else { -1.0 }).collect(),
-    };
-    (first..classes.labels.len()).map(function).collect()
 }

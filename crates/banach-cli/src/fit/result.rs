@@ -1,15 +1,16 @@
 //! What `banach fit` found: the JSON object, key by key (docs/command-line.md explains them).
 
 use banach::{
-    Certificate,
-    kernel::Monomial,
+    Certificate, Exponent, Status,
+    kernel::{Monomial, MonomialScale},
     model::{Relevance, SearchEnd, TopMonomials},
     selection::{Selection, Stability},
+    solver::Mean,
 };
 use banach_io::Fill;
 use serde::Serialize;
 
-use super::validate::{Estimate, Validation};
+use super::validate::Validation;
 use crate::visible::visible_name;
 
 #[derive(Debug, Serialize)]
@@ -22,7 +23,7 @@ pub(crate) struct Fitted {
     pub route: Route,
     pub validation: Option<Validation>,
     /// `converged`, or how the worst of the fits ended.
-    pub status: &'static str,
+    pub status: Status,
     pub functions: Vec<Function>,
     /// The model file, if one was asked for.
     pub saved: Option<String>,
@@ -96,7 +97,9 @@ pub(crate) struct Model {
     pub max_degree: Option<usize>,
     /// How many monomials the kernel has; none if infinitely many.
     pub features: Option<f64>,
-    pub monomials: &'static str,
+    pub monomials: MonomialScale,
+    #[serde(skip)]
+    pub exponent: Exponent,
     pub p: f64,
     pub q: f64,
     pub loss: &'static str,
@@ -107,7 +110,7 @@ pub(crate) struct Model {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Route {
-    pub chosen: &'static str,
+    pub chosen: banach::Route,
     pub candidates: Vec<RouteCost>,
     /// The whole table, where it was asked for.
     #[serde(skip)]
@@ -116,7 +119,7 @@ pub(crate) struct Route {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct RouteCost {
-    pub route: &'static str,
+    pub route: banach::Route,
     pub seconds: Option<f64>,
     pub bytes: Option<u64>,
     pub refused: Option<String>,
@@ -127,7 +130,7 @@ pub(crate) struct RouteCost {
 pub(crate) struct Function {
     /// The class that it is positive for.
     pub class: Option<String>,
-    pub status: &'static str,
+    pub status: Status,
     pub certificate: Proof,
     pub iterations: usize,
     pub passes: usize,
@@ -291,8 +294,8 @@ pub(crate) struct SelectedTerm {
 pub(crate) struct SelectedScore {
     /// The monomial that comes with this term, in the fit to all samples.
     pub next: Option<String>,
-    pub loss: Estimate,
-    pub score: Option<Estimate>,
+    pub loss: Mean,
+    pub score: Option<Mean>,
 }
 
 impl Selected {
@@ -307,8 +310,8 @@ impl Selected {
         };
         let score = |terms: usize| SelectedScore {
             next: terms.checked_sub(1).and_then(|at| selection.ranked.get(at)).map(|next| next.with_names(names)),
-            loss: selection.loss(terms).into(),
-            score: selection.score(terms).map(Estimate::from),
+            loss: selection.loss(terms),
+            score: selection.score(terms),
         };
         let mut variables: Vec<usize> =
             kept().flat_map(|(monomial, _)| monomial.factors()).map(|(variable, _)| *variable).collect();

@@ -1,11 +1,15 @@
 //! What `banach fit` found, for people to read.
 
-use banach::Exponent;
+use banach::{
+    Status,
+    kernel::MonomialScale,
+    solver::{Mean, Metric},
+};
 
 use super::{
     args::Fit,
     result::{Data, Fitted, Function, Model, Route, RouteCost, Selected, Top, Variable},
-    validate::{Estimate, Validation},
+    validate::{Rule, Validation},
 };
 use crate::{
     report::{Cell, Table},
@@ -14,7 +18,7 @@ use crate::{
 
 /// Everything, in the order in which it was found.
 pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
-    let mut lines = vec![data(&fitted.data), model(&fitted.model, fit.model.p, &gamma(fitted)), route(&fitted.route)];
+    let mut lines = vec![data(&fitted.data), model(&fitted.model, &gamma(fitted)), route(&fitted.route)];
     lines.extend(fitted.validation.as_ref().map(validation));
     for function in &fitted.functions {
         lines.push(end(function, fitted));
@@ -58,21 +62,22 @@ pub(crate) fn data(data: &Data) -> String {
 fn gamma(fitted: &Fitted) -> String {
     let validated = fitted.validation.as_ref().filter(|validation| validation.chosen.is_some());
     let chosen = match validated.map(|validation| validation.rule) {
-        Some("best") => " by cross-validation",
-        Some("one_standard_error") => " by cross-validation, the simplest within one standard error",
+        Some(Rule::Best) => " by cross-validation",
+        Some(Rule::OneStandardError) => " by cross-validation, the simplest within one standard error",
         _ => "",
     };
     format!("gamma = {}{chosen}", fitted.model.gamma.map_or(String::new(), significant))
 }
 
-pub(crate) fn model(model: &Model, p: Exponent, gamma: &str) -> String {
+pub(crate) fn model(model: &Model, gamma: &str) -> String {
+    let p = model.exponent;
     let degrees = match (model.min_degree, model.max_degree) {
         (min, Some(max)) if min == max => format!("degree {max}"),
         (min, Some(max)) => format!("degrees {min} to {max}"),
         (min, None) => format!("every degree from {min}"),
     };
     let count = model.features.map_or("infinitely many".to_owned(), |count| count.to_string());
-    let size = if model.monomials == "raw" { String::new() } else { format!(" {}", model.monomials) };
+    let size = if model.monomials == MonomialScale::Raw { String::new() } else { format!(" {}", model.monomials) };
     format!(
         "model:  {} loss, p = {p}, {gamma}; K = {}, {count}{size} monomials of {degrees}{}",
         model.loss,
@@ -98,7 +103,7 @@ fn validation(validation: &Validation) -> String {
     let Some(taken) = validation.taken() else {
         return "score:  none, the cross-validation was interrupted".to_owned();
     };
-    let metric = if validation.metric == "r2" { "R^2" } else { "accuracy" };
+    let metric = metric(validation.metric);
     let score = match taken.score {
         Some(score) => format!("{metric} {}, ", with_error(score, |value| format!("{value:.4}"))),
         None => String::new(),
@@ -107,23 +112,31 @@ fn validation(validation: &Validation) -> String {
     format!("score:  {score}loss {loss} on held-out samples, {} folds", validation.folds)
 }
 
+/// The name of a score.
+pub(crate) fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::RSquared => "R^2",
+        Metric::Accuracy => "accuracy",
+    }
+}
+
 /// A mean and its standard error, where more than one fold has a part in it.
-pub(crate) fn with_error(Estimate { mean, standard_error }: Estimate, text: impl Fn(f64) -> String) -> String {
-    if standard_error.is_nan() { text(mean) } else { format!("{} +- {}", text(mean), text(standard_error)) }
+pub(crate) fn with_error(Mean { value, standard_error }: Mean, text: impl Fn(f64) -> String) -> String {
+    if standard_error.is_nan() { text(value) } else { format!("{} +- {}", text(value), text(standard_error)) }
 }
 
 /// How a fit ended, and its certificate.
 fn end(function: &Function, fitted: &Fitted) -> String {
     let end = match function.status {
-        "converged" => "converged",
-        "iteration_limit" => "NOT CONVERGED (the limit on iterations; raise --max-iterations)",
-        "rounding" => {
+        Status::Converged => "converged",
+        Status::IterationLimit => "NOT CONVERGED (the limit on iterations; raise --max-iterations)",
+        Status::Rounding => {
             "NOT CONVERGED (rounding keeps the gap above the tolerance; standardise the columns, or try a smaller --gamma or a larger --tolerance)"
         }
-        "stalled" => {
+        Status::Stalled => {
             "NOT CONVERGED (no step makes progress; try a smaller --gamma, a larger --tolerance, or p farther from 1)"
         }
-        _ => "INTERRUPTED (this is the best iterate so far)",
+        Status::Interrupted => "INTERRUPTED (this is the best iterate so far)",
     };
     let class = match &function.class {
         Some(class) => format!("{class:?} against {}: ", others(class, fitted)),

@@ -1,56 +1,23 @@
-//! The choice of gamma: held-out losses and scores of one function, or of all classes together.
+//! What held-out samples say, and what was chosen by them.
 
 use banach::{
-    CrossValidation, DualProblem, Folds, GammaGrid, Observer, Solver, Status, cross_validate_all,
-    solver::{FoldFit, Mean, Metric},
+    fit::{Candidate, Searched, Tried},
+    solver::{Choice, Metric},
 };
-use banach_io::Classes;
 use serde::Serialize;
 
-use super::held_out::HeldOut;
-
-/// A mean over the folds with its standard error.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Estimate {
-    pub mean: f64,
-    pub standard_error: f64,
-}
-
-impl From<Mean> for Estimate {
-    fn from(mean: Mean) -> Self {
-        Self { mean: mean.value, standard_error: mean.standard_error }
-    }
-}
-
-impl Estimate {
-    /// Over folds, as (weight, value).
-    fn over(folds: &[(f64, f64)]) -> Option<Self> {
-        (!folds.is_empty()).then(|| Mean::over(folds).into())
-    }
-}
-
-/// What held-out samples say of one gamma.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Candidate {
-    pub gamma: f64,
-    /// The loss, summed over the functions.
-    pub loss: Estimate,
-    /// R^2 or accuracy.
-    pub score: Option<Estimate>,
-    /// Fits that converged.
-    pub converged: usize,
-    /// Whether no fit was interrupted.
-    pub finished: bool,
-}
+use super::{held_out::HeldOut, input::Input};
 
 /// The candidates, and which was taken.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Validation {
     pub folds: usize,
-    /// `r2` or `accuracy`.
-    pub metric: &'static str,
+    pub metric: Metric,
     /// `best`, `one_standard_error` or `given`.
-    pub rule: &'static str,
+    pub rule: Rule,
+    /// The combinations of p and kernel that were tried, where there are several.
+    pub searched: Vec<Combination>,
+    /// Every gamma of the combination that was taken.
     pub candidates: Vec<Candidate>,
     /// The index of the one that was taken; none if nothing was finished.
     pub chosen: Option<usize>,
@@ -60,47 +27,64 @@ pub(crate) struct Validation {
     pub at_end: bool,
     /// The samples that were held out, at the gamma that was taken.
     pub held_out: Option<HeldOut>,
+    #[serde(skip)]
+    unconverged: (usize, usize),
+    #[serde(skip)]
+    left_out: Vec<String>,
+}
+
+/// How the choice was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rule {
+    Best,
+    OneStandardError,
+    Given,
+}
+
+/// One combination of p and kernel.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Combination {
+    pub p: f64,
+    pub kernel: String,
+    /// Its best gamma.
+    pub best: Option<Candidate>,
+    pub chosen: bool,
 }
 
 impl Validation {
-    pub(crate) fn run(
-        problems: &[DualProblem<'_>],
-        classes: Option<&Classes>,
-        grid: &GammaGrid,
-        folds: &Folds,
-        one_se: bool,
-        (solver, observer): (&dyn Solver, &mut dyn Observer),
-    ) -> anyhow::Result<Self> {
-        let validated = cross_validate_all(problems, grid, folds, solver, observer)?;
-        let candidates: Vec<Candidate> =
-            (0..grid.values().len()).map(|gamma| candidate(&validated, gamma, classes)).collect();
-        let finished =
-            (0..candidates.len()).filter(|&at| candidates[at].finished && !candidates[at].loss.mean.is_nan());
-        let best = finished.min_by(|&a, &b| candidates[a].loss.mean.total_cmp(&candidates[b].loss.mean));
-        let simplest = best.and_then(|best| {
-            let Estimate { mean, standard_error } = candidates[best].loss;
-            let limit = if standard_error.is_nan() { mean } else { mean + standard_error };
-            (0..=best).find(|&at| candidates[at].finished && candidates[at].loss.mean <= limit)
-        });
-        let last = candidates.len() - 1;
-        let chosen = if one_se { simplest } else { best };
-        let held_out = chosen.map(|chosen| HeldOut::new(&validated, chosen, problems, classes.is_some()));
+    /// What a search found.
+    pub(crate) fn new(found: &Searched, input: &Input, choice: Choice) -> Result<Self, banach::Error> {
+        let (at, chosen) = found.chosen.map_or((0, None), |(option, candidate)| (option, Some(candidate)));
+        let tried = &found.tried[at];
+        let combination = |(place, tried): (usize, &Tried)| Combination {
+            p: tried.option.spec.p,
+            kernel: tried.option.spec.kernel.to_string(),
+            best: tried.best().map(|best| tried.candidates[best]),
+            chosen: found.chosen.is_some_and(|(option, _)| option == place),
+        };
+        let several = found.tried.len() > 1;
+        let held_out = |chosen| HeldOut::new(&tried.functions, chosen, &input.goal);
         Ok(Self {
-            folds: folds.count(),
-            metric: match validated[0].metric {
-                Metric::RSquared => "r2",
-                Metric::Accuracy => "accuracy",
+            folds: found.folds.count(),
+            metric: found.metric,
+            rule: match (tried.candidates.len(), choice) {
+                (1, _) => Rule::Given,
+                (_, Choice::OneStandardError) => Rule::OneStandardError,
+                (_, Choice::Best) => Rule::Best,
             },
-            rule: match (last, one_se) {
-                (0, _) => "given",
-                (_, true) => "one_standard_error",
-                (_, false) => "best",
-            },
+            searched: if several { found.tried.iter().enumerate().map(combination).collect() } else { Vec::new() },
+            candidates: tried.candidates.clone(),
             chosen,
-            held_out,
-            fits: folds.count() * problems.len(),
-            at_end: last > 0 && best.is_some_and(|best| best == 0 || best == last),
-            candidates,
+            fits: found.folds.count() * tried.functions.len(),
+            at_end: found.best_is_at_end(),
+            held_out: chosen.map(held_out).transpose()?,
+            unconverged: found.unconverged(),
+            left_out: found
+                .left_out
+                .iter()
+                .map(|(option, error)| format!("p = {}, {}: {error}", option.spec.p, option.spec.kernel))
+                .collect(),
         })
     }
 
@@ -111,7 +95,7 @@ impl Validation {
 
     /// What the reader should know.
     pub(crate) fn notes(&self, interrupted: bool) -> Vec<String> {
-        let (failed, all) = (self.unconverged(), self.fits * self.candidates.len());
+        let (failed, all) = self.unconverged;
         let mut notes = Vec::new();
         if interrupted {
             notes
@@ -119,50 +103,10 @@ impl Validation {
         } else if failed > 0 {
             notes.push(format!("{failed} of the {all} fits of the cross-validation did not converge"));
         }
+        notes.extend(self.left_out.iter().map(|left_out| format!("left out of the search: {left_out}")));
         if self.at_end && !interrupted {
             notes.push("the best gamma is at an end of the grid; a given --gamma beyond it may be better".to_owned());
         }
         notes
     }
-
-    /// Fits that did not converge.
-    fn unconverged(&self) -> usize {
-        self.candidates.iter().map(|candidate| self.fits - candidate.converged).sum()
-    }
-}
-
-fn candidate(validated: &[CrossValidation], gamma: usize, classes: Option<&Classes>) -> Candidate {
-    let fits = || validated.iter().flat_map(|function| &function.fits[gamma]);
-    let (loss, score) = match (validated, classes) {
-        ([function], _) => (function.loss(gamma).into(), function.score(gamma).map(Estimate::from)),
-        (functions, classes) => of_all(functions, gamma, classes),
-    };
-    Candidate {
-        gamma: validated[0].gammas[gamma],
-        loss,
-        score,
-        converged: fits().filter(|fit| fit.status == Status::Converged).count(),
-        finished: fits().all(|fit| fit.status != Status::Interrupted),
-    }
-}
-
-/// The loss of all functions together, and how often the largest of them is that of the right class.
-fn of_all(functions: &[CrossValidation], gamma: usize, classes: Option<&Classes>) -> (Estimate, Option<Estimate>) {
-    let (mut losses, mut scores) = (Vec::new(), Vec::new());
-    for (fold, held_out) in functions[0].folds.held_out().iter().enumerate() {
-        let fits: Vec<&FoldFit> = functions.iter().map(|function| &function.fits[gamma][fold]).collect();
-        let weight = fits[0].weight;
-        losses.push((weight, fits.iter().map(|fit| fit.loss).sum()));
-        let Some(classes) = classes else { continue };
-        let predicted = |at: usize| {
-            let better = |best: usize, class: usize| {
-                if fits[class].predictions[at] > fits[best].predictions[at] { class } else { best }
-            };
-            (1..fits.len()).fold(0, better)
-        };
-        let right = held_out.iter().enumerate().filter(|(at, row)| predicted(*at) == classes.rows[**row]).count();
-        scores.push((weight, right as f64 / held_out.len() as f64));
-    }
-    let nothing = Estimate { mean: f64::NAN, standard_error: f64::NAN };
-    (Estimate::over(&losses).unwrap_or(nothing), Estimate::over(&scores))
 }

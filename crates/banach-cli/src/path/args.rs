@@ -35,9 +35,9 @@ pub(crate) struct Path {
 
 #[derive(Debug, Args)]
 pub(crate) struct Grid {
-    /// So many values of gamma, which the data suggest.
-    #[arg(long, value_name = "N", default_value_t = crate::fit::GAMMAS)]
-    pub gammas: usize,
+    /// So many values of gamma, which the data suggest; 20 if not given.
+    #[arg(long, value_name = "N")]
+    pub gammas: Option<usize>,
     /// These values of gamma instead.
     #[arg(long, value_name = "G,..", value_delimiter = ',', conflicts_with = "gammas")]
     pub gamma: Vec<f64>,

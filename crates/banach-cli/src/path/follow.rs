@@ -9,24 +9,25 @@ use banach::{
 };
 
 use super::{Fit, Function, Growth, args::Path};
-use crate::fit::{ground::Ground, interrupt::stoppable, resolve, result::factors};
+use crate::fit::{input::Input, interrupt::stoppable, result::factors};
 
 /// Every function along its path.
 pub(super) fn functions(
     what: &Path,
-    ground: &Ground,
+    input: &Input,
+    fit: &banach::Fit,
     x: &FeatureMatrix<'_>,
     (problems, paths): (&[DualProblem<'_>], &[banach::Path]),
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Function>> {
-    let of_each = ground.goal.functions.iter().zip(problems).zip(paths);
-    let function = |((function, problem), path): ((&resolve::Function, &DualProblem<'_>), &banach::Path)| {
+    let of_each = input.goal.positive().into_iter().zip(problems).zip(paths);
+    let function = |((class, problem), path): ((Option<String>, &DualProblem<'_>), &banach::Path)| {
         let models = path.gammas.iter().zip(&path.solutions).map(|(gamma, solution)| {
-            let problem = problem.with_gamma(*gamma)?;
-            ground.described(x, &what.model, &problem, solution)
+            let radius = problem.with_gamma(*gamma)?.radius(&solution.certificate);
+            fit.function(x.view(), solution, radius)
         });
         let models: Vec<DualModel<'_>> = models.collect::<Result<_, _>>()?;
-        let names = ground.data.table.names();
+        let names = input.data.table.names();
         let monomials = match stoppable(|| growths(&models, what.grid.top, names))? {
             Some(Ok(monomials)) => monomials,
             Some(Err(error)) => {
@@ -38,7 +39,7 @@ pub(super) fn functions(
                 Vec::new()
             }
         };
-        Ok(Function { class: function.class.clone(), fits: fits(path), monomials })
+        Ok(Function { class, fits: fits(path), monomials })
     };
     of_each.map(function).collect()
 }
@@ -46,7 +47,7 @@ pub(super) fn functions(
 fn fits(path: &banach::Path) -> Vec<Fit> {
     let fit = |(gamma, solution): (&f64, &banach::Solution)| Fit {
         gamma: *gamma,
-        status: solution.status.name(),
+        status: solution.status,
         certificate: solution.certificate.into(),
         iterations: solution.iterations,
         passes: solution.passes,

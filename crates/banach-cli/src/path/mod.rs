@@ -5,7 +5,11 @@ mod follow;
 mod page;
 mod text;
 
-use banach::{DualProblem, Folds, GammaGrid, Status, path_all};
+use banach::{
+    Search, Status,
+    fit::{Gammas, KernelSpace},
+    path_all,
+};
 use serde::Serialize;
 
 use self::args::Path;
@@ -13,8 +17,9 @@ use crate::{
     args::Common,
     files,
     fit::{
-        ground::{self, Ground, worst},
+        input::{self, Input, warn_of_time},
         interrupt::{self, Phase},
+        resolve,
         result::{Data, Factor, Model, Proof, Route},
         validate::Validation,
     },
@@ -31,7 +36,7 @@ pub(crate) struct Followed {
     pub route: Route,
     pub validation: Option<Validation>,
     /// `converged`, or how the worst of the fits ended.
-    pub status: &'static str,
+    pub status: Status,
     pub gammas: Vec<f64>,
     pub functions: Vec<Function>,
     pub notes: Vec<String>,
@@ -50,7 +55,7 @@ pub(crate) struct Function {
 #[derive(Debug, Serialize)]
 pub(crate) struct Fit {
     pub gamma: f64,
-    pub status: &'static str,
+    pub status: Status,
     pub certificate: Proof,
     pub iterations: usize,
     pub passes: usize,
@@ -70,57 +75,61 @@ pub(crate) struct Growth {
 
 pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("--report", what.grid.report.as_deref(), &[&what.data])?;
-    let choice = what.running.algorithm.choice()?;
-    let mut ground = Ground::read(&what.data, &what.columns, &what.model, common.account()?)?;
-    let mut notes = std::mem::take(&mut ground.notes);
-    let x = ground.matrix()?;
-    let _page = ground.page(what.grid.report.is_some())?;
-    let folds = what.grid.cv.map(|count| ground.folds(count, what.running.seed)).transpose()?;
+    what.running.algorithm.choice()?;
+    let mut input = Input::read(&what.data, &what.columns, &what.model, common.account()?)?;
+    let mut notes = std::mem::take(&mut input.notes);
+    let x = input.matrix()?;
+    let _page = input.page(what.grid.report.is_some())?;
+    let target = &input.goal.target;
+    let folds = what.grid.cv.map(|count| target.folds(input.rows(), Some(count), what.running.seed)).transpose()?;
     interrupt::install()?;
-    let plan = ground.plan(&x, &what.model, &what.running, folds.as_ref().map_or(1, Folds::count))?;
-    let gammas = if what.grid.gamma.is_empty() { what.grid.gammas } else { what.grid.gamma.len() };
-    Ground::warn_of_time(&plan, gammas, common);
-    let (form, _taken) = ground.form(&plan, &x)?;
-    let solver = ground.solver(&what.running, choice);
-    let problems = ground.problems(&*form, &what.model, 1.0)?;
-    let grid = grid(what, &problems[0])?;
-    let gammas = grid.values();
 
-    let phase = |name: &str, fits: usize| Phase::begin(name, fits, what.running.tolerance, common.quiet);
-    let validate = |folds: &Folds| {
-        let mut phase = phase("cross-validation", gammas.len() * folds.count() * problems.len());
-        Validation::run(&problems, ground.goal.classes.as_ref(), &grid, folds, false, (&*solver, &mut phase))
+    let spec = resolve::spec(&what.model, &what.running, &input.goal, None)?;
+    let fit = input.fit(&spec)?;
+    let (_, outputs) = target.outputs(x.samples(), spec.loss.targets(), None)?;
+    let gammas = match &what.grid.gamma[..] {
+        [] => what.grid.gammas.map_or_else(Gammas::default, Gammas::Count),
+        given => Gammas::Given(given.to_vec()),
+    };
+    let prepared = fit.prepare(&x, outputs.len())?;
+    warn_of_time(prepared.plan().long_fit(gammas.count()), common);
+    let problems = prepared.problems(&outputs, None)?;
+    let grid = gammas.grid(&problems[0])?;
+    let phase = |name: &str, fits: usize| Phase::begin(name, fits, spec.tolerance, common.quiet);
+    let validate = |folds: &banach::Folds| -> anyhow::Result<Validation> {
+        let search = Search {
+            exponents: vec![spec.p],
+            gammas: Gammas::Given(grid.values().to_vec()),
+            ..Search::new(KernelSpace::Fixed(spec.kernel.clone()))
+        };
+        let mut phase = phase("cross-validation", search.fits(1, outputs.len(), folds.count()));
+        let found = search.run(&fit, &x, target, None, folds, &mut phase)?;
+        Ok(Validation::new(&found, &input, search.choice)?)
     };
     let validation = folds.as_ref().map(validate).transpose()?;
     notes.extend(validation.iter().flat_map(|validation| validation.notes(interrupt::pressed())));
-    let paths = path_all(&problems, &grid, &*solver, &mut phase("path", gammas.len() * problems.len()))?;
-    let functions = follow::functions(what, &ground, &x, (&problems, &paths), &mut notes)?;
-    let worst = worst(paths.iter().flat_map(|path| &path.solutions));
+    let fits = grid.values().len() * problems.len();
+    let paths = path_all(&problems, &grid, prepared.solver(), &mut phase("path", fits))?;
+    let functions = follow::functions(what, &input, &fit, &x, (&problems, &paths), &mut notes)?;
+    let worst = Status::worst(paths.iter().flat_map(|path| &path.solutions).map(|solution| solution.status));
     if worst == Status::Interrupted {
         notes.push("the path was interrupted: where its fits had not begun, the model is the constant".to_owned());
     }
     let followed = Followed {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
-        data: ground.data(),
-        model: ground.model(&what.model, None),
-        route: ground::route(&plan, common.explain),
+        data: input.data(),
+        model: input.model(&fit, None)?,
+        route: input::route(prepared.plan(), common.explain),
         validation,
-        status: worst.name(),
-        gammas: gammas.to_vec(),
+        status: worst,
+        gammas: grid.values().to_vec(),
         functions,
         notes,
     };
     if let Some(path) = &what.grid.report {
         page::write(path, &followed, common)?;
     }
-    print::out(&if common.json { print::json(&followed)? } else { text::text(&followed, what) })?;
+    print::out(&if common.json { print::json(&followed)? } else { text::text(&followed) })?;
     Ok(u8::from(worst != Status::Converged || interrupt::pressed()))
-}
-
-fn grid(what: &Path, problem: &DualProblem<'_>) -> Result<GammaGrid, banach::Error> {
-    match &what.grid.gamma[..] {
-        [] => GammaGrid::from_data(problem, what.grid.gammas),
-        given => GammaGrid::new(given.to_vec()),
-    }
 }

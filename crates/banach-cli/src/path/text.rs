@@ -1,15 +1,17 @@
 //! A path for people to read.
 
-use super::{Fit, Followed, Function, Growth, args::Path};
+use banach::Status;
+
+use super::{Fit, Followed, Function, Growth};
 use crate::{
-    fit::text::{data, model, route, scaling, significant, with_error},
+    fit::text::{data, metric, model, route, scaling, significant, with_error},
     report::{Cell, Table},
 };
 
-pub(super) fn text(followed: &Followed, what: &Path) -> String {
+pub(super) fn text(followed: &Followed) -> String {
     let gammas = &followed.gammas;
     let grid = format!("gamma = {} to {}", significant(gammas[0]), significant(gammas[gammas.len() - 1]));
-    let mut lines = vec![data(&followed.data), model(&followed.model, what.model.p, &grid), route(&followed.route)];
+    let mut lines = vec![data(&followed.data), model(&followed.model, &grid), route(&followed.route)];
     lines.extend(followed.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(followed.route.table.iter().map(|table| format!("\n{table}")));
     for function in &followed.functions {
@@ -21,7 +23,7 @@ pub(super) fn text(followed: &Followed, what: &Path) -> String {
 fn table(function: &Function, followed: &Followed) -> String {
     let validation = followed.validation.as_ref();
     let mut header = vec![String::new(), "gamma".to_owned()];
-    header.extend(validation.map(|found| if found.metric == "r2" { "R^2" } else { "accuracy" }.to_owned()));
+    header.extend(validation.map(|found| metric(found.metric).to_owned()));
     header.extend(["||w||_p^p", "gap"].map(str::to_owned));
     header.extend(function.monomials.iter().map(|growth| growth.monomial.clone()));
     let row = |(at, fit): (usize, &Fit)| {
@@ -31,7 +33,7 @@ fn table(function: &Function, followed: &Followed) -> String {
             let score = found.candidates[at].score;
             score.map_or(String::new(), |score| with_error(score, |value| format!("{value:.4}")))
         }));
-        let end = if fit.status == "converged" { "" } else { " NOT CONVERGED" };
+        let end = if fit.status == Status::Converged { "" } else { " NOT CONVERGED" };
         row.extend([significant(fit.norm), format!("{:.1e}{end}", fit.certificate.relative_gap)]);
         row.extend(function.monomials.iter().map(|growth: &Growth| significant(growth.coefficients[at])));
         row.into_iter().map(Cell::from).collect()

@@ -7,7 +7,7 @@ use banach::{
     FeatureMatrix, Memory,
     model::{ExplicitModel, SearchEnd, TopMonomials},
 };
-use banach_io::{Fitted, Label, SavedModel};
+use banach_io::{Label, SavedModel};
 use serde::Serialize;
 
 use super::stopped;
@@ -47,7 +47,7 @@ struct Contribution {
 /// Every function, and what is to be said of the searches.
 pub(super) fn explain(
     model: &SavedModel<'_>,
-    fitted: &Fitted,
+    fitted: &banach::Model,
     x: &FeatureMatrix<'_>,
     budget: SearchBudget,
     memory: Memory,

@@ -1,7 +1,7 @@
 //! `banach info`: what a model file says of itself.
 
-use banach::{Exponent, Memory, Planner, Route, Shape};
-use banach_io::{Encoding, FORMAT, Label, ModelSpec, Provenance, SavedModel, VERSION};
+use banach::{Exponent, Memory, Planner, Route, Shape, Spec};
+use banach_io::{Encoding, FORMAT, Label, Provenance, SavedModel, VERSION};
 use serde::Serialize;
 
 use super::{args::Info, open};
@@ -24,7 +24,7 @@ struct Told {
     format: &'static str,
     format_version: u64,
     provenance: Provenance,
-    spec: ModelSpec,
+    spec: Spec,
     route: &'static str,
     data: Data,
     functions: Vec<Function>,

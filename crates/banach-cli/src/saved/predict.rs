@@ -6,8 +6,8 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use banach::{FeatureMatrix, Memory};
-use banach_io::{Dataset, Fitted, Impute, Label, Request, SavedModel, Standardization, Values};
+use banach::{FeatureMatrix, Memory, Model};
+use banach_io::{Dataset, Impute, Label, Request, SavedModel, Standardization, Values};
 use serde::Serialize;
 
 use super::{
@@ -208,23 +208,23 @@ fn matrix(model: &SavedModel<'_>, data: Dataset) -> anyhow::Result<FeatureMatrix
     }
 }
 
-fn outputs(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Output>> {
+fn outputs(model: &SavedModel<'_>, fitted: &Model, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Output>> {
     let decisions = fitted.decisions(x)?;
     let functions = decisions.chunks(x.samples()).enumerate();
     Ok(functions.map(|(at, values)| Output { class: model.class(at).cloned(), values: values.to_vec() }).collect())
 }
 
-fn labels(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>) -> anyhow::Result<Option<Vec<Label>>> {
-    let (Fitted::Classification(classifier), Some(labels)) = (fitted, model.observed.labels()) else { return Ok(None) };
+fn labels(model: &SavedModel<'_>, fitted: &Model, x: &FeatureMatrix<'_>) -> anyhow::Result<Option<Vec<Label>>> {
+    let Some(labels) = model.observed.labels() else { return Ok(None) };
     let label = |class: &i64| labels[*class as usize].clone();
-    Ok(Some(classifier.predict(x)?.iter().map(label).collect()))
+    Ok(Some(fitted.labels(x)?.iter().map(label).collect()))
 }
 
-fn probabilities(model: &SavedModel<'_>, fitted: &Fitted, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Probability>> {
-    let (Fitted::Classification(classifier), Some(labels)) = (fitted, model.observed.labels()) else {
+fn probabilities(model: &SavedModel<'_>, fitted: &Model, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Probability>> {
+    let Some(labels) = model.observed.labels() else {
         bail!("--proba is for classes, and this model predicts a number");
     };
-    let values = classifier.predict_proba(x)?;
+    let values = fitted.probabilities(x)?;
     let of_each = labels.iter().zip(values.chunks(x.samples()));
     Ok(of_each.map(|(class, values)| Probability { class: class.clone(), values: values.to_vec() }).collect())
 }

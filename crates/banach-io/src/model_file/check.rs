@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use banach::{Entries, Error, Exponent, Solution, loss::Targets};
+use banach::{Entries, Fit, Solution, loss::Targets};
 
 use super::{Flaw, Label, Observed, SavedModel};
 
@@ -15,16 +15,8 @@ pub(super) fn check(model: &SavedModel<'_>) -> Result<(), Flaw> {
 }
 
 fn parameters(model: &SavedModel<'_>) -> Result<(), Flaw> {
-    let spec = &model.spec;
-    Exponent::new(spec.p)?;
-    spec.kernel.build()?;
-    spec.loss.build()?;
-    let range = |name, got: f64, least: f64, allowed| {
-        let inside = got.is_finite() && got >= least;
-        if inside { Ok(()) } else { Err(Error::Parameter { name, got: got.to_string(), allowed }) }
-    };
-    range("gamma", spec.gamma, f64::MIN_POSITIVE, "a finite number > 0")?;
-    Ok(range("tolerance", spec.tolerance, 0.0, "a finite number >= 0")?)
+    Fit::new(&model.spec)?;
+    Ok(())
 }
 
 fn columns(model: &SavedModel<'_>) -> Result<(), Flaw> {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use banach::{Certificate, Route, Solution, Status};
+use banach::{Certificate, Route, Solution, Spec, Status};
 use serde::{Deserialize, Serialize};
 
-use super::{Flaw, ModelSpec, Observed, SavedModel, container::Container};
+use super::{Flaw, Observed, SavedModel, container::Container};
 use crate::{Encoding, Standardization};
 
 /// What the document calls its format.
@@ -19,8 +19,7 @@ pub const VERSION: u64 = 1;
 pub(super) struct Document {
     format: String,
     version: u64,
-    spec: ModelSpec,
-    #[serde(with = "named")]
+    spec: Spec,
     route: Route,
     names: Option<Vec<String>>,
     /// Columns of labels that variables were made of.
@@ -41,7 +40,6 @@ pub(super) struct Document {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
-    #[serde(with = "named")]
     status: Status,
     iterations: usize,
     passes: usize,
@@ -205,49 +203,5 @@ impl Document {
             weights,
             provenance: self.provenance,
         })
-    }
-}
-
-/// Values by their names.
-pub(super) mod named {
-    use std::{borrow::Cow, fmt::Display, str::FromStr};
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(in super::super) fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(in super::super) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err = banach::Error>,
-        D: Deserializer<'de>,
-    {
-        Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-
-    /// The same of what may be absent.
-    pub(in super::super) mod option {
-        use super::{Cow, Deserialize, Deserializer, Display, Error, FromStr, Serializer};
-
-        #[expect(clippy::ref_option, reason = "serde's signature")]
-        pub(in super::super::super) fn serialize<T: Display, S: Serializer>(
-            value: &Option<T>,
-            serializer: S,
-        ) -> Result<S::Ok, S::Error> {
-            match value {
-                Some(value) => serializer.collect_str(value),
-                None => serializer.serialize_none(),
-            }
-        }
-
-        pub(in super::super::super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
-        where
-            T: FromStr<Err = banach::Error>,
-            D: Deserializer<'de>,
-        {
-            let text = Option::<Cow<'de, str>>::deserialize(deserializer)?;
-            text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
-        }
     }
 }

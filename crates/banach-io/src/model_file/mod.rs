@@ -9,46 +9,42 @@ mod container;
 mod document;
 mod error;
 mod parts;
-mod spec;
 #[cfg(test)]
 mod tests;
 
 use std::{fs::File, io::Read, path::Path};
 
-use banach::{DualModel, Exponent, FeatureMatrix, Memory, Route, Solution};
+use banach::{DualModel, FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec, Task};
 
 use self::{container::Container, document::Document, parts::Parts};
 pub use self::{
     document::{FORMAT, Label, Provenance, VERSION},
     error::{Flaw, ModelFileError},
-    spec::{Fitted, ModelSpec},
 };
 use crate::{Encoding, ModelColumns, Standardization, replace};
 
 /// A fitted model as a value: what a file holds.
 ///
 /// ```
-/// use banach::{FeatureMatrix, Memory, Regressor, kernel::KernelSpec, loss::LossSpec};
-/// use banach_io::{Fitted, ModelSpec, Observed, Provenance, SavedModel};
+/// use banach::{FeatureMatrix, Memory, Spec};
+/// use banach_io::{Observed, SavedModel};
 ///
 /// let x = FeatureMatrix::from_rows(4, 2, &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, -1.0, 2.0])?;
 /// let y = [1.0, 2.0, 3.0, 3.0];
-/// let model = Regressor::new().p(1.5).gamma(10.0).fit(&x, &y)?;
+/// let spec = Spec { p: 1.5, gamma: 10.0, ..Spec::default() };
+/// let model = spec.fit(&x, &y)?;
 ///
-/// let mut spec = ModelSpec::new(KernelSpec::Linear, LossSpec::Squared);
-/// (spec.p, spec.gamma) = (1.5, 10.0);
-/// let saved = SavedModel::new(spec, x.view(), Observed::Numbers(vec![y.to_vec()]))
-///     .with_solutions(model.plan().chosen(), model.solutions(), model.radii());
+/// let saved = SavedModel::new(spec, x.view(), Observed::Numbers(vec![y.to_vec()])).with_model(&model);
 /// let bytes = saved.to_bytes()?;
 ///
-/// let Fitted::Regression(loaded) = SavedModel::from_bytes(&bytes)?.restore(Memory::available())? else { panic!() };
-/// assert_eq!(loaded.predict(&x)?, model.predict(&x)?);
+/// let loaded = SavedModel::from_bytes(&bytes)?.restore(Memory::available())?;
+/// assert_eq!(loaded.decisions(&x)?, model.decisions(&x)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct SavedModel<'a> {
     /// What was fitted, and how.
-    pub spec: ModelSpec,
+    pub spec: Spec,
     /// The route that was taken.
     pub route: Route,
     /// The samples, standardised if they were.
@@ -90,13 +86,17 @@ pub enum Observed {
 }
 
 impl Observed {
+    /// What such a model predicts: numbers, or the places of labels.
+    pub fn task(&self) -> Task {
+        match self {
+            Self::Numbers(outputs) => Task::Numbers(outputs.len()),
+            Self::Classes { labels, .. } => Task::Classes((0..labels.len() as i64).collect()),
+        }
+    }
+
     /// The number of functions that such a model has.
     pub fn functions(&self) -> usize {
-        match self {
-            Self::Numbers(outputs) => outputs.len(),
-            Self::Classes { labels, .. } if labels.len() == 2 => 1,
-            Self::Classes { labels, .. } => labels.len(),
-        }
+        self.task().functions()
     }
 
     /// The labels, of classes.
@@ -110,7 +110,7 @@ impl Observed {
 
 impl<'a> SavedModel<'a> {
     /// A model without its solutions, names and scaling.
-    pub fn new(spec: ModelSpec, x: FeatureMatrix<'a>, observed: Observed) -> Self {
+    pub fn new(spec: Spec, x: FeatureMatrix<'a>, observed: Observed) -> Self {
         Self {
             spec,
             route: Route::Features,
@@ -128,10 +128,11 @@ impl<'a> SavedModel<'a> {
         }
     }
 
-    /// The same with what a solver has found, by the route that it took.
+    /// The same with what a fit has found, by the route that it took.
     #[must_use]
-    pub fn with_solutions(self, route: Route, solutions: &[Solution], radii: &[Option<f64>]) -> Self {
-        Self { route, solutions: solutions.to_vec(), radii: radii.to_vec(), ..self }
+    pub fn with_model(self, model: &Model) -> Self {
+        let (solutions, radii) = (model.solutions().to_vec(), model.radii().to_vec());
+        Self { route: model.plan().chosen(), solutions, radii, ..self }
     }
 
     /// The bytes that it keeps, about.
@@ -172,19 +173,14 @@ impl<'a> SavedModel<'a> {
     ///
     /// If there is no such function.
     pub fn function(&self, function: usize) -> Result<DualModel<'_>, banach::Error> {
-        let (spec, solution) = (&self.spec, &self.solutions[function]);
-        let model = DualModel::new(self.x.view(), spec.kernel.build()?, Exponent::new(spec.p)?, &solution.alpha)?;
-        let model = model.with_scale(spec.monomials).with_omega(&solution.omega)?;
-        match self.radii[function] {
-            Some(radius) => model.with_radius(radius),
-            None => Ok(model),
-        }
+        Fit::new(&self.spec)?.function(self.x.view(), &self.solutions[function], self.radii[function])
     }
 
     /// The model, ready to predict, without fitting it again. What that may take is the caller's to say: a small file can
     /// ask for the weights of very many monomials.
-    pub fn restore(&self, memory: Memory) -> Result<Fitted, banach::Error> {
-        self.spec.restore(self, memory)
+    pub fn restore(&self, memory: Memory) -> Result<Model, banach::Error> {
+        let (task, solutions, radii) = (self.observed.task(), self.solutions.clone(), self.radii.clone());
+        Fit::new(&self.spec)?.with_memory(memory).restore(&self.x, task, solutions, radii, self.route)
     }
 
     /// Writes the file under another name in the same folder, then renames it: nobody sees half a file, and a failure leaves

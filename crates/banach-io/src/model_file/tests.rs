@@ -6,7 +6,7 @@ use std::{
 };
 
 use banach::{
-    Classifier, FeatureMatrix, Memory, PaperAlgorithm, PaperOptions, Regressor, Route, SolverChoice, Status,
+    FeatureMatrix, Memory, PaperAlgorithm, PaperOptions, Route, Rule, SolverChoice, Status, Target, Unobserved,
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
 };
@@ -61,57 +61,36 @@ fn kernels() -> Vec<KernelSpec> {
 
 /// A fitted model and the values of its functions at the points; `None` where the route cannot be taken.
 fn fitted<'x>(
-    spec: &ModelSpec,
+    spec: &Spec,
     x: &'x FeatureMatrix<'_>,
     functions: usize,
     route: Route,
 ) -> Option<(SavedModel<'x>, Vec<f64>)> {
-    let (kernel, loss) = (spec.kernel.build().expect("valid"), spec.loss.build().expect("valid"));
-    macro_rules! told {
-        ($builder:expr) => {
-            $builder
-                .p(spec.p)
-                .gamma(spec.gamma)
-                .kernel(kernel)
-                .monomials(spec.monomials)
-                .loss(loss)
-                .fit_intercept(spec.fit_intercept)
-                .tolerance(spec.tolerance)
-                .max_iterations(spec.max_iterations)
-                .solver(spec.solver)
-                .route(route)
-                .memory(Memory::limit(1 << 30))
-        };
-    }
-    if spec.loss.targets() == Targets::Signs {
+    let fit = Fit::new(&Spec { route: Some(route), ..spec.clone() }).expect("valid");
+    let fit = fit.with_memory(Memory::limit(1 << 30));
+    let run = |target: Target<'_>| fit.run(x, &target, None, &mut Unobserved).ok();
+    let (model, observed) = if spec.loss.targets() == Targets::Signs {
         let rows: Vec<usize> = (0..SAMPLES).map(|i| (i + i / 5) % functions.max(2)).collect();
         let labels: Vec<i64> = rows.iter().map(|&class| class as i64).collect();
-        let model = told!(Classifier::new()).fit(x, &labels).ok()?;
-        let labels =
-            ["1", "2.5", "30"].iter().take(functions.max(2)).map(|&label| label.to_owned()).collect::<Vec<_>>();
-        let observed = Observed::Classes { labels: Label::from_texts(&labels), rows };
-        let saved = SavedModel::new(spec.clone(), x.view(), observed);
-        let values = [model.decision_function(&points()).expect("valid"), proba(&model)].concat();
-        return Some((saved.with_solutions(route, model.solutions(), model.radii()), values));
-    }
-    let outputs: Vec<Vec<f64>> =
-        (0..functions).map(|output| (0..SAMPLES).map(|i| 3.0 * jumble(40 + output + i)).collect()).collect();
-    let slices: Vec<&[f64]> = outputs.iter().map(|y| &y[..]).collect();
-    let model = told!(Regressor::new()).fit_outputs(x, &slices).ok()?;
-    let saved = SavedModel::new(spec.clone(), x.view(), Observed::Numbers(outputs.clone()));
-    let values = model.predict(&points()).expect("valid");
-    Some((saved.with_solutions(route, model.solutions(), model.radii()), values))
+        let texts: Vec<String> = ["1", "2.5", "30"].iter().take(functions.max(2)).map(ToString::to_string).collect();
+        (run((&labels).into())?, Observed::Classes { labels: Label::from_texts(&texts), rows })
+    } else {
+        let output = |output: usize| (0..SAMPLES).map(|i| 3.0 * jumble(40 + output + i)).collect();
+        let outputs: Vec<Vec<f64>> = (0..functions).map(output).collect();
+        let slices: Vec<&[f64]> = outputs.iter().map(|y| &y[..]).collect();
+        (run(slices[..].into())?, Observed::Numbers(outputs))
+    };
+    Some((SavedModel::new(spec.clone(), x.view(), observed).with_model(&model), values_of(&model)))
 }
 
-fn proba(model: &banach::Classification) -> Vec<f64> {
-    model.predict_proba(&points()).unwrap_or_default()
+/// Decisions and, where the loss tells them, probabilities.
+fn values_of(model: &Model) -> Vec<f64> {
+    let probabilities = model.probabilities(&points()).unwrap_or_default();
+    [model.decisions(&points()).expect("valid"), probabilities].concat()
 }
 
 fn values(saved: &SavedModel<'_>) -> Vec<f64> {
-    match saved.restore(Memory::limit(1 << 30)).expect("valid") {
-        Fitted::Regression(model) => model.predict(&points()).expect("valid"),
-        Fitted::Classification(model) => [model.decision_function(&points()).expect("valid"), proba(&model)].concat(),
-    }
+    values_of(&saved.restore(Memory::limit(1 << 30)).expect("valid"))
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {
@@ -121,7 +100,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 /// A small model with everything that a file can hold.
 fn example() -> SavedModel<'static> {
     let x = Box::leak(Box::new(dense()));
-    let mut spec = ModelSpec::new(KernelSpec::Anova { degrees: (1, 2) }, LossSpec::Squared);
+    let mut spec = Spec { kernel: KernelSpec::Anova { degrees: (1, 2) }, ..Spec::default() };
     spec.p = 4.0 / 3.0;
     let (mut saved, _) = fitted(&spec, x, 2, Route::Tiles).expect("a route for this kernel");
     saved.names = Some(["age", "dose", "a, \"b\"", "\u{e4}\n"].map(str::to_owned).to_vec());
@@ -153,7 +132,7 @@ fn every_route_kernel_and_scale_predicts_the_same_bits() {
             for p in [4.0 / 3.0, 1.1, 2.0] {
                 for route in Route::ALL {
                     for (x, is_sparse) in [(&dense, false), (&sparse, true)] {
-                        let mut spec = ModelSpec::new(kernel.clone(), LossSpec::Squared);
+                        let mut spec = Spec { kernel: kernel.clone(), ..Spec::default() };
                         (spec.p, spec.gamma, spec.monomials, spec.route) = (p, 3.7, monomials, Some(route));
                         let Some((saved, expected)) = fitted(&spec, x, 1, route) else { continue };
                         *counts.entry((route.name(), is_sparse)).or_insert(0) += 1;
@@ -175,7 +154,7 @@ fn every_loss_and_number_of_functions_predicts_the_same_bits() {
     for loss in LossSpec::ALL {
         for functions in [1, 3] {
             for (fit_intercept, solver) in [(true, SolverChoice::Newton), (false, SolverChoice::Auto)] {
-                let mut spec = ModelSpec::new(KernelSpec::Linear, loss);
+                let mut spec = Spec { loss, ..Spec::default() };
                 (spec.fit_intercept, spec.solver, spec.tolerance) = (fit_intercept, solver, 1e-6);
                 let (saved, expected) = fitted(&spec, &x, functions, Route::Features).expect("a fit");
                 let loaded = SavedModel::from_bytes(&saved.to_bytes().expect("valid")).expect("valid");
@@ -193,7 +172,7 @@ fn what_a_solver_was_told_comes_back() {
     let told = PaperOptions { algorithm, delta: Some(0.1 + 0.2), lambda_bar: Some(1e-3), ..PaperOptions::default() };
     let x = dense();
     for options in [PaperOptions::default(), told] {
-        let mut spec = ModelSpec::new(KernelSpec::Linear, LossSpec::Squared);
+        let mut spec = Spec::default();
         (spec.solver, spec.tolerance) = (SolverChoice::Paper(options), 1e-3);
         let (saved, expected) = fitted(&spec, &x, 1, Route::Features).expect("a fit");
         let bytes = saved.to_bytes().expect("valid");
@@ -460,7 +439,7 @@ fn hostile_parts_are_refused() {
 fn sparse_samples_are_checked() {
     let x = sparse();
     let (saved, _) =
-        fitted(&ModelSpec::new(KernelSpec::Linear, LossSpec::Logistic), &x, 3, Route::Features).expect("a fit");
+        fitted(&Spec { loss: LossSpec::Logistic, ..Spec::default() }, &x, 3, Route::Features).expect("a fit");
     let mut bytes = saved.to_bytes().expect("valid");
     assert!(SavedModel::from_bytes(&bytes).is_ok());
     let tensors = safetensors::SafeTensors::deserialize(&bytes).expect("valid");
@@ -608,5 +587,41 @@ proptest! {
             place.copy_from_slice(&number.to_le_bytes());
         }
         use_fully(&forged(&document.to_string(), &parts));
+    }
+}
+
+#[test]
+fn a_solver_is_its_name_or_an_object_and_comes_back() {
+    for choice in SolverChoice::ALL {
+        assert_eq!(serde_json::to_string(&choice).expect("text"), format!("\"{}\"", choice.name()));
+    }
+    let told = PaperOptions {
+        algorithm: Some(PaperAlgorithm::Gradient),
+        rule: Some(Rule::Restart),
+        delta: Some(0.3),
+        theta: Some(0.1 + 0.2),
+        lambda_bar: Some(0.2),
+    };
+    let json = r#"{"name":"paper","algorithm":"2.1","rule":"restart","delta":0.3,"theta":0.30000000000000004,"lambda_bar":0.2}"#;
+    assert_eq!(serde_json::to_string(&SolverChoice::Paper(told)).expect("text"), json);
+    let some = PaperOptions { theta: Some(0.9), ..PaperOptions::default() };
+    for choice in SolverChoice::ALL.into_iter().chain([told, some].map(SolverChoice::Paper)) {
+        let json = serde_json::to_string(&choice).expect("text");
+        assert_eq!(serde_json::from_str::<SolverChoice>(&json).expect("valid"), choice, "{json}");
+    }
+}
+
+#[test]
+fn a_solver_that_is_written_wrongly_is_refused() {
+    for (json, expected) in [
+        (r#""magic""#, "magic"),
+        (r#"{"name":"newton","delta":0.5}"#, "the name of a solver"),
+        (r#"{"name":"paper","gamma":0.5}"#, "the name of a solver"),
+        (r#"{"name":"paper","algorithm":"2.2"}"#, "the name of a solver"),
+        (r#"{"name":"paper","delta":1.5}"#, "delta = 1.5"),
+        ("3", "the name of a solver"),
+    ] {
+        let error = serde_json::from_str::<SolverChoice>(json).expect_err("wrong").to_string();
+        assert!(error.contains(expected), "{json}: {error}");
     }
 }

@@ -1,9 +1,12 @@
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Error, exponent::largest};
 
 /// How large the features of a kernel are on the samples at hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MonomialScale {
     /// As the kernel has them: `c_k^(1/q) x^k`.
     #[default]

@@ -218,6 +218,11 @@ pub enum KernelSpec {
 }
 
 impl KernelSpec {
+    /// All products of so many variables, with powers: `t^degree`.
+    pub fn poly(degree: usize) -> Self {
+        Self::Poly { degree, scale: 1.0, coef0: 0.0, degrees: None }
+    }
+
     /// The kernel.
     pub fn build(&self) -> Result<Arc<dyn TensorKernel>, Error> {
         fn cut(

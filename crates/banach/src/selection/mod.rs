@@ -12,5 +12,5 @@ mod stability;
 
 pub use ranking::{MonomialRanking, Ranking};
 pub use refit::{Refit, refit};
-pub use select::{Choice, Selection, SelectionOptions, select};
+pub use select::{Selection, SelectionOptions, select};
 pub use stability::{Stability, StabilityOptions, StableMonomial, stability};

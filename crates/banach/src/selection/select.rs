@@ -10,21 +10,11 @@ use crate::{
     DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
     kernel::Monomial,
     model::ExplicitModel,
-    solver::{FoldFit, Mean, fold_problems},
+    solver::{Choice, FoldFit, Mean, fold_problems},
 };
 
 /// No equation has more terms: each fold fits every number of them.
 const MOST_TERMS: usize = 1000;
-
-/// How many monomials to take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Choice {
-    /// As many as have the smallest held-out loss.
-    Best,
-    /// The fewest whose held-out loss is within one standard error of the smallest.
-    #[default]
-    OneStandardError,
-}
 
 /// What a selection is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +32,7 @@ pub struct SelectionOptions {
 impl SelectionOptions {
     /// Least squares and the rule of one standard error.
     pub fn new(max_terms: usize, folds: Folds) -> Self {
-        Self { max_terms, folds, refit: Refit::default(), choice: Choice::default() }
+        Self { max_terms, folds, refit: Refit::default(), choice: Choice::OneStandardError }
     }
 }
 
@@ -86,15 +76,8 @@ impl Selection {
 
     /// How many monomials a rule takes.
     pub fn chosen(&self, choice: Choice) -> usize {
-        let losses: Vec<Mean> = (0..self.curve.len()).map(|terms| self.loss(terms)).collect();
-        let known = (0..losses.len()).filter(|&terms| !losses[terms].value.is_nan());
-        let best = known.min_by(|&a, &b| losses[a].value.total_cmp(&losses[b].value)).unwrap_or(0);
-        if choice == Choice::Best {
-            return best;
-        }
-        let Mean { value, standard_error } = losses[best];
-        let limit = if standard_error.is_nan() { value } else { value + standard_error };
-        losses.iter().position(|loss| loss.value <= limit).unwrap_or(best)
+        let losses: Vec<Option<Mean>> = (0..self.curve.len()).map(|terms| Some(self.loss(terms))).collect();
+        choice.pick(&losses).unwrap_or(0)
     }
 
     /// A table of the curve, and the equation with these names for the variables.

@@ -15,7 +15,7 @@ mod warm_start;
 
 use std::{fmt, ops::ControlFlow, str::FromStr};
 
-pub use cross_validation::{CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate, cross_validate_all};
+pub use cross_validation::{Choice, CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate, cross_validate_all};
 pub(crate) use cross_validation::{SplitMix64, fold_problems, shuffle};
 pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;
@@ -25,6 +25,8 @@ pub use newton::Newton;
 pub use path::{Path, path, path_all};
 pub use proximal_gradient::ProximalGradient;
 pub use start::Start;
+
+use serde::{Deserialize, Serialize};
 
 use crate::{Certificate, DualProblem, Error};
 
@@ -115,7 +117,8 @@ impl Stopping {
 }
 
 /// How a run ended. Every end comes with a certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The relative duality gap is at most the tolerance.
     Converged,
@@ -144,6 +147,14 @@ impl Status {
             Self::Stalled => "stalled",
             Self::Interrupted => "interrupted",
         }
+    }
+
+    /// Of several ends the one that is farthest from convergence.
+    pub fn worst(ends: impl IntoIterator<Item = Self>) -> Self {
+        const FROM_BEST: [Status; 5] =
+            [Status::Converged, Status::Rounding, Status::Stalled, Status::IterationLimit, Status::Interrupted];
+        let rank = |end: Self| FROM_BEST.iter().position(|known| *known == end).unwrap_or(0);
+        FROM_BEST[ends.into_iter().map(rank).max().unwrap_or(0)]
     }
 }
 

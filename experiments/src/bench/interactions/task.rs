@@ -13,7 +13,8 @@ use banach::{
     Solution, Solver, Squared, Status, Stopping, Tiles,
     kernel::{Monomial, MonomialScale, Polynomial},
     model::Budget,
-    selection::{Choice, MonomialRanking, SelectionOptions, select},
+    selection::{MonomialRanking, SelectionOptions, select},
+    solver::Choice,
 };
 use serde::{Deserialize, Serialize};
 

@@ -72,9 +72,9 @@ fn sizes(function: &Function) -> Value {
 
 /// The held-out loss against gamma.
 pub(crate) fn gammas(validation: &Validation) -> Chart {
-    let known = || validation.candidates.iter().filter(|candidate| candidate.loss.mean.is_finite());
+    let known = || validation.candidates.iter().filter(|candidate| candidate.loss.value.is_finite());
     let error = |error: f64| if error.is_finite() { error } else { 0.0 };
-    let losses = known().map(|candidate| (candidate.gamma, candidate.loss.mean));
+    let losses = known().map(|candidate| (candidate.gamma, candidate.loss.value));
     let line = Line {
         label: "held-out loss".to_owned(),
         points: losses.collect(),

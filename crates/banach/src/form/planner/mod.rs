@@ -17,6 +17,8 @@ pub use cost::Cost;
 pub use long::LongFit;
 pub use rates::Rates;
 
+use serde::{Deserialize, Serialize};
+
 use self::cost::Task;
 use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
@@ -25,7 +27,8 @@ use crate::{
 };
 
 /// A way to hold `Q`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Route {
     /// The features, as given or listed for a kernel.

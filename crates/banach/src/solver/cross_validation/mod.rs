@@ -1,10 +1,12 @@
 //! Held-out scores for every gamma and fold, from fits that share their passes.
 
+mod choice;
 mod folds;
 #[cfg(test)]
 mod laws;
 mod summary;
 
+pub use choice::Choice;
 pub use folds::Folds;
 pub(crate) use folds::{SplitMix64, shuffle};
 pub use summary::{CrossValidation, FoldFit, Mean, Metric};

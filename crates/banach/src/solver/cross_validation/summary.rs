@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::Folds;
+use serde::Serialize;
+
+use super::{Choice, Folds};
 use crate::{Certificate, DualProblem, Solution, Status, loss::Targets};
 
 /// Held-out predictions and scores for every gamma and fold.
@@ -19,9 +21,11 @@ pub struct CrossValidation {
 }
 
 /// The score beside the loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// `1 - sum (y - t)^2 / sum (y - mean y)^2`, for real targets.
+    #[serde(rename = "r2")]
     RSquared,
     /// The share of labels whose sign the prediction has, where 0 counts as -1.
     Accuracy,
@@ -47,9 +51,10 @@ pub struct FoldFit {
 }
 
 /// A mean over folds, which count by their weight.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Mean {
     /// The mean.
+    #[serde(rename = "mean")]
     pub value: f64,
     /// Its standard error; NaN for a single fold.
     pub standard_error: f64,
@@ -116,17 +121,13 @@ impl CrossValidation {
     /// The index of the gamma with the smallest held-out loss, the smaller one of equals. `None` if a stop left no
     /// gamma with all its folds.
     pub fn best(&self) -> Option<usize> {
-        let finished = (0..self.gammas.len()).filter(|&gamma| self.is_finished(gamma) && !self.value(gamma).is_nan());
-        finished.min_by(|&a, &b| self.value(a).total_cmp(&self.value(b)))
+        Choice::Best.pick(&self.losses())
     }
 
     /// The index of the smallest gamma, and hence the simplest model, whose held-out loss is within one standard error
     /// of the best.
     pub fn one_standard_error(&self) -> Option<usize> {
-        let best = self.best()?;
-        let Mean { value, standard_error } = self.loss(best);
-        let limit = if standard_error.is_nan() { value } else { value + standard_error };
-        (0..=best).find(|&gamma| self.is_finished(gamma) && self.value(gamma) <= limit)
+        Choice::OneStandardError.pick(&self.losses())
     }
 
     /// The gamma of [`best`](Self::best).
@@ -168,8 +169,9 @@ impl CrossValidation {
         self.fits[gamma].iter().all(|fit| fit.status != Status::Interrupted)
     }
 
-    fn value(&self, gamma: usize) -> f64 {
-        self.loss(gamma).value
+    /// The held-out loss of every gamma that no stop has cut short.
+    fn losses(&self) -> Vec<Option<Mean>> {
+        (0..self.gammas.len()).map(|gamma| self.is_finished(gamma).then(|| self.loss(gamma))).collect()
     }
 }
 

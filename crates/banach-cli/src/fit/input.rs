@@ -1,0 +1,147 @@
+//! What models are fitted to: the table as it was read, and what is to be predicted.
+
+use std::path::Path;
+
+use banach::{Account, Exponent, FeatureMatrix, Fit, LongFit, Plan, Spec, Taken, kernel::cardinality};
+use banach_io::{Dataset, Standardization};
+
+use super::{
+    args::{Columns, Model},
+    read, resolve,
+    resolve::Goal,
+    result::{self, Categorical, Class, Data, Imputed, Route, RouteCost, Variable},
+};
+use crate::args::Common;
+
+/// What the result says of a variable, and how columns were scaled.
+const VARIABLE: u64 = 160;
+
+/// What a page takes whatever is on it, and for every variable.
+const PAGE: u64 = 5 << 20;
+const PAGE_VARIABLE: u64 = 600;
+
+pub(crate) struct Input {
+    pub data: Dataset,
+    pub goal: Goal,
+    pub standardization: Option<Standardization>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// What the command may keep, and the table takes of it.
+    pub account: Account,
+    _table: Taken,
+}
+
+impl Input {
+    /// Reads the table and standardises it. A wrong parameter of the kernel does not cost the reading.
+    pub(crate) fn read(path: &Path, columns: &Columns, model: &Model, account: Account) -> anyhow::Result<Self> {
+        resolve::kernel(model).spec()?.build()?;
+        let mut data = read::read(path, columns, account.left())?;
+        // The table stays; constant columns keep their place in memory. Every variable is described once more in the result.
+        let bytes = data.bytes().saturating_add(VARIABLE * data.table.names().len() as u64);
+        let table = account.take(bytes).map_err(|short| short.error("the table", "name the columns that matter"))?;
+        let goal = Goal::new(&data, model)?;
+        let mut notes = read::notes(&data);
+        let standardization = (!columns.no_standardize).then(|| data.table.standardize());
+        notes.extend(standardization.iter().flat_map(read::standardized));
+        anyhow::ensure!(!data.table.names().is_empty(), "every column beside the target is constant; name others");
+        Ok(Self { data, goal, standardization, notes, account, _table: table })
+    }
+
+    pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'_>, banach::Error> {
+        read::matrix(&self.data.table)
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.data.table.rows()
+    }
+
+    /// A fit with these parameters, within what the table leaves of memory.
+    pub(crate) fn fit(&self, spec: &Spec) -> Result<Fit, banach::Error> {
+        Ok(Fit::new(spec)?.with_account(self.account.clone()))
+    }
+
+    /// What a page will take, which is held from the beginning, so that a long fit does not end without one.
+    pub(crate) fn page(&self, wanted: bool) -> Result<Taken, banach::Error> {
+        let bytes = if wanted { PAGE + PAGE_VARIABLE * self.data.table.names().len() as u64 } else { 0 };
+        self.account.take(bytes).map_err(|short| short.error("the page, with the table,", "leave --report out"))
+    }
+
+    /// What was read.
+    pub(crate) fn data(&self) -> Data {
+        let Self { data, standardization, .. } = self;
+        let standardization = standardization.as_ref();
+        let variable = |(at, name): (usize, &String)| Variable {
+            name: name.clone(),
+            mean: standardization.map_or(0.0, |done| done.means[at]),
+            deviation: standardization.map_or(1.0, |done| done.deviations[at]),
+        };
+        let classes = self.goal.classes.as_ref().map(|classes| {
+            let labels = classes.labels.iter().cloned().zip(classes.counts());
+            labels.map(|(label, rows)| Class { label, rows }).collect()
+        });
+        Data {
+            file: data.file.clone(),
+            rows: data.table.rows(),
+            columns: data.columns,
+            target: data.target.name().to_owned(),
+            task: if classes.is_some() { "classification" } else { "regression" },
+            classes,
+            variables: data.table.names().iter().enumerate().map(variable).collect(),
+            standardized: standardization.is_some(),
+            centred: standardization.is_some_and(|done| done.centred),
+            sparse: data.table.is_sparse(),
+            imputed: data.fills.iter().map(Imputed::from).collect(),
+            dropped: data.dropped,
+            categorical: { data.encodings.iter() }
+                .map(|column| Categorical { column: column.column.clone(), labels: column.labels.clone() })
+                .collect(),
+            constant: standardization.map_or_else(Vec::new, |done| done.constant.clone()),
+        }
+    }
+
+    /// The model; its gamma, if it has one.
+    pub(crate) fn model(&self, fit: &Fit, gamma: Option<f64>) -> Result<result::Model, banach::Error> {
+        let (spec, kernel, variables) = (fit.spec(), fit.kernel(), self.data.table.names().len());
+        let exponent = Exponent::new(spec.p)?;
+        Ok(result::Model {
+            kernel: kernel.name(),
+            min_degree: kernel.degrees().0,
+            max_degree: kernel.degrees().1,
+            features: cardinality(&**kernel, variables).and_then(|count| count.to_string().parse().ok()),
+            monomials: spec.monomials,
+            exponent,
+            p: exponent.p(),
+            q: exponent.q(),
+            loss: fit.loss().name(),
+            gamma,
+            intercept: spec.fit_intercept,
+        })
+    }
+}
+
+/// Says before it starts that a fit will take long.
+pub(crate) fn warn_of_time(long: Option<LongFit>, common: &Common) {
+    if let Some(long) = long {
+        common.say(format_args!(
+            "note: {long}; a lower --degree, fewer columns (--features), fewer rows or fewer gammas and folds take less"
+        ));
+    }
+}
+
+/// What was planned; with the whole table where it was asked for.
+pub(crate) fn route(plan: &Plan, explain: bool) -> Route {
+    let candidate = |candidate: &banach::RoutePlan| {
+        let cost = candidate.outcome.as_ref().ok();
+        RouteCost {
+            route: candidate.route,
+            seconds: cost.map(|cost| cost.total),
+            bytes: cost.map(|cost| cost.bytes),
+            refused: candidate.outcome.as_ref().err().map(ToString::to_string),
+        }
+    };
+    Route {
+        chosen: plan.chosen(),
+        candidates: plan.routes().iter().map(candidate).collect(),
+        table: explain.then(|| plan.explain()),
+    }
+}

@@ -1,0 +1,21 @@
+//! From data to a model: the one way to fit, for every door.
+//!
+//! A [`Spec`] says in values what is to be fitted; it is the only list of parameters and the only place with their defaults. A [`Fit`] is
+//! a spec that was found to be in range. [`Prepared`] is a fit with the data in the form of the planned route. A [`Model`] is what
+//! comes out. A [`Search`] chooses gamma, p and kernel.
+
+mod model;
+mod prepared;
+mod search;
+mod solver_choice;
+mod spec;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub use model::{Model, probabilities};
+pub use prepared::{Fit, Prepared};
+pub use search::{Candidate, Gammas, KernelSpace, Search, SearchOption, Searched, Tried};
+pub use solver_choice::{PaperAlgorithm, PaperOptions, SolverChoice};
+pub use spec::Spec;
+pub use target::{Target, Task};

@@ -1,0 +1,228 @@
+//! The model: fitted functions, and what they predict.
+
+use std::{fmt, sync::Arc};
+
+use super::{Fit, Task};
+use crate::{
+    Certificate, DualModel, Error, Exponent, FeatureMatrix, Loss, Plan, Predict, Solution, Status,
+    kernel::{MonomialScale, TensorKernel},
+};
+
+/// Fitted functions `f + b`, one for every output or class. It owns what it needs: the weights where features are listed, else a copy of
+/// the samples.
+#[derive(Debug, Clone)]
+pub struct Model {
+    task: Task,
+    loss: Arc<dyn Loss>,
+    gamma: f64,
+    plan: Plan,
+    functions: Arc<dyn Predict>,
+    solutions: Vec<Solution>,
+    radii: Vec<Option<f64>>,
+}
+
+impl Model {
+    pub(super) fn new(
+        fit: &Fit,
+        task: Task,
+        plan: Plan,
+        functions: Box<dyn Predict>,
+        solutions: Vec<Solution>,
+        radii: Vec<Option<f64>>,
+    ) -> Self {
+        let (loss, gamma) = (fit.loss().clone(), fit.spec().gamma);
+        Self { task, loss, gamma, plan, functions: functions.into(), solutions, radii }
+    }
+
+    /// What is predicted.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The labels of the classes, in increasing order; none where numbers are predicted.
+    pub fn classes(&self) -> &[i64] {
+        match &self.task {
+            Task::Numbers(_) => &[],
+            Task::Classes(classes) => classes,
+        }
+    }
+
+    /// The place of a label among the classes.
+    pub fn class_index(&self, label: i64) -> Result<usize, Error> {
+        let unknown = |_| Error::UnknownLabel { label, classes: self.classes().to_vec() };
+        self.classes().binary_search(&label).map_err(unknown)
+    }
+
+    /// `f(x) + b` at every point: all points of the first function, then all of the second, and so on. These are the predictions of numbers;
+    /// for two classes the one function is positive for the larger label.
+    pub fn decisions(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        let mut values = self.functions.predict(x)?;
+        for (values, solution) in values.chunks_mut(x.samples()).zip(&self.solutions) {
+            values.iter_mut().for_each(|value| *value += solution.intercept);
+        }
+        Ok(values)
+    }
+
+    /// The label of every point: the class whose function is largest; of two classes, the larger one where the function
+    /// is positive.
+    pub fn labels(&self, x: &FeatureMatrix<'_>) -> Result<Vec<i64>, Error> {
+        let Task::Classes(classes) = &self.task else {
+            return Err(self.refused("a loss for classes, for labels"));
+        };
+        let (decisions, points) = (self.decisions(x)?, x.samples());
+        let label = |point: usize| {
+            if let [first, second] = classes[..] {
+                return if decisions[point] > 0.0 { second } else { first };
+            }
+            let decision = |class: usize| decisions[class * points + point];
+            // Of equal ones the first.
+            let best =
+                (1..classes.len()).fold(0, |best, class| if decision(class) > decision(best) { class } else { best });
+            classes[best]
+        };
+        Ok((0..points).map(label).collect())
+    }
+
+    /// The probability of every class at every point, all points of the first class, then all of the second, and so on.
+    /// For more than two classes the probabilities of each against the others are divided by their sum.
+    ///
+    /// Losses whose decisions tell no probability ([`Loss::probability`]) are refused.
+    pub fn probabilities(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        probabilities(&*self.loss, &self.decisions(x)?, x.samples())
+    }
+
+    fn refused(&self, allowed: &'static str) -> Error {
+        Error::Parameter { name: "loss", got: self.loss.name().to_owned(), allowed }
+    }
+
+    /// What the solver found: one solution for every function.
+    pub fn solutions(&self) -> &[Solution] {
+        &self.solutions
+    }
+
+    /// For every function a bound on the distance from its dual vector to the optimal one, where the loss gives one
+    /// ([`DualProblem::radius`](crate::DualProblem::radius)).
+    pub fn radii(&self) -> &[Option<f64>] {
+        &self.radii
+    }
+
+    /// The weights w of a function, in the order of the variables or, for a kernel whose features were listed, of
+    /// its [`FeatureMap`](crate::kernel::FeatureMap); `None` where the features were not listed.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such function.
+    pub fn weights(&self, function: usize) -> Option<Vec<f64>> {
+        let weights = self.functions.weights()?;
+        let features = weights.len() / self.solutions.len();
+        Some(weights[function * features..(function + 1) * features].to_vec())
+    }
+
+    /// A function by its dual vector and the samples that it was fitted to, which tells its largest monomials and how
+    /// much every variable matters; without the intercept.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such function.
+    pub fn function<'x>(&self, function: usize, x: &'x FeatureMatrix<'_>) -> Result<DualModel<'x>, Error> {
+        let plan = &self.plan;
+        let (got, expected) = (x.features(), plan.shape().inputs);
+        if got != expected {
+            return Err(Error::Shape { what: "a row of X", got, expected });
+        }
+        let (solution, radius) = (&self.solutions[function], self.radii[function]);
+        function_of(plan.shared_kernel(), plan.exponent(), plan.scale(), x.view(), solution, radius)
+    }
+
+    /// How far the model can be from the optimum; with several functions, the one with the largest relative gap.
+    pub fn certificate(&self) -> Certificate {
+        let certificates = self.solutions.iter().map(|solution| solution.certificate);
+        let worst = certificates.max_by(|a, b| a.relative_gap().total_cmp(&b.relative_gap()));
+        worst.expect("there is at least one function")
+    }
+
+    /// How the fit ended; with several functions, the end that is farthest from convergence.
+    pub fn status(&self) -> Status {
+        Status::worst(self.solutions.iter().map(|solution| solution.status))
+    }
+
+    /// The route that was taken, and why.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+/// The function of a solution, with a bound on the distance to the optimal dual vector where there is one.
+pub(super) fn function_of<'x>(
+    kernel: Arc<dyn TensorKernel>,
+    exponent: Exponent,
+    scale: MonomialScale,
+    x: FeatureMatrix<'x>,
+    solution: &Solution,
+    radius: Option<f64>,
+) -> Result<DualModel<'x>, Error> {
+    let model = DualModel::new(x, kernel, exponent, &solution.alpha)?.with_scale(scale).with_omega(&solution.omega)?;
+    match radius.filter(|radius| radius.is_finite()) {
+        Some(radius) => model.with_radius(radius),
+        None => Ok(model),
+    }
+}
+
+/// Probabilities from decisions, all points of the first function, then all of the second, and so on: one function tells those of two
+/// classes, more one each.
+pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Result<Vec<f64>, Error> {
+    if points == 0 || !decisions.len().is_multiple_of(points) {
+        return Err(Error::Shape { what: "the decisions", got: decisions.len(), expected: points });
+    }
+    let against = |label: f64| -> Result<Vec<f64>, Error> {
+        let (name, got, allowed) = ("loss", loss.name(), "the logistic loss, for probabilities");
+        let refused = || Error::Parameter { name, got: got.to_owned(), allowed };
+        decisions.iter().map(|&decision| loss.probability(label, decision)).collect::<Option<_>>().ok_or_else(refused)
+    };
+    if decisions.len() == points {
+        return Ok([against(-1.0)?, against(1.0)?].concat());
+    }
+    let (classes, mut probabilities) = (decisions.len() / points, against(1.0)?);
+    for point in 0..points {
+        let sum: f64 = probabilities[point..].iter().step_by(points).sum();
+        let shares = probabilities[point..].iter_mut().step_by(points);
+        // No class is likely at all: none is likelier than another.
+        shares.for_each(|share| *share = if sum > 0.0 { *share / sum } else { 1.0 / classes as f64 });
+    }
+    Ok(probabilities)
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.task {
+            Task::Numbers(1) => writeln!(f, "regression, intercept {:.6}", self.solutions[0].intercept)?,
+            Task::Numbers(outputs) => writeln!(f, "regression, {outputs} outputs")?,
+            Task::Classes(classes) => writeln!(f, "classification, {} classes", classes.len())?,
+        }
+        let (shape, plan) = (self.plan.shape(), &self.plan);
+        let total = |count: fn(&Solution) -> usize| self.solutions.iter().map(count).sum::<usize>();
+        let end = match self.status() {
+            Status::Converged => "converged",
+            Status::IterationLimit => "not converged: the limit on iterations was reached",
+            Status::Rounding => "not converged: rounding keeps the gap above the tolerance",
+            Status::Stalled => "not converged: no step makes further progress",
+            Status::Interrupted => "interrupted",
+        };
+        let kernel = plan.kernel().name();
+        writeln!(f, "  {} samples, {} variables, K = {kernel}", shape.samples, shape.inputs)?;
+        writeln!(f, "  p = {}, {} loss, gamma = {}", plan.exponent(), self.loss.name(), self.gamma)?;
+        writeln!(
+            f,
+            "  route {}, {} iterations, {} passes over the data",
+            plan.chosen(),
+            total(|solution| solution.iterations),
+            total(|solution| solution.passes),
+        )?;
+        write!(f, "  {end}, relative duality gap {:.1e}", self.certificate().relative_gap())?;
+        if matches!(self.status(), Status::Stalled | Status::Rounding) {
+            let advice = "a tolerance above this gap, a smaller gamma, standardised variables or p farther from 1";
+            write!(f, "\n  to converge: {advice}")?;
+        }
+        Ok(())
+    }
+}

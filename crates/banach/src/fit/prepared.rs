@@ -1,0 +1,299 @@
+//! A spec in range, and the data in the form of the planned route.
+
+use std::sync::Arc;
+
+use super::{Model, Spec, Target, Task, model::function_of};
+use crate::{
+    Account, DualModel, DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Observer, Plan, Planner,
+    Predict, QForm, Rates, Route, Shape, Solution, Solver, Start, Stopping, Taken, kernel::TensorKernel,
+    problem::check_gamma, selection::MonomialRanking,
+};
+
+/// A [`Spec`] that was found to be in range, with its kernel and its loss.
+///
+/// Kernels and losses that are not part of the library take the place of those of the spec.
+///
+/// ```
+/// use std::sync::Arc;
+/// use banach::{FeatureMatrix, Fit, Spec, Unobserved, kernel::Anova};
+///
+/// let x = FeatureMatrix::from_rows(3, 2, &[1.0, 0.5, -0.3, 2.0, 0.7, -1.0])?;
+/// let fit = Fit::new(&Spec::default())?.with_kernel(Arc::new(Anova::new(1, 2)?));
+/// let model = fit.run(&x, &(&[1.0, 2.0, -1.0]).into(), None, &mut Unobserved)?;
+/// assert_eq!(model.solutions().len(), 1);
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Fit {
+    spec: Spec,
+    exponent: Exponent,
+    kernel: Arc<dyn TensorKernel>,
+    loss: Arc<dyn Loss>,
+    account: Account,
+    rates: Rates,
+}
+
+impl Fit {
+    /// The parameters, if all of them are in range.
+    pub fn new(spec: &Spec) -> Result<Self, Error> {
+        let exponent = Exponent::new(spec.p)?;
+        check_gamma(spec.gamma)?;
+        spec.stopping().check()?;
+        spec.solver.check()?;
+        Ok(Self {
+            exponent,
+            kernel: spec.kernel.build()?,
+            loss: spec.loss.build()?,
+            account: Account::new(Memory::available()),
+            rates: Rates::default(),
+            spec: spec.clone(),
+        })
+    }
+
+    /// Another kernel than that of the spec.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Arc<dyn TensorKernel>) -> Self {
+        Self { kernel, ..self }
+    }
+
+    /// Another loss than that of the spec.
+    #[must_use]
+    pub fn with_loss(self, loss: Arc<dyn Loss>) -> Self {
+        Self { loss, ..self }
+    }
+
+    /// The memory that the fit may take, besides the data; 80 % of what is available unless told otherwise.
+    #[must_use]
+    pub fn with_memory(self, memory: Memory) -> Self {
+        self.with_account(Account::new(memory))
+    }
+
+    /// The account that the fit takes its memory from.
+    #[must_use]
+    pub fn with_account(self, account: Account) -> Self {
+        Self { account, ..self }
+    }
+
+    /// How fast the machine is, which decides between routes; see [`Rates::measure`].
+    #[must_use]
+    pub fn with_rates(self, rates: Rates) -> Self {
+        Self { rates, ..self }
+    }
+
+    /// The parameters.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The exponent p and its conjugate.
+    pub fn exponent(&self) -> Exponent {
+        self.exponent
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Arc<dyn TensorKernel> {
+        &self.kernel
+    }
+
+    /// The account that it takes its memory from.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &Arc<dyn Loss> {
+        &self.loss
+    }
+
+    /// The function of a solution, by its dual vector and the samples: what it is made of. Its searches may take what memory is left.
+    pub fn function<'x>(
+        &self,
+        x: FeatureMatrix<'x>,
+        solution: &Solution,
+        radius: Option<f64>,
+    ) -> Result<DualModel<'x>, Error> {
+        let (kernel, exponent, scale) = (self.kernel.clone(), self.exponent, self.spec.monomials);
+        Ok(function_of(kernel, exponent, scale, x, solution, radius)?.with_memory(self.account.left()))
+    }
+
+    /// Ranks the monomials of dual vectors over these samples, within what memory is left.
+    pub fn ranking<'x>(&self, x: FeatureMatrix<'x>) -> MonomialRanking<'x> {
+        let ranking = MonomialRanking::new(x, self.kernel.clone(), self.exponent);
+        ranking.with_scale(self.spec.monomials).with_memory(self.account.left())
+    }
+
+    /// What every route to the data would cost, for so many problems at a time, and the one that would be taken.
+    pub fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
+        self.plan_route(x, self.account.left(), self.spec.route, problems)
+    }
+
+    fn plan_route(
+        &self,
+        x: &FeatureMatrix<'_>,
+        memory: Memory,
+        route: Option<Route>,
+        problems: usize,
+    ) -> Result<Plan, Error> {
+        let (rates, scale) = (self.rates, self.spec.monomials);
+        let planner = Planner { rates, memory, scale, problems, route, ..Planner::default() };
+        planner.plan(Shape::from(x), self.kernel.clone(), self.exponent)
+    }
+
+    /// The data in the form of the planned route, for so many problems at a time.
+    pub fn prepare<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Prepared<'x>, Error> {
+        let plan = self.plan(x, problems)?;
+        let taken =
+            self.account.take(plan.cost().bytes).map_err(|short| short.error("the form", "take another route"))?;
+        let form = plan.build(x)?;
+        // What the form does not take is left to the solver.
+        let solver = self.spec.solver.solver(self.spec.stopping(), self.account.left());
+        Ok(Prepared { fit: self.clone(), plan, form, solver, _taken: taken })
+    }
+
+    /// The model of the targets, with optional weights of samples, watched by an observer that may end it.
+    /// [`Progress::problem`](crate::Progress::problem) is the number of the function.
+    pub fn run(
+        &self,
+        x: &FeatureMatrix<'_>,
+        y: &Target<'_>,
+        sample_weight: Option<&[f64]>,
+        observer: &mut dyn Observer,
+    ) -> Result<Model, Error> {
+        let (task, outputs) = y.outputs(x.samples(), self.loss.targets(), sample_weight)?;
+        let prepared = self.prepare(x, outputs.len())?;
+        let problems = prepared.problems(&outputs, sample_weight)?;
+        let solutions = prepared.solver().solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
+        Ok(prepared.model(x, task, &problems, solutions))
+    }
+
+    /// The model with the [solutions](Model::solutions) and [radii](Model::radii) of a fit to the same samples, by the route that was
+    /// taken, without fitting it again. A tensor is not stored for it.
+    pub fn restore(
+        &self,
+        x: &FeatureMatrix<'_>,
+        task: Task,
+        solutions: Vec<Solution>,
+        radii: Vec<Option<f64>>,
+        route: Route,
+    ) -> Result<Model, Error> {
+        check_found(x.samples(), &task, &solutions, &radii)?;
+        let memory = self.account.left();
+        // A machine that could not hold the tensor can use the model.
+        let without_limit = if route == Route::Gram { Memory::limit(u64::MAX) } else { memory };
+        let plan = self.plan_route(x, without_limit, Some(route), solutions.len())?;
+        let light = if route == Route::Gram { Route::Streamed } else { route };
+        let predictor = if plan.lists_inputs() {
+            linear_predictor(&plan, x, &solutions)
+        } else {
+            self.plan_route(x, memory, Some(light), solutions.len())?.build(x)?.predictor(&alphas(&solutions))
+        };
+        Ok(Model::new(self, task, plan, predictor, solutions, radii))
+    }
+}
+
+impl Spec {
+    fn stopping(&self) -> Stopping {
+        Stopping { tolerance: self.tolerance, max_iterations: self.max_iterations }
+    }
+}
+
+/// A fit with the data in the form of the planned route, ready for problems: for paths, cross-validation and selection.
+#[derive(Debug)]
+pub struct Prepared<'x> {
+    fit: Fit,
+    plan: Plan,
+    form: Box<dyn QForm + 'x>,
+    solver: Box<dyn Solver>,
+    _taken: Taken,
+}
+
+impl Prepared<'_> {
+    /// The problems of several targets, with `gamma_i = gamma * sample_weight_i`.
+    pub fn problems<'a>(
+        &'a self,
+        outputs: &'a [impl AsRef<[f64]>],
+        sample_weight: Option<&[f64]>,
+    ) -> Result<Vec<DualProblem<'a>>, Error> {
+        let Spec { gamma, fit_intercept, .. } = self.fit.spec;
+        let problem = |y: &'a [f64]| -> Result<DualProblem<'a>, Error> {
+            let problem = DualProblem::new(&*self.form, &*self.fit.loss, y, gamma)?;
+            let problem = match sample_weight {
+                Some(weights) => problem.with_sample_weights(weights)?,
+                None => problem,
+            };
+            if fit_intercept { problem.with_intercept() } else { Ok(problem) }
+        };
+        outputs.iter().map(|y| problem(y.as_ref())).collect()
+    }
+
+    /// The model of the solutions to problems over all samples `x`.
+    pub fn model(
+        &self,
+        x: &FeatureMatrix<'_>,
+        task: Task,
+        problems: &[DualProblem<'_>],
+        solutions: Vec<Solution>,
+    ) -> Model {
+        let found = problems.iter().zip(&solutions);
+        let radii = found.map(|(problem, solution)| problem.radius(&solution.certificate)).collect();
+        // A linear model predicts by its weights, also where the tensor was the cheaper way to fit it.
+        let predictor = if self.plan.lists_inputs() {
+            linear_predictor(&self.plan, x, &solutions)
+        } else {
+            self.form.predictor(&alphas(&solutions))
+        };
+        Model::new(&self.fit, task, self.plan.clone(), predictor, solutions, radii)
+    }
+
+    /// The algorithm that was chosen, with what memory the form has left.
+    pub fn solver(&self) -> &dyn Solver {
+        &*self.solver
+    }
+
+    /// The route that is taken, and why.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The memory that the form has left.
+    pub fn memory(&self) -> Memory {
+        self.fit.account.left()
+    }
+}
+
+fn linear_predictor(plan: &Plan, x: &FeatureMatrix<'_>, solutions: &[Solution]) -> Box<dyn Predict> {
+    Features::new(x.view(), plan.exponent()).predictor(&alphas(solutions))
+}
+
+fn alphas(solutions: &[Solution]) -> Vec<f64> {
+    solutions.iter().flat_map(|solution| &solution.alpha).copied().collect()
+}
+
+/// Whether solutions that were found before go together with the samples and with each other.
+fn check_found(samples: usize, task: &Task, solutions: &[Solution], radii: &[Option<f64>]) -> Result<(), Error> {
+    if let Task::Classes(classes) = task
+        && (classes.len() < 2 || !classes.is_sorted_by(|a, b| a < b))
+    {
+        return Err(Error::Shape { what: "the classes in increasing order", got: classes.len(), expected: 2 });
+    }
+    if solutions.is_empty() {
+        return Err(Error::Empty { what: "the solutions" });
+    }
+    for (what, got, expected) in
+        [("the solutions", solutions.len(), task.functions()), ("the radii", radii.len(), solutions.len())]
+    {
+        if got != expected {
+            return Err(Error::Shape { what, got, expected });
+        }
+    }
+    let vectors = solutions.iter().flat_map(|solution| [("alpha", &solution.alpha), ("omega", &solution.omega)]);
+    for (what, numbers) in vectors {
+        if numbers.len() != samples {
+            return Err(Error::Shape { what, got: numbers.len(), expected: samples });
+        }
+        if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
+            return Err(Error::BadValue { what, row, value: numbers[row], allowed: "finite numbers" });
+        }
+    }
+    Ok(())
+}

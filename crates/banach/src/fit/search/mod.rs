@@ -1,0 +1,264 @@
+//! The search: gamma, and on request p, degree and scale, by the loss of held-out samples.
+
+mod candidate;
+mod exponential;
+mod space;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+
+pub use candidate::Candidate;
+pub use space::{KernelSpace, SearchOption};
+
+use super::{Fit, Spec, Target};
+use crate::{
+    Account, CrossValidation, Error, FeatureMatrix, Folds, GammaGrid, LongFit, Observer, Plan, Progress, Status,
+    cross_validate_all,
+    solver::{Choice, Mean, Metric},
+};
+
+/// The relative duality gap of the fits of a search: held-out losses do not need more digits. The final fit goes on to its own.
+const TOLERANCE: f64 = 1e-6;
+
+/// Values of gamma.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gammas {
+    /// So many, which the data suggest ([`GammaGrid::from_data`]).
+    Count(usize),
+    /// These.
+    Given(Vec<f64>),
+}
+
+impl Default for Gammas {
+    fn default() -> Self {
+        Self::Count(20)
+    }
+}
+
+impl Gammas {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Count(count) => *count,
+            Self::Given(gammas) => gammas.len(),
+        }
+    }
+
+    /// The values for a problem.
+    pub fn grid(&self, problem: &crate::DualProblem<'_>) -> Result<GammaGrid, Error> {
+        match self {
+            Self::Count(count) => GammaGrid::from_data(problem, *count),
+            Self::Given(gammas) => GammaGrid::new(gammas.clone()),
+        }
+    }
+}
+
+/// What is searched, and how one of the candidates is taken.
+///
+/// ```
+/// use banach::{FeatureMatrix, Fit, Search, Spec, Target, Unobserved, fit::KernelSpace, kernel::KernelSpec};
+///
+/// let jumble = |k: usize| ((k * k) as f64 * 0.618_033_988).fract() * 2.0 - 1.0;
+/// let x: Vec<f64> = (0..40 * 5).map(|k| jumble(k + 1)).collect();
+/// let y: Vec<f64> = (0..40).map(|i| 3.0 * x[i] * x[40 + i]).collect();
+/// let (x, y) = (FeatureMatrix::from_columns(40, 5, x)?, Target::from(&y));
+///
+/// let spec = Spec { kernel: KernelSpec::poly(2), ..Spec::default() };
+/// let search = Search { exponents: vec![1.1, 1.5], ..Search::new(KernelSpace::Fixed(spec.kernel.clone())) };
+/// let folds = y.folds(40, None, 0)?;
+/// let found = search.run(&Fit::new(&spec)?, &x, &y, None, &folds, &mut Unobserved)?;
+/// let chosen = found.chosen_spec().expect("nothing stopped it");
+/// assert!([1.1, 1.5].contains(&chosen.p));
+/// let model = chosen.fit(&x, y)?;
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// Values of p; if none are given, those that suit the kernel.
+    pub exponents: Vec<f64>,
+    /// Kernels.
+    pub kernel: KernelSpace,
+    /// Values of gamma.
+    pub gammas: Gammas,
+    /// The rule by which a candidate is taken.
+    pub choice: Choice,
+}
+
+/// What a search found.
+#[derive(Debug, Clone)]
+pub struct Searched {
+    /// The samples that were held out together.
+    pub folds: Folds,
+    /// What scores are.
+    pub metric: Metric,
+    /// What was tried.
+    pub tried: Vec<Tried>,
+    /// What could not be fitted to these data, and why.
+    pub left_out: Vec<(SearchOption, Error)>,
+    /// The places of what was taken: among what was tried, and among its candidates. `None` if nothing was finished.
+    pub chosen: Option<(usize, usize)>,
+}
+
+/// One combination of p, degree and scale, with every gamma.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// The combination.
+    pub option: SearchOption,
+    /// The route that was taken.
+    pub plan: Plan,
+    /// What the folds say of each function.
+    pub functions: Vec<CrossValidation>,
+    /// What they say of each gamma, from the smallest to the largest: all functions together.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Search {
+    /// A search over gamma, for the values of p that suit the kernel.
+    pub fn new(kernel: KernelSpace) -> Self {
+        Self { exponents: Vec::new(), kernel, gammas: Gammas::default(), choice: Choice::default() }
+    }
+
+    /// Fits every combination of what is searched to all samples but a fold, for every fold, and takes one by the loss of what was held
+    /// out. The gamma, p and kernel of the fit itself do not count.
+    ///
+    /// What cannot be fitted to these data is left out; an error of all of them is one of the search. The observer sees problems numbered
+    /// one combination after another, [`fits`](Self::fits) in all.
+    pub fn run(
+        &self,
+        fit: &Fit,
+        x: &FeatureMatrix<'_>,
+        y: &Target<'_>,
+        sample_weight: Option<&[f64]>,
+        folds: &Folds,
+        observer: &mut dyn Observer,
+    ) -> Result<Searched, Error> {
+        let options = self.options(fit.spec(), x, sample_weight)?;
+        let (mut tried, mut left_out, mut before) = (Vec::new(), Vec::new(), 0);
+        for option in options {
+            let mut shifted = Shifted { observer, before };
+            match self.try_out(fit.account(), &option, x, y, sample_weight, folds, &mut shifted) {
+                Ok(found) => {
+                    before += found.functions.len() * folds.count() * found.candidates.len();
+                    let finished = found.candidates.iter().all(|candidate| candidate.finished);
+                    tried.push(found);
+                    if !finished {
+                        break;
+                    }
+                }
+                Err(error) => left_out.push((option, error)),
+            }
+        }
+        let Some(first) = tried.first() else {
+            let error = left_out.pop().map(|(_, error)| error);
+            return Err(error.unwrap_or(Error::Empty { what: "what is searched" }));
+        };
+        let metric = first.functions[0].metric;
+        let chosen = self.choose(&tried);
+        Ok(Searched { folds: folds.clone(), metric, tried, left_out, chosen })
+    }
+
+    /// What is predicted of the search if it is to take long, as [`Plan::long_fit`]: as if every combination took as long as the slowest.
+    pub fn long_fit(
+        &self,
+        fit: &Fit,
+        x: &FeatureMatrix<'_>,
+        functions: usize,
+        sample_weight: Option<&[f64]>,
+        folds: usize,
+    ) -> Option<LongFit> {
+        // What cannot be planned is refused or left out by the search.
+        let options = self.options(fit.spec(), x, sample_weight).ok()?;
+        let plan = |option: &SearchOption| {
+            Fit::new(&option.spec).ok()?.with_account(fit.account().clone()).plan(x, functions * folds).ok()
+        };
+        let slowest = options.iter().filter_map(plan).max_by(|a, b| a.cost().total.total_cmp(&b.cost().total));
+        slowest?.long_fit(options.len() * self.gammas.count())
+    }
+
+    /// The fits of a search: every combination, gamma, function and fold.
+    pub fn fits(&self, options: usize, functions: usize, folds: usize) -> usize {
+        options * self.gammas.count() * functions * folds
+    }
+
+    /// Every gamma for one combination.
+    #[expect(clippy::too_many_arguments, reason = "the data and what is done with them")]
+    fn try_out(
+        &self,
+        account: &Account,
+        option: &SearchOption,
+        x: &FeatureMatrix<'_>,
+        y: &Target<'_>,
+        sample_weight: Option<&[f64]>,
+        folds: &Folds,
+        observer: &mut dyn Observer,
+    ) -> Result<Tried, Error> {
+        let spec = Spec { tolerance: option.spec.tolerance.max(TOLERANCE), ..option.spec.clone() };
+        let fit = Fit::new(&spec)?.with_account(account.clone());
+        let (task, outputs) = y.outputs(x.samples(), fit.loss().targets(), sample_weight)?;
+        let prepared = fit.prepare(x, outputs.len() * folds.count())?;
+        let problems = prepared.problems(&outputs, sample_weight)?;
+        let grid = self.gammas.grid(&problems[0])?;
+        let functions = cross_validate_all(&problems, &grid, folds, prepared.solver(), observer)?;
+        let candidates = candidate::candidates(&functions, &task, y, sample_weight);
+        Ok(Tried { option: option.clone(), plan: prepared.plan().clone(), functions, candidates })
+    }
+
+    /// The combination with the best candidate, and its candidate by the rule: the smaller gamma is the simpler model.
+    fn choose(&self, tried: &[Tried]) -> Option<(usize, usize)> {
+        let best = |tried: &Tried| tried.best().map(|best| tried.candidates[best].loss);
+        let option = Choice::Best.pick(&tried.iter().map(best).collect::<Vec<Option<Mean>>>())?;
+        Some((option, tried[option].pick(self.choice)?))
+    }
+}
+
+impl Tried {
+    /// The place of the candidate with the smallest loss.
+    pub fn best(&self) -> Option<usize> {
+        self.pick(Choice::Best)
+    }
+
+    fn pick(&self, choice: Choice) -> Option<usize> {
+        choice.pick(&self.candidates.iter().map(Candidate::known_loss).collect::<Vec<_>>())
+    }
+}
+
+impl Searched {
+    /// The parameters that were chosen.
+    pub fn chosen_spec(&self) -> Option<Spec> {
+        let (option, candidate) = self.chosen?;
+        let tried = &self.tried[option];
+        Some(Spec { gamma: tried.candidates[candidate].gamma, ..tried.option.spec.clone() })
+    }
+
+    /// What was tried of the combination that was chosen, and the place of its gamma.
+    pub fn taken(&self) -> Option<(&Tried, usize)> {
+        self.chosen.map(|(option, candidate)| (&self.tried[option], candidate))
+    }
+
+    /// Whether the best gamma of what was chosen is the first or last of several, so that a wider grid may hold a better one.
+    pub fn best_is_at_end(&self) -> bool {
+        let Some((tried, _)) = self.taken() else { return false };
+        let last = tried.candidates.len() - 1;
+        last > 0 && tried.best().is_some_and(|best| best == 0 || best == last)
+    }
+
+    /// Fits that did not converge, of all.
+    pub fn unconverged(&self) -> (usize, usize) {
+        let fits =
+            || self.tried.iter().flat_map(|tried| &tried.functions).flat_map(|function| &function.fits).flatten();
+        (fits().filter(|fit| fit.status != Status::Converged).count(), fits().count())
+    }
+}
+
+/// An observer of one combination after others.
+struct Shifted<'a> {
+    observer: &'a mut dyn Observer,
+    before: usize,
+}
+
+impl Observer for Shifted<'_> {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.observer.observe(&Progress { problem: self.before + progress.problem, ..*progress })
+    }
+}

@@ -1,0 +1,107 @@
+//! What is searched beside gamma: the combinations of p, degree and scale.
+
+use super::{Search, exponential};
+use crate::{
+    Error, Exponent, FeatureMatrix, Spec,
+    kernel::{Degrees, KernelChoice, KernelName, KernelSpec},
+};
+
+/// The kernels of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KernelSpace {
+    /// One kernel.
+    Fixed(KernelSpec),
+    /// A kernel by name, with several degrees and scales.
+    Named {
+        /// Which.
+        name: KernelName,
+        /// Degrees; if none are given, what the kernel has unless told otherwise, and of exp as many as can be had.
+        degrees: Vec<Degrees>,
+        /// The constant of the polynomial.
+        coef0: Option<f64>,
+        /// Scales; if none are given, 1, and for exp those that suit the size of the data.
+        scales: Vec<f64>,
+        /// Whether the features of a sample are divided by their norm; of exp alone if it is not said.
+        normalize: Option<bool>,
+    },
+}
+
+impl KernelSpace {
+    /// A kernel by name, of which nothing else is said.
+    pub fn named(name: KernelName) -> Self {
+        Self::Named { name, degrees: Vec::new(), coef0: None, scales: Vec::new(), normalize: None }
+    }
+
+    fn is_exponential(&self) -> bool {
+        matches!(self, Self::Named { name: KernelName::Exp, .. })
+    }
+}
+
+/// One combination of p, degree and scale.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchOption {
+    /// The parameters, but for gamma.
+    pub spec: Spec,
+    /// The kernel as it was chosen by name.
+    pub kernel: Option<KernelChoice>,
+}
+
+impl Search {
+    /// Every combination, in the order in which they are tried.
+    pub fn options(
+        &self,
+        spec: &Spec,
+        x: &FeatureMatrix<'_>,
+        sample_weight: Option<&[f64]>,
+    ) -> Result<Vec<SearchOption>, Error> {
+        let exponents = match &self.exponents[..] {
+            [] if self.kernel.is_exponential() => &exponential::EXPONENTS[..],
+            [] => &[spec.p],
+            given => given,
+        };
+        let mut options = Vec::new();
+        for &p in exponents {
+            let spec = Spec { p, ..spec.clone() };
+            match &self.kernel {
+                KernelSpace::Fixed(kernel) => {
+                    options.push(SearchOption { spec: Spec { kernel: kernel.clone(), ..spec }, kernel: None });
+                }
+                KernelSpace::Named { .. } => {
+                    for choice in self.choices(Exponent::new(p)?, x, sample_weight)? {
+                        let spec = Spec { kernel: choice.spec()?, ..spec.clone() };
+                        options.push(SearchOption { spec, kernel: Some(choice) });
+                    }
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    /// The degrees and scales of a kernel by name, for one p.
+    fn choices(
+        &self,
+        exponent: Exponent,
+        x: &FeatureMatrix<'_>,
+        sample_weight: Option<&[f64]>,
+    ) -> Result<Vec<KernelChoice>, Error> {
+        let KernelSpace::Named { name, degrees, coef0, scales, normalize } = &self.kernel else {
+            return Ok(Vec::new());
+        };
+        let exp = *name == KernelName::Exp;
+        let degrees: Vec<Option<Degrees>> = match &degrees[..] {
+            [] if exp => vec![exponential::degrees(exponent, !self.exponents.is_empty(), x.features())],
+            [] => vec![None],
+            given => given.iter().copied().map(Some).collect(),
+        };
+        let scales: Vec<Option<f64>> = match &scales[..] {
+            [] if exp => exponential::scales(exponent, x, sample_weight)?.into_iter().map(Some).collect(),
+            [] => vec![None],
+            given => given.iter().copied().map(Some).collect(),
+        };
+        let normalize = normalize.unwrap_or(exp);
+        let with = |degree: Option<Degrees>| {
+            scales.iter().map(move |&scale| KernelChoice { name: *name, degree, coef0: *coef0, scale, normalize })
+        };
+        Ok(degrees.into_iter().flat_map(with).collect())
+    }
+}
