@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -118,7 +119,9 @@ class LpModel(BaseEstimator):
 
     def _warn_of_time(self, spec: _core.Spec, X: Any, problems: int, Cs: int = 1) -> None:
         """Warns before fits of so many problems, for so many Cs, that are predicted to take more than ten minutes."""
-        long = spec.long_fit(X, problems, Cs)
+        self._warn_of_length(spec.long_fit(X, problems, Cs))
+
+    def _warn_of_length(self, long: str | None) -> None:
         if long is not None:
             warn(f"{long}. A lower degree, fewer columns, fewer rows or fewer Cs and folds take less.", UserWarning)
 
@@ -156,11 +159,23 @@ class LpModel(BaseEstimator):
 
     def _splits(self, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Splits of the samples that the model was fitted to."""
-        classes = self._task == "classification"
         targets = self._model.targets
-        y = targets if classes else targets.T
-        splitter = check_cv(cv, targets if classes else None, classifier=classes)
-        return rows_of(splitter.split(y, targets if classes else None), len(y))
+        return self._splits_of(cv, targets, targets if self._task == "classification" else targets.T)
+
+    def _splits_of(
+        self, cv: Any, y: np.ndarray, target: np.ndarray, groups: Any = None
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """What to fit to and what to hold out: the library's own folds for a number, else what a splitter says."""
+        n_samples = len(target)
+        if cv is None or isinstance(cv, numbers.Integral):
+            count = (
+                None if cv is None else _parameters.whole("cv", cv, "None, a whole number >= 2 or a splitter", least=2)
+            )
+            return [
+                (np.setdiff1d(np.arange(n_samples), test), np.array(test)) for test in _core.folds(y, n_samples, count)
+            ]
+        splitter = check_cv(cv, target, classifier=self._task == "classification")
+        return rows_of(splitter.split(np.zeros(n_samples), target, groups), n_samples)
 
     def _decision(self, X: Any) -> np.ndarray:
         """One row per function."""

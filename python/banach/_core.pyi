@@ -11,7 +11,9 @@ __all__ = [
     "Model",
     "Spec",
     "__version__",
+    "choose",
     "command",
+    "folds",
     "gram_tensor",
     "load_model",
     "make_monomials",
@@ -54,14 +56,20 @@ class _Relevance(TypedDict):
     error: float
     norm: float
 
-class _Validated(TypedDict):
+class _Tried(TypedDict):
+    parameters: dict[str, Any]
+    spec: Spec
     Cs: _Floats
     decisions: list[_Floats]
     losses: _Floats
     weights: _Floats
     gaps: _Floats
     unconverged: _Floats
-    plan: str
+
+class _Searched(TypedDict):
+    tried: list[_Tried]
+    left_out: list[tuple[dict[str, Any], str]]
+    chosen: tuple[int, int] | None
 
 class _Path(TypedDict):
     Cs: _Floats
@@ -143,17 +151,30 @@ class Spec:
     def fit(
         self, x: _Table, y: _Target, sample_weight: _Floats | None, C: float, progress: _Progress = None
     ) -> Model: ...
-    def cross_validate(
+    def search(
         self,
         x: _Table,
         y: _Target,
         sample_weight: _Floats | None,
         *,
+        space: Mapping[str, Any],
         Cs: Sequence[float] | None,
         count: int,
         splits: _Splits,
+        one_standard_error: bool,
         progress: _Progress = None,
-    ) -> _Validated: ...
+    ) -> _Searched: ...
+    def search_size(
+        self,
+        x: _Table,
+        sample_weight: _Floats | None,
+        *,
+        space: Mapping[str, Any],
+        Cs: Sequence[float] | None,
+        count: int,
+        functions: int,
+        splits: int,
+    ) -> tuple[int, str | None]: ...
     def path(
         self,
         x: _Table,
@@ -228,6 +249,8 @@ class Model:
     def restore(state: dict[str, Any]) -> Model: ...
 
 def load_model(path: str) -> _Loaded: ...
+def choose(losses: Sequence[tuple[float, float]], one_standard_error: bool) -> int | None: ...
+def folds(y: _Target, samples: int, count: int | None) -> list[list[int]]: ...
 def gram_tensor(x: _Table, kernel: Kernel, p: float, memory: int | None, threads: int) -> tuple[int, _Floats]: ...
 def make_sparse_linear(
     samples: int, features: int, relevant: int, noise: float, seed: int

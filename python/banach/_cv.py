@@ -8,10 +8,9 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
-from . import _core, _exp, _parameters
-from ._base import LpModel, rows_of
+from . import _core, _parameters, kernels
+from ._base import LpModel
 from ._classifier import _Classification
 from ._doc import with_parameters
 from ._held_out import KnownLabels, KnownNumbers
@@ -23,27 +22,11 @@ from ._warnings import warn, warn_of_convergence
 class _Search(LpModel):
     """What both searches share. A subclass has a ``_check_data`` and a ``_stand_in``."""
 
+    #: The gap of the fits of a search; what the library says if None.
+    _search_tol: float | None = None
+
     def _stand_in(self, decisions: np.ndarray) -> Any:
         raise NotImplementedError
-
-    def _options(self, X: Any, weights: np.ndarray | None) -> list[dict[str, Any]]:
-        """Every combination of what is searched beside C, of the parameters that the kernel has."""
-        name = self.kernel if isinstance(self.kernel, str) else ""
-        options: list[dict[str, Any]] = []
-        for p in self._exponents():
-            for degree in self._degrees(p):
-                of_degree: dict[str, Any] = {"p": p}
-                if name in ("poly", "anova") or (name == "exp" and isinstance(degree, tuple)):
-                    of_degree["degree"] = degree
-                scales = self._scales(p, X, weights)
-                options += (
-                    [{**of_degree, "scale": scale} for scale in scales] if name in ("poly", "exp") else [of_degree]
-                )
-        if isinstance(self.normalize_kernel, str):
-            if self.normalize_kernel != "auto":
-                raise _parameters.refused("normalize_kernel", self.normalize_kernel, "'auto', True or False")
-            return [{**option, "normalize_kernel": name == "exp"} for option in options]
-        return options
 
     def _check_fitted(self) -> None:
         if hasattr(self, "cv_results_") and not hasattr(self, "_model"):
@@ -60,85 +43,91 @@ class _Search(LpModel):
             raise _parameters.refused(name, told, "a value, or a list with at least one")
         return values
 
-    @property
-    def _is_exp(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "exp"
-
-    def _exponents(self) -> list[float]:
+    def _space(self) -> dict[str, Any]:
+        """What is searched beside C, in the words of the compiled part; nothing is said where the choice is left to it."""
         allowed = "'auto', a number with 1 < p <= 2 or a list of such numbers"
-        if isinstance(self.p, str) and self.p == "auto":
-            return list(_exp.EXPONENTS) if self._is_exp else [4 / 3]
-        exponents = [_parameters.real("p", p, allowed) for p in self._listed("p")]
+        exponents = (
+            [] if self._is_auto("p", allowed) else [_parameters.real("p", p, allowed) for p in self._listed("p")]
+        )
         if not all(1 < p <= 2 for p in exponents):
             raise _parameters.refused("p", self.p, allowed)
-        return exponents
+        space: dict[str, Any] = {"exponents": exponents, "kernel": None, "coef0": None, "normalize": None}
+        space |= {"degrees": [], "scales": [], "tolerance": self._search_tol}
+        if isinstance(self.kernel, kernels.Kernel):
+            return space
+        name = _parameters.text("kernel", self.kernel, "linear, poly, anova, exp or an object of banach.kernels")
+        if name in ("poly", "anova", "exp"):
+            degrees = [_parameters.degree(degree) for degree in self._listed("degree")]
+            # As with scikit-learn's kernels, one degree does not matter for exp.
+            space["degrees"] = [degree for degree in degrees if name != "exp" or isinstance(degree, tuple)]
+        if not self._is_auto("scale", "'auto', a number > 0 or a list of such numbers") and name in ("poly", "exp"):
+            space["scales"] = [_parameters.real("scale", scale) for scale in self._listed("scale")]
+        coef0 = _parameters.real("coef0", self.coef0)
+        # Of a range of degrees 0 would leave one, so there it stands for 1; without a range it is what nothing said means.
+        space["coef0"] = coef0 if name == "poly" and coef0 != 0.0 else None
+        if not self._is_auto("normalize_kernel", "'auto', True or False"):
+            space["normalize"] = _parameters.boolean("normalize_kernel", self.normalize_kernel)
+        return {**space, "kernel": name}
 
-    def _degrees(self, p: float) -> list[Any]:
-        """For exp, all degrees can be had by a Gram tensor alone, which takes q = 2, 4, 6, 8 and few samples."""
-        if self._is_exp and not isinstance(self.degree, (list, tuple)):
-            tensor = min(abs(p / (p - 1) - q) for q in (2, 4, 6, 8)) < 1e-9
-            if isinstance(self.p, str) or not tensor:
-                return [(0, _exp.highest_degree(self.n_features_in_))]
-        return self._listed("degree")
-
-    def _scales(self, p: float, X: Any, weights: np.ndarray | None) -> list[Any]:
-        if not isinstance(self.scale, str):
-            return self._listed("scale")
-        if self.scale != "auto":
-            raise _parameters.refused("scale", self.scale, "'auto', a number > 0 or a list of such numbers")
-        return _exp.scales(p, X, weights) if self._is_exp else [1.0]
+    def _is_auto(self, name: str, allowed: str) -> bool:
+        told = getattr(self, name)
+        if isinstance(told, str) and told != "auto":
+            raise _parameters.refused(name, told, allowed)
+        return isinstance(told, str)
 
     def _spec(self, **changes: Any) -> _core.Spec:
-        # What is searched and does not matter for this kernel has no value of its own.
-        plain: dict[str, Any] = {"degree": 2, "scale": 1.0}
-        if isinstance(self.normalize_kernel, str):
+        # What is searched has no value of its own.
+        plain: dict[str, Any] = {"p": 4 / 3, "degree": 2, "scale": 1.0}
+        if isinstance(self.normalize_kernel, str) or not isinstance(self.kernel, kernels.Kernel):
             plain["normalize_kernel"] = False
         return super()._spec(**{name: value for name, value in plain.items() if name not in changes}, **changes)
 
     def _search(self, X: Any, y: np.ndarray, target: Any, weights: np.ndarray | None, groups: Any) -> _core.Spec:
         """Fills the results, and returns the parameters of the best choice."""
-        options = self._options(X, weights)
-        tol = max(_parameters.real("tol", self.tol, "a finite number >= 0"), _SEARCH_TOL)
-        specs = [self._spec(**option, tol=tol) for option in options]
+        spec, space = self._spec(), self._space()
         Cs, count = _parameters.grid(self.Cs)
-        splitter = check_cv(self.cv, target, classifier=self._task == "classification")
-        splits = rows_of(splitter.split(np.zeros(len(target)), target, groups), len(target))
+        splits = self._splits_of(self.cv, y, target, groups)
         self._check_splits(splits, target)
         given = [(train.tolist(), test.tolist()) for train, test in splits]
-        each = (count or len(Cs or ())) * len(splits) * self._functions
-        results: list[tuple[dict[str, Any], Any]] = []
-        with self._bar("cross-validation", each * len(specs)) as bar:
-            for option, spec in zip(options, specs, strict=True):
-                self._warn_of_time(spec, X, self._functions * len(splits), count or len(Cs or ()))
-                try:
-                    found = spec.cross_validate(X, y, weights, Cs=Cs, count=count, splits=given, progress=bar.callback)
-                except ValueError as error:
-                    # One scale of several may be out of the kernel's range for these data.
-                    if len(specs) == 1 or (option is options[-1] and not results):
-                        raise
-                    warn(f"{option} is left out of the search: {error}", FitFailedWarning)
-                else:
-                    results.append((option, found))
-                bar.add(each)
-        self._collect(results, splits, target)
-        self._warn_of_search([found for _, found in results], tol)
-        return self._spec(**{name: value for name, value in self.best_params_.items() if name != "C"})
+        asked: dict[str, Any] = {"space": space, "Cs": Cs, "count": count}
+        fits, long = spec.search_size(X, weights, **asked, functions=self._functions, splits=len(splits))
+        self._warn_of_length(long)
+        asked["one_standard_error"] = _parameters.boolean("one_standard_error", self.one_standard_error)
+        with self._bar("cross-validation", fits) as bar:
+            found = spec.search(X, y, weights, **asked, splits=given, progress=bar.callback)
+        for option, error in found["left_out"]:
+            warn(f"{self._shown(option)} is left out of the search: {error}", FitFailedWarning)
+        self._collect(found, splits, target)
+        self._warn_of_search(found["tried"])
+        return found["tried"][self._option]["spec"]
+
+    def _shown(self, option: dict[str, Any]) -> dict[str, Any]:
+        """Of p and the kernel of a combination what is a parameter of this kernel, and was left to the search or has a value."""
+        name = self.kernel if isinstance(self.kernel, str) else ""
+        shown = {"p": option["p"]}
+        if "degree" in option:
+            shown["degree"] = option["degree"]
+        if name in ("poly", "exp"):
+            shown["scale"] = option["scale"]
+        if isinstance(self.normalize_kernel, str) and "normalize_kernel" in option:
+            shown["normalize_kernel"] = option["normalize_kernel"]
+        return shown
 
     def _check_splits(self, splits: list[Any], target: Any) -> None:
         """Whatever a search asks of its splits."""
 
-    def _collect(self, results: list[tuple[dict[str, Any], Any]], splits: list[Any], target: Any) -> None:
+    def _collect(self, found: Any, splits: list[Any], target: Any) -> None:
         """The scores of every choice, and the best of them."""
-        scorer = self._scorer()
+        scorer, tried = self._scorer(), found["tried"]
         if scorer is None:
             # The library's score, in which splits count by the weights of their samples.
-            scores = np.concatenate([-found["losses"] for _, found in results])
-            weights = np.concatenate([found["weights"] for _, found in results])
+            scores = np.concatenate([-one["losses"] for one in tried])
+            weights = np.concatenate([one["weights"] for one in tried])
         else:
-            of_option = (scored(scorer, self._stand_in, found["decisions"], splits, target) for _, found in results)
+            of_option = (scored(scorer, self._stand_in, one["decisions"], splits, target) for one in tried)
             scores = np.concatenate(list(of_option))
             weights = np.ones_like(scores)
-        params = [{"C": float(C), **option} for option, found in results for C in found["Cs"]]
+        params = [{"C": float(C), **self._shown(one["parameters"])} for one in tried for C in one["Cs"]]
         mean, std, error = _moments(scores, weights)
         if not np.isfinite(mean).any():
             raise ValueError("no choice has a finite held-out score; look at the scale of X and y, and at scoring")
@@ -152,9 +141,15 @@ class _Search(LpModel):
             "standard_error_test_score": error,
             "rank_test_score": rankdata(-np.nan_to_num(mean, nan=-np.inf), method="min").astype(np.int32),
         }
-        best = int(np.nanargmax(mean))
-        if _parameters.boolean("one_standard_error", self.one_standard_error) and np.isfinite(error[best]):
-            best = _simplest(params, mean, best, mean[best] - error[best])
+        count = len(tried[0]["Cs"])
+        if scorer is None and found["chosen"] is not None:
+            self._option, place = found["chosen"]
+        else:
+            self._option = int(np.nanargmax(mean)) // count
+            own = slice(self._option * count, (self._option + 1) * count)
+            losses = list(zip(-mean[own], error[own], strict=True))
+            place = _core.choose(losses, bool(self.one_standard_error))
+        best = self._option * count + place
         self.best_index_, self.best_params_, self.best_score_ = best, params[best], float(mean[best])
         self.C_ = params[best]["C"]
 
@@ -165,13 +160,13 @@ class _Search(LpModel):
             raise _parameters.refused("scoring", self.scoring, "None, the name of a score or a callable")
         return check_scoring(self._stand_in(np.zeros((1, 1))), self.scoring)
 
-    def _warn_of_search(self, found: list[Any], tol: float) -> None:
+    def _warn_of_search(self, found: list[Any]) -> None:
         unconverged = sum(int(one["unconverged"].sum()) for one in found)
         if unconverged:
             worst = max(float(one["gaps"].max()) for one in found)
             warn_of_convergence(
                 f"{unconverged} fits of the cross-validation did not converge: the largest relative duality gap is "
-                f"{worst:.2e}, and {tol:.2e} was asked for. Their scores count all the same. Standardise X, or raise "
+                f"{worst:.2e}. Their scores count all the same. Standardise X, or raise "
                 "max_iter or tol."
             )
 
@@ -189,10 +184,6 @@ class _Search(LpModel):
         return CVDisplay.from_estimator(self, ax=ax, **kwargs)
 
 
-#: The relative gap that the fits of a search reach: scores do not need more digits. The final fit goes on to ``tol``.
-_SEARCH_TOL = 1e-6
-
-
 def _moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean, standard deviation and standard error of the mean of every row, over the splits whose score is known."""
     weights = np.where(np.isfinite(scores), weights, 0.0)
@@ -203,16 +194,6 @@ def _moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
         mean = (weights * scores).sum(axis=1) / total
         deviation = np.sqrt((weights * (scores - mean[:, None]) ** 2).sum(axis=1) / total)
         return mean, deviation, np.where(known > 1, deviation / np.sqrt(np.maximum(known - 1, 1)), np.nan)
-
-
-def _simplest(params: list[dict[str, Any]], mean: np.ndarray, best: int, limit: float) -> int:
-    """The smallest C that reaches a limit, of those that differ from the best in nothing else."""
-
-    def others(at: int) -> dict[str, Any]:
-        return {name: value for name, value in params[at].items() if name != "C"}
-
-    as_good = [at for at in range(len(params)) if mean[at] >= limit and others(at) == others(best)]
-    return min(as_good, key=lambda at: params[at]["C"])
 
 
 def _objects(values: list[Any]) -> np.ndarray:
@@ -396,7 +377,7 @@ class LpClassifierCV(_Search, _Classification):
         self.verbose = verbose
 
     def _stand_in(self, decisions: np.ndarray) -> Any:
-        probabilities = self._spec(p=2.0).probabilities if self.loss == "logistic" else None
+        probabilities = self._spec().probabilities if self.loss == "logistic" else None
         return KnownLabels(decisions, self.classes_, probabilities)
 
     def _check_splits(self, splits: list[Any], target: Any) -> None:

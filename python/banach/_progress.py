@@ -17,7 +17,6 @@ class Bar:
     def __init__(self, what: str, fits: int, verbose: int) -> None:
         self.what, self.fits, self.verbose = what, max(fits, 1), verbose
         self.begin = time.monotonic()
-        self.before = 0
         self.shown = False
 
     def __enter__(self) -> Bar:
@@ -35,15 +34,11 @@ class Bar:
         """What the compiled part is to call."""
         return self if self.verbose else None
 
-    def add(self, fits: int) -> None:
-        """So many fits are done for good; what follows counts on top of them."""
-        self.before += fits
-
     def __call__(self, finished: int, iteration: int, gap: float) -> None:
         elapsed = time.monotonic() - self.begin
         if elapsed < _PATIENCE:
             return
-        done = min(self.before + finished, self.fits)
+        done = min(finished, self.fits)
         filled = _WIDTH * done // self.fits
         left = f", {elapsed / done * (self.fits - done):.0f} s left" if 0 < done < self.fits else ""
         bar = "█" * filled + "░" * (_WIDTH - filled)

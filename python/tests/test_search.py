@@ -18,12 +18,12 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV
+from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, _core
 
 CS = [0.01, 0.1, 1.0, 10.0]
 GROUPS = np.arange(48) // 6
 SPLITTERS = {
-    "folds": 4,
+    "folds": KFold(4),
     "shuffled folds": KFold(3, shuffle=True, random_state=0),
     "groups": GroupKFold(4),
     "time": TimeSeriesSplit(3),
@@ -39,7 +39,7 @@ TOL = 1e-9
 
 @pytest.fixture
 def exact(monkeypatch):
-    monkeypatch.setattr("banach._cv._SEARCH_TOL", TOL)
+    monkeypatch.setattr("banach._cv._Search._search_tol", TOL)
 
 
 @pytest.fixture
@@ -91,22 +91,22 @@ PARAMETERS = [
 def test_every_kernel_and_loss_gives_the_search_of_a_grid(exact, parameters, scoring, data):
     X, y = data
     parameters = {"p": 4 / 3, "normalize_kernel": False, **parameters}
-    search = LpRegressorCV(tol=TOL, Cs=CS, cv=3, scoring=scoring, **parameters).fit(X, y)
-    grid = GridSearchCV(LpRegressor(tol=TOL, **parameters), {"C": CS}, cv=3, scoring=scoring).fit(X, y)
+    search = LpRegressorCV(tol=TOL, Cs=CS, cv=KFold(3), scoring=scoring, **parameters).fit(X, y)
+    grid = GridSearchCV(LpRegressor(tol=TOL, **parameters), {"C": CS}, cv=KFold(3), scoring=scoring).fit(X, y)
     assert_same_search(search, grid, 3)
 
 
 def test_the_gap_of_a_search_is_good_for_three_digits_of_a_score(data):
     X, y = data
-    search = LpRegressorCV(Cs=CS, cv=4, scoring="r2").fit(X, y)
-    grid = GridSearchCV(LpRegressor(), {"C": CS}, cv=4, scoring="r2").fit(X, y)
+    search = LpRegressorCV(Cs=CS, cv=KFold(4), scoring="r2").fit(X, y)
+    grid = GridSearchCV(LpRegressor(), {"C": CS}, cv=KFold(4), scoring="r2").fit(X, y)
     assert_same_search(search, grid, 4, rtol=5e-3)
 
 
 def test_the_default_score_is_minus_the_held_out_loss(exact, data):
     X, y = data
-    search = LpRegressorCV(tol=TOL, Cs=CS, cv=4).fit(X, y)
-    grid = GridSearchCV(LpRegressor(tol=TOL), {"C": CS}, cv=4, scoring="neg_mean_squared_error").fit(X, y)
+    search = LpRegressorCV(tol=TOL, Cs=CS, cv=KFold(4)).fit(X, y)
+    grid = GridSearchCV(LpRegressor(tol=TOL), {"C": CS}, cv=KFold(4), scoring="neg_mean_squared_error").fit(X, y)
     np.testing.assert_allclose(
         search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"] / 2, rtol=1e-4
     )
@@ -118,8 +118,10 @@ def test_the_default_score_is_minus_the_held_out_loss(exact, data):
 def test_two_classes_give_the_search_of_a_grid(exact, loss, scoring, data):
     X, y = data
     labels = np.where(y > 0, "up", "down")
-    search = LpClassifierCV(tol=TOL, loss=loss, Cs=CS, cv=3, scoring=scoring).fit(X, labels)
-    grid = GridSearchCV(LpClassifier(tol=TOL, loss=loss), {"C": CS}, cv=3, scoring=scoring).fit(X, labels)
+    search = LpClassifierCV(tol=TOL, loss=loss, Cs=CS, cv=StratifiedKFold(3), scoring=scoring).fit(X, labels)
+    grid = GridSearchCV(LpClassifier(tol=TOL, loss=loss), {"C": CS}, cv=StratifiedKFold(3), scoring=scoring).fit(
+        X, labels
+    )
     assert_same_search(search, grid, 3)
     assert set(search.predict(X)) <= {"up", "down"}
 
@@ -139,18 +141,20 @@ def test_class_weights_take_part_in_the_search(exact, data):
     X, y = data
     labels = (y > 0.7).astype(int)
     parameters = {"class_weight": {0: 1.0, 1: 3.0}}
-    search = LpClassifierCV(tol=TOL, Cs=CS, cv=3, scoring="balanced_accuracy", **parameters).fit(X, labels)
-    grid = GridSearchCV(LpClassifier(tol=TOL, **parameters), {"C": CS}, cv=3, scoring="balanced_accuracy").fit(
+    search = LpClassifierCV(tol=TOL, Cs=CS, cv=StratifiedKFold(3), scoring="balanced_accuracy", **parameters).fit(
         X, labels
     )
+    grid = GridSearchCV(
+        LpClassifier(tol=TOL, **parameters), {"C": CS}, cv=StratifiedKFold(3), scoring="balanced_accuracy"
+    ).fit(X, labels)
     assert_same_search(search, grid, 3)
 
 
 def test_many_outputs_give_the_search_of_a_grid(exact, data):
     X, y = data
     Y = np.column_stack([y, X[:, 3] + 0.1 * y])
-    search = LpRegressorCV(tol=TOL, Cs=CS, cv=3, scoring="r2").fit(X, Y)
-    grid = GridSearchCV(LpRegressor(tol=TOL), {"C": CS}, cv=3, scoring="r2").fit(X, Y)
+    search = LpRegressorCV(tol=TOL, Cs=CS, cv=KFold(3), scoring="r2").fit(X, Y)
+    grid = GridSearchCV(LpRegressor(tol=TOL), {"C": CS}, cv=KFold(3), scoring="r2").fit(X, Y)
     assert_same_search(search, grid, 3)
     assert search.predict(X).shape == Y.shape
 
@@ -161,8 +165,8 @@ def test_a_scorer_may_be_a_function(exact, data):
     def scorer(model, X, y):
         return -np.median(np.abs(model.predict(X) - y))
 
-    search = LpRegressorCV(tol=TOL, Cs=CS, cv=3, scoring=scorer).fit(X, y)
-    grid = GridSearchCV(LpRegressor(tol=TOL), {"C": CS}, cv=3, scoring=scorer).fit(X, y)
+    search = LpRegressorCV(tol=TOL, Cs=CS, cv=KFold(3), scoring=scorer).fit(X, y)
+    grid = GridSearchCV(LpRegressor(tol=TOL), {"C": CS}, cv=KFold(3), scoring=scorer).fit(X, y)
     assert_same_search(search, grid, 3)
 
 
@@ -170,10 +174,16 @@ def test_lists_are_searched_in_every_combination(exact, data):
     X, y = data
     lists = {"p": [1.2, 1.5], "degree": [1, 2], "scale": [0.5, 1.0], "normalize_kernel": [False]}
     search = LpRegressorCV(
-        tol=TOL, kernel="poly", coef0=1.0, Cs=[0.1, 1.0], cv=3, scoring="r2", **{**lists, "normalize_kernel": "auto"}
+        tol=TOL,
+        kernel="poly",
+        coef0=1.0,
+        Cs=[0.1, 1.0],
+        cv=KFold(3),
+        scoring="r2",
+        **{**lists, "normalize_kernel": "auto"},
     ).fit(X, y)
     model = LpRegressor(tol=TOL, kernel="poly", coef0=1.0)
-    grid = GridSearchCV(model, {"C": [0.1, 1.0], **lists}, cv=3, scoring="r2").fit(X, y)
+    grid = GridSearchCV(model, {"C": [0.1, 1.0], **lists}, cv=KFold(3), scoring="r2").fit(X, y)
     assert len(search.cv_results_["params"]) == 16
     assert search.best_params_ == grid.best_params_
     ours = {
@@ -281,7 +291,7 @@ def test_a_fold_that_leaves_one_class_to_fit_is_refused_with_advice():
 def test_a_fold_whose_samples_all_weigh_nothing_does_not_count(data):
     X, y = data
     weights = np.where(np.arange(48) < 12, 0.0, 1.0)
-    search = LpRegressorCV(Cs=CS, cv=4).fit(X, y, sample_weight=weights)
+    search = LpRegressorCV(Cs=CS, cv=KFold(4)).fit(X, y, sample_weight=weights)
     assert np.isnan(search.cv_results_["split0_test_score"]).all()
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
@@ -347,3 +357,12 @@ def test_a_search_without_a_refit_says_why_it_cannot_predict(data):
     X, y = data
     with pytest.raises(NotFittedError, match="refit=False"):
         LpRegressorCV(Cs=[1.0], refit=False).fit(X, y).predict(X)
+
+
+def test_a_number_of_folds_means_the_librarys_own_which_the_command_takes_too(data):
+    X, y = data
+    folds = _core.folds(y[None, :], len(y), 4)
+    assert sorted(i for fold in folds for i in fold) == list(range(len(y))) and len(folds) == 4
+    splits = [(np.setdiff1d(np.arange(len(y)), fold), np.array(fold)) for fold in folds]
+    number, given = (LpRegressorCV(Cs=CS, cv=cv).fit(X, y) for cv in (4, splits))
+    np.testing.assert_array_equal(number.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"])

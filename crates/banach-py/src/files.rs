@@ -2,8 +2,8 @@
 
 use std::{io, path::PathBuf};
 
-use banach::{Entries, FeatureMatrix, Memory};
-use banach_io::{Label, ModelFileError, ModelSpec, Observed, SavedModel, Standardization};
+use banach::{Entries, FeatureMatrix, Memory, Target};
+use banach_io::{Label, ModelFileError, Observed, SavedModel, Standardization};
 use numpy::{
     PyArray1, PyArray2,
     ndarray::{Array2, ShapeBuilder as _},
@@ -15,12 +15,7 @@ use pyo3::{
     types::PyDict,
 };
 
-use crate::{
-    data::Table,
-    errors::exception,
-    model::{Fitted, Model},
-    spec::{Goal, Spec},
-};
+use crate::{data::Table, model::Model, spec::Spec};
 
 /// The label of a class as Python has it.
 #[derive(FromPyObject)]
@@ -79,30 +74,17 @@ impl Model {
     /// Writes the model to a file.
     pub(crate) fn write(&self, py: Python<'_>, path: PathBuf, known: Known) -> PyResult<()> {
         let Known { names, target, classes, scaling } = known;
-        let observed = match (&self.goal, classes) {
-            (Goal::Numbers(outputs), _) => Observed::Numbers(outputs.clone()),
-            (Goal::Labels(codes), Some(classes)) => Observed::Classes {
+        let observed = match (&self.target, classes) {
+            (Target::Numbers(outputs), _) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
+            (Target::Labels(codes), Some(classes)) => Observed::Classes {
                 labels: classes.into_iter().map(Label::from).collect(),
                 rows: codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect(),
             },
-            (Goal::Labels(_), None) => return Err(PyValueError::new_err("a classifier without its labels")),
+            (Target::Labels(_), None) => return Err(PyValueError::new_err("a classifier without its labels")),
         };
-        let spec = &self.spec;
-        let model_spec = ModelSpec {
-            p: spec.p,
-            gamma: self.gamma,
-            kernel: spec.kernel.clone(),
-            monomials: spec.monomial_scale(),
-            loss: spec.loss,
-            fit_intercept: spec.fit_intercept,
-            tolerance: spec.tol,
-            max_iterations: spec.max_iter,
-            solver: spec.solver,
-            route: spec.route.as_deref().map(str::parse).transpose().map_err(exception)?,
-        };
+        let spec = banach::Spec { gamma: self.gamma, ..self.spec.values.clone() };
         let table = self.table.borrow(py)?;
         let matrix = table.matrix()?;
-        let (route, solutions, radii) = self.fitted.found();
         let scaling = scaling.map(|(means, deviations)| Standardization {
             centred: !matrix.is_sparse() || means.iter().any(|mean| *mean != 0.0),
             corrections: vec![0.0; means.len()],
@@ -115,9 +97,9 @@ impl Model {
             target,
             standardization: scaling,
             weights: self.weights.clone(),
-            ..SavedModel::new(model_spec, matrix, observed)
+            ..SavedModel::new(spec, matrix, observed)
         };
-        let saved = saved.with_solutions(route, solutions, radii);
+        let saved = saved.with_model(&self.fitted);
         py.detach(|| saved.write(&path)).map_err(refused)
     }
 }
@@ -127,25 +109,9 @@ impl Model {
 #[pyfunction]
 pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let saved = py.detach(|| SavedModel::read(&path)).map_err(refused)?;
-    let ModelSpec { p, gamma, ref kernel, monomials, loss, fit_intercept, tolerance, max_iterations, solver, route } =
-        saved.spec;
-    let spec = Spec {
-        p,
-        kernel: kernel.clone(),
-        monomials: monomials.name().to_owned(),
-        loss,
-        fit_intercept,
-        tol: tolerance,
-        max_iter: max_iterations,
-        solver,
-        route: route.map(|route| route.name().to_owned()),
-        memory: None,
-        threads: 0,
-    };
-    let fitted = match spec.running(None).run(py, |_| saved.restore(Memory::available()))? {
-        banach_io::Fitted::Regression(model) => Fitted::Regression(model),
-        banach_io::Fitted::Classification(model) => Fitted::Classification(model),
-    };
+    let gamma = saved.spec.gamma;
+    let spec = Spec { values: saved.spec.clone(), memory: None, threads: 0 };
+    let fitted = spec.running(None).run(py, |_| saved.restore(Memory::available()))?;
     let told = PyDict::new(py);
     let json = serde_json::to_string(&saved.spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
     told.set_item("spec", json)?;
@@ -157,12 +123,12 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
     let scaling =
         saved.standardization.map(|done| (PyArray1::from_vec(py, done.means), PyArray1::from_vec(py, done.deviations)));
     told.set_item("scaling", scaling)?;
-    let goal = match saved.observed {
-        Observed::Numbers(outputs) => Goal::Numbers(outputs),
-        Observed::Classes { rows, .. } => Goal::Labels(rows.into_iter().map(|class| class as i64).collect()),
+    let target = match saved.observed {
+        Observed::Numbers(outputs) => Target::Numbers(outputs.into_iter().map(Into::into).collect()),
+        Observed::Classes { rows, .. } => Target::Labels(rows.into_iter().map(|class| class as i64).collect()),
     };
     let (table, weights) = (table(py, &saved.x)?, saved.weights);
-    let model = Model { spec, gamma, table, goal, weights, fitted, history: Vec::new(), seconds: 0.0 };
+    let model = Model { spec, gamma, table, target, weights, fitted, history: Vec::new(), seconds: 0.0 };
     told.set_item("model", Py::new(py, model)?)?;
     Ok(told)
 }

@@ -22,6 +22,13 @@ pub(crate) enum Degree {
     Range(usize, usize),
 }
 
+pub(crate) fn degrees(degree: Degree) -> Result<Degrees, banach::Error> {
+    match degree {
+        Degree::One(degree) => Ok(Degrees::one(degree)),
+        Degree::Range(min, max) => Degrees::range(min, max),
+    }
+}
+
 impl Kernel {
     /// Found to be in range.
     fn checked(spec: KernelSpec) -> PyResult<Self> {
@@ -43,11 +50,7 @@ impl Kernel {
         normalize: bool,
     ) -> PyResult<Self> {
         let name: KernelName = name.parse().map_err(exception)?;
-        let degree = match degree {
-            None => None,
-            Some(Degree::One(degree)) => Some(Degrees::one(degree)),
-            Some(Degree::Range(min, max)) => Some(Degrees::range(min, max).map_err(exception)?),
-        };
+        let degree = degree.map(degrees).transpose().map_err(exception)?;
         let choice = KernelChoice { name, degree, coef0, scale, normalize };
         Self::checked(choice.spec().map_err(exception)?)
     }

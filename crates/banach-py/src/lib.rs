@@ -14,6 +14,7 @@ mod files;
 mod kernel;
 mod model;
 mod path;
+mod search;
 mod selection;
 mod spec;
 
@@ -28,6 +29,7 @@ mod _core {
         files::load_model,
         kernel::{Kernel, gram_tensor},
         model::Model,
+        search::{choose, folds},
         spec::Spec,
     };
 

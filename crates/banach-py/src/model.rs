@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use banach::{
-    Certificate, Classification, DualModel, FeatureMatrix, Plan, Regression, Route, Solution, kernel::MonomialScale,
-    model::Budget,
-};
+use banach::{Certificate, Route, Solution, Target, kernel::MonomialScale, model::Budget};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -16,48 +13,8 @@ use crate::{
     files::Known,
     kernel::{Kernel, factors},
     path, selection,
-    spec::{Estimator, Goal, Spec},
+    spec::{Spec, Targeted, gammas},
 };
-
-/// A model of the library.
-#[derive(Debug)]
-pub(crate) enum Fitted {
-    Regression(Regression),
-    Classification(Classification),
-}
-
-/// Calls a method that both models have.
-macro_rules! both {
-    ($fitted:expr, $model:ident => $call:expr) => {
-        match $fitted {
-            Fitted::Regression($model) => $call,
-            Fitted::Classification($model) => $call,
-        }
-    };
-}
-
-impl Fitted {
-    pub(crate) fn solutions(&self) -> &[Solution] {
-        both!(self, model => model.solutions())
-    }
-
-    /// The route, and what was found by it.
-    pub(crate) fn found(&self) -> (Route, &[Solution], &[Option<f64>]) {
-        (self.plan().chosen(), self.solutions(), both!(self, model => model.radii()))
-    }
-
-    fn plan(&self) -> &Plan {
-        both!(self, model => model.plan())
-    }
-
-    pub(crate) fn function<'x>(
-        &self,
-        function: usize,
-        x: &'x FeatureMatrix<'_>,
-    ) -> Result<DualModel<'x>, banach::Error> {
-        both!(self, model => model.function(function, x))
-    }
-}
 
 /// A fitted model and what it was fitted to.
 #[pyclass(frozen, module = "banach._core")]
@@ -65,9 +22,9 @@ pub(crate) struct Model {
     pub(crate) spec: Spec,
     pub(crate) gamma: f64,
     pub(crate) table: Table,
-    pub(crate) goal: Goal,
+    pub(crate) target: Target<'static>,
     pub(crate) weights: Option<Vec<f64>>,
-    pub(crate) fitted: Fitted,
+    pub(crate) fitted: banach::Model,
     pub(crate) history: Vec<Record>,
     /// What the fit took.
     pub(crate) seconds: f64,
@@ -129,7 +86,7 @@ impl Model {
     /// The kernel.
     #[getter]
     fn kernel(&self) -> Kernel {
-        Kernel { spec: self.spec.kernel.clone() }
+        Kernel { spec: self.spec.values.kernel.clone() }
     }
 
     /// The number of variables.
@@ -142,7 +99,7 @@ impl Model {
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let functions = self.fitted.solutions().len();
-        let weights = |function: usize| both!(&self.fitted, model => model.weights(function));
+        let weights = |function: usize| self.fitted.weights(function);
         let all: Option<Vec<Vec<f64>>> = (0..functions).map(weights).collect();
         all.map(|all| rows(py, functions, all.concat())).transpose()
     }
@@ -175,7 +132,7 @@ impl Model {
     /// How the fit ended; of several functions, the end that is farthest from convergence.
     #[getter]
     fn status(&self) -> &'static str {
-        both!(&self.fitted, model => model.status()).name()
+        self.fitted.status().name()
     }
 
     /// Fit, iteration, passes, primal, dual, relative gap.
@@ -202,15 +159,15 @@ impl Model {
     }
 
     fn __str__(&self) -> String {
-        both!(&self.fitted, model => model.to_string())
+        self.fitted.to_string()
     }
 
     /// What it was fitted to: numbers, one row per output, or labels.
     #[getter]
     fn targets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match &self.goal {
-            Goal::Numbers(outputs) => rows(py, outputs.len(), outputs.concat())?.into_any(),
-            Goal::Labels(labels) => PyArray1::from_slice(py, labels).into_any(),
+        Ok(match &self.target {
+            Target::Numbers(outputs) => rows(py, outputs.len(), outputs.concat())?.into_any(),
+            Target::Labels(labels) => PyArray1::from_slice(py, labels).into_any(),
         })
     }
 
@@ -224,29 +181,23 @@ impl Model {
         count: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        path::path(py, &self.spec, &self.table, &self.goal, self.weights.clone(), (Cs, count), progress)
+        path::path(py, &self.spec, &self.table, &self.target, self.weights.clone(), &gammas(Cs, count), progress)
     }
 
     /// `f(x) + b` at new points, one row per function.
     fn decision<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let table = x.borrow(py)?;
         let matrix = table.matrix()?;
-        let values = self.spec.running(None).run(py, |_| match &self.fitted {
-            Fitted::Regression(model) => model.predict(&matrix),
-            Fitted::Classification(model) => model.decision_function(&matrix),
-        })?;
+        let values = self.spec.running(None).run(py, |_| self.fitted.decisions(&matrix))?;
         rows(py, self.fitted.solutions().len(), values)
     }
 
     /// The probability of every class at new points, one row per class.
     fn probabilities<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let Fitted::Classification(model) = &self.fitted else {
-            return Err(PyValueError::new_err("probabilities need a classifier"));
-        };
         let table = x.borrow(py)?;
         let matrix = table.matrix()?;
-        let values = self.spec.running(None).run(py, |_| model.predict_proba(&matrix))?;
-        rows(py, model.classes().len(), values)
+        let values = self.spec.running(None).run(py, |_| self.fitted.probabilities(&matrix))?;
+        rows(py, self.fitted.classes().len(), values)
     }
 
     /// The monomials of the largest weights, and what is proven of them.
@@ -384,17 +335,16 @@ impl Model {
         state.set_item("spec", model.spec.to_json()?)?;
         state.set_item("C", model.gamma)?;
         state.set_item("x", model.table.to_python(py)?)?;
-        match &model.goal {
-            Goal::Numbers(outputs) => state.set_item("numbers", rows(py, outputs.len(), outputs.concat())?)?,
-            Goal::Labels(labels) => state.set_item("labels", PyArray1::from_slice(py, labels))?,
+        match &model.target {
+            Target::Numbers(outputs) => state.set_item("numbers", rows(py, outputs.len(), outputs.concat())?)?,
+            Target::Labels(labels) => state.set_item("labels", PyArray1::from_slice(py, labels))?,
         }
         state.set_item("weights", model.weights.as_ref().map(|weights| PyArray1::from_slice(py, weights)))?;
         state.set_item("route", model.route())?;
         state.set_item("history", model.history.clone())?;
         state.set_item("seconds", model.seconds)?;
-        let radii = both!(&model.fitted, model => model.radii());
         let mut solutions = Vec::new();
-        for (solution, radius) in model.fitted.solutions().iter().zip(radii) {
+        for (solution, radius) in model.fitted.solutions().iter().zip(model.fitted.radii()) {
             let Certificate { primal, dual, gap, distance } = solution.certificate;
             let vectors = (PyArray1::from_slice(py, &solution.alpha), PyArray1::from_slice(py, &solution.omega));
             solutions.push((
@@ -422,10 +372,11 @@ impl Model {
         let spec = Spec::from_json(&get("spec")?.extract::<String>()?)?;
         let gamma: f64 = get("C")?.extract()?;
         let table: Table = get("x")?.extract()?;
-        let goal = match state.get_item("labels")? {
-            Some(labels) => Goal::Labels(labels.extract::<PyReadonlyArray1<'_, i64>>()?.as_array().to_vec()),
-            None => Goal::Numbers(crate::data::vectors(&get("numbers")?.extract()?)),
+        let target = match state.get_item("labels")? {
+            Some(labels) => Targeted::Labels(labels.extract()?),
+            None => Targeted::Numbers(get("numbers")?.extract()?),
         };
+        let target = target.target();
         let weights: Option<PyReadonlyArray1<'_, f64>> = get("weights")?.extract()?;
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let route: Route = get("route")?.extract::<String>()?.parse().map_err(exception)?;
@@ -436,24 +387,19 @@ impl Model {
         let fitted = {
             let borrowed = table.borrow(py)?;
             let matrix = borrowed.matrix()?;
-            spec.running(None).run(py, |_| match (spec.estimator(gamma)?, &goal) {
-                (Estimator::Regressor(regressor), _) => {
-                    regressor.restore(&matrix, solutions, radii, route).map(Fitted::Regression)
-                }
-                (Estimator::Classifier(classifier), Goal::Labels(labels)) => {
-                    let (classes, _) = banach::Classifier::signs(labels, weights.as_deref())?;
-                    classifier.restore(&matrix, classes, solutions, radii, route).map(Fitted::Classification)
-                }
-                (Estimator::Classifier(_), Goal::Numbers(_)) => Err(banach::Error::Empty { what: "the labels" }),
+            spec.running(None).run(py, |_| {
+                let fit = spec.fit_with(gamma)?;
+                let (task, _) = target.outputs(matrix.samples(), fit.loss().targets(), weights.as_deref())?;
+                fit.restore(&matrix, task, solutions, radii, route)
             })?
         };
-        Ok(Self { spec, gamma, table, goal, weights, fitted, history, seconds })
+        Ok(Self { spec, gamma, table, target, weights, fitted, history, seconds })
     }
 }
 
 impl Model {
     /// Whether monomials are raw, with a kernel that does not divide them.
     pub(crate) fn is_raw(&self) -> bool {
-        self.spec.monomial_scale() == MonomialScale::Raw && !self.fitted.plan().kernel().normalized()
+        self.spec.values.monomials == MonomialScale::Raw && !self.fitted.plan().kernel().normalized()
     }
 }

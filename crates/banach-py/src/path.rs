@@ -1,98 +1,32 @@
-//! Many values of C: paths and cross-validation.
+//! Models along increasing C.
 
-use banach::{Folds, GammaGrid, Status, cross_validate_all, path_all};
-use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use banach::{Target, fit::Gammas, path_all};
+use numpy::PyArray1;
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     data::{Table, rows},
-    spec::{Goal, Spec},
+    spec::Spec,
 };
-
-/// Values of C: given ones, or so many that the data suggest.
-type Grid = (Option<Vec<f64>>, usize);
-
-fn grid((given, count): Grid, problem: &banach::DualProblem<'_>) -> Result<GammaGrid, banach::Error> {
-    match given {
-        Some(gammas) => GammaGrid::new(gammas),
-        None => GammaGrid::from_data(problem, count),
-    }
-}
-
-#[expect(clippy::too_many_arguments, reason = "the parameters of a search")]
-pub(crate) fn cross_validate<'py>(
-    py: Python<'py>,
-    spec: &Spec,
-    x: &Table,
-    goal: &Goal,
-    weights: Option<Vec<f64>>,
-    given: Grid,
-    splits: Vec<(Vec<usize>, Vec<usize>)>,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let table = x.borrow(py)?;
-    let matrix = table.matrix()?;
-    let (folds, validated, plan) = spec.running(progress).run(py, |watch| {
-        let weights = weights.as_deref();
-        let outputs = goal.outputs(weights)?;
-        let outputs: Vec<&[f64]> = outputs.iter().map(|y| &y[..]).collect();
-        let folds = Folds::from_splits(matrix.samples(), splits)?;
-        let ground = spec.estimator(1.0)?.ground(&matrix, outputs.len() * folds.count())?;
-        let problems = ground.problems(&outputs, weights)?;
-        let grid = grid(given, &problems[0])?;
-        let validated = cross_validate_all(&problems, &grid, &folds, ground.solver(), watch)?;
-        Ok((folds, validated, ground.plan().to_string()))
-    })?;
-    let gammas = &validated[0].gammas;
-    let found = PyDict::new(py);
-    // One array for every split, as splits differ in size: C by function by held-out sample.
-    let mut decisions = Vec::with_capacity(folds.count());
-    for (fold, held_out) in folds.held_out().iter().enumerate() {
-        let fits =
-            (0..gammas.len()).flat_map(|gamma| validated.iter().map(move |function| &function.fits[gamma][fold]));
-        let values: Vec<f64> = fits.flat_map(|fit| &fit.predictions).copied().collect();
-        let array: Bound<'py, PyArray3<f64>> =
-            PyArray1::from_vec(py, values).reshape([gammas.len(), validated.len(), held_out.len()])?;
-        decisions.push(array);
-    }
-    let each = |value: &dyn Fn(&[&banach::solver::FoldFit]) -> f64| {
-        let fits = |gamma: usize, fold: usize| -> Vec<_> {
-            validated.iter().map(|function| &function.fits[gamma][fold]).collect()
-        };
-        let values = (0..gammas.len()).flat_map(|gamma| (0..folds.count()).map(move |fold| (gamma, fold)));
-        rows(py, gammas.len(), values.map(|(gamma, fold)| value(&fits(gamma, fold))).collect())
-    };
-    found.set_item("Cs", PyArray1::from_slice(py, gammas))?;
-    found.set_item("decisions", decisions)?;
-    // The loss of all functions together, of all held-out samples by their weights.
-    found.set_item("losses", each(&|fits| fits.iter().map(|fit| fit.loss).sum())?)?;
-    found.set_item("weights", each(&|fits| fits[0].weight)?)?;
-    found.set_item("gaps", each(&|fits| fits.iter().map(|fit| fit.certificate.relative_gap()).fold(0.0, f64::max))?)?;
-    let unconverged =
-        |fits: &[&banach::solver::FoldFit]| fits.iter().filter(|fit| fit.status != Status::Converged).count() as f64;
-    found.set_item("unconverged", each(&unconverged)?)?;
-    found.set_item("plan", plan)?;
-    Ok(found)
-}
 
 pub(crate) fn path<'py>(
     py: Python<'py>,
     spec: &Spec,
     x: &Table,
-    goal: &Goal,
+    target: &Target<'_>,
     weights: Option<Vec<f64>>,
-    given: Grid,
+    gammas: &Gammas,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let table = x.borrow(py)?;
     let matrix = table.matrix()?;
     let (paths, weights) = spec.running(progress).run(py, |watch| {
         let weights = weights.as_deref();
-        let outputs = goal.outputs(weights)?;
-        let outputs: Vec<&[f64]> = outputs.iter().map(|y| &y[..]).collect();
-        let ground = spec.estimator(1.0)?.ground(&matrix, outputs.len())?;
-        let problems = ground.problems(&outputs, weights)?;
-        let paths = path_all(&problems, &grid(given, &problems[0])?, ground.solver(), watch)?;
+        let fit = spec.fit_with(1.0)?;
+        let (_, outputs) = target.outputs(matrix.samples(), fit.loss().targets(), weights)?;
+        let prepared = fit.prepare(&matrix, outputs.len())?;
+        let problems = prepared.problems(&outputs, weights)?;
+        let paths = path_all(&problems, &gammas.grid(&problems[0])?, prepared.solver(), watch)?;
         // Of every function along its path, where features are listed.
         let weights: Vec<Option<Vec<f64>>> = paths
             .iter()

@@ -1,10 +1,11 @@
 //! From a model to a short equation.
 
 use banach::{
-    DualProblem, FeatureMatrix, Folds, Ground,
-    kernel::{KernelSpec, Monomial},
+    DualProblem, Fit, Folds, Prepared,
+    kernel::{KernelSpec, Monomial, MonomialScale},
     model::{Budget, ExplicitModel},
-    selection::{self, Choice, MonomialRanking, Refit, SelectionOptions, StabilityOptions},
+    selection::{self, Refit, SelectionOptions, StabilityOptions},
+    solver::Choice,
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -48,24 +49,19 @@ pub(crate) fn expansion<'py>(
     Ok(found)
 }
 
-/// The form of the samples and the targets of one function.
-fn ground<'x>(
-    spec: &Spec,
-    model: &Model,
-    function: usize,
-    x: &'x FeatureMatrix<'_>,
-    problems: usize,
-) -> Result<(Ground<'x>, Vec<f64>), banach::Error> {
-    let ground = spec.estimator(model.gamma)?.ground(x, problems)?;
-    Ok((ground, model.goal.outputs(model.weights.as_deref())?.swap_remove(function)))
+/// The targets of one function.
+fn output(model: &Model, fit: &Fit, function: usize) -> Result<Vec<f64>, banach::Error> {
+    let samples = model.fitted.plan().shape().samples;
+    let (_, mut outputs) = model.target.outputs(samples, fit.loss().targets(), model.weights.as_deref())?;
+    Ok(outputs.swap_remove(function).into_owned())
 }
 
 fn problem<'a>(
-    ground: &'a Ground<'_>,
-    y: &'a [f64],
+    prepared: &'a Prepared<'_>,
+    y: &'a [Vec<f64>],
     weights: Option<&[f64]>,
 ) -> Result<DualProblem<'a>, banach::Error> {
-    Ok(ground.problems(&[y], weights)?.swap_remove(0))
+    Ok(prepared.problems(y, weights)?.swap_remove(0))
 }
 
 pub(crate) fn refit<'py>(
@@ -79,21 +75,18 @@ pub(crate) fn refit<'py>(
     let matrix = table.matrix()?;
     let monomials: Vec<Monomial> = monomials.iter().map(|factors| Monomial::new(factors)).collect();
     // The targets, the weights and the loss matter here, and not what the form is made of.
-    let plain = Spec { kernel: KernelSpec::Linear, monomials: "raw".to_owned(), route: None, ..model.spec.clone() };
+    let raw = banach::Spec { kernel: KernelSpec::Linear, monomials: MonomialScale::Raw, ..model.spec.values.clone() };
+    let values = banach::Spec { route: None, ..raw };
+    let plain = Spec { values, ..model.spec.clone() };
     let (explicit, end) = plain.running(progress).run(py, |watch| {
-        let (ground, y) = ground(&plain, model, function, &matrix, 1)?;
-        let problem = problem(&ground, &y, model.weights.as_deref())?;
-        selection::refit(&problem, &matrix, &monomials, Refit::for_loss(problem.loss()), ground.solver(), watch)
+        let fit = plain.fit_with(model.gamma)?;
+        let (prepared, y) = (fit.prepare(&matrix, 1)?, [output(model, &fit, function)?]);
+        let problem = problem(&prepared, &y, model.weights.as_deref())?;
+        selection::refit(&problem, &matrix, &monomials, Refit::for_loss(problem.loss()), prepared.solver(), watch)
     })?;
     let found = terms(py, &explicit)?;
     found.set_item("status", end.name())?;
     Ok(found)
-}
-
-fn ranking<'x>(model: &Model, x: &'x FeatureMatrix<'_>) -> Result<MonomialRanking<'x>, banach::Error> {
-    let (kernel, exponent) = (model.spec.kernel.build()?, model.spec.exponent()?);
-    let ranking = MonomialRanking::new(x.view(), kernel, exponent).with_scale(model.spec.monomial_scale());
-    Ok(ranking.with_memory(model.spec.memory()))
 }
 
 pub(crate) fn select<'py>(
@@ -110,11 +103,12 @@ pub(crate) fn select<'py>(
     let choice = if one_standard_error { Choice::OneStandardError } else { Choice::Best };
     let selected = model.spec.running(progress).run(py, |watch| {
         let folds = Folds::from_splits(matrix.samples(), splits)?;
-        let (ground, y) = ground(&model.spec, model, function, &matrix, folds.count() + 1)?;
-        let problem = problem(&ground, &y, model.weights.as_deref())?;
+        let fit = model.spec.fit_with(model.gamma)?;
+        let (prepared, y) = (fit.prepare(&matrix, folds.count() + 1)?, [output(model, &fit, function)?]);
+        let problem = problem(&prepared, &y, model.weights.as_deref())?;
         let refit = Refit::for_loss(problem.loss());
         let options = SelectionOptions { refit, choice, ..SelectionOptions::new(max_terms, folds) };
-        selection::select(&problem, &matrix, &ranking(model, &matrix)?, &options, ground.solver(), watch)
+        selection::select(&problem, &matrix, &fit.ranking(matrix.view()), &options, prepared.solver(), watch)
     })?;
     let found = terms(py, &selected.model)?;
     let losses: Vec<f64> = (0..selected.curve.len())
@@ -138,9 +132,10 @@ pub(crate) fn stability<'py>(
     let table = model.table.borrow(py)?;
     let matrix = table.matrix()?;
     let stability = model.spec.running(progress).run(py, |watch| {
-        let (ground, y) = ground(&model.spec, model, function, &matrix, 2 * options.pairs)?;
-        let problem = problem(&ground, &y, model.weights.as_deref())?;
-        selection::stability(&problem, &ranking(model, &matrix)?, &options, ground.solver(), watch)
+        let fit = model.spec.fit_with(model.gamma)?;
+        let (prepared, y) = (fit.prepare(&matrix, 2 * options.pairs)?, [output(model, &fit, function)?]);
+        let problem = problem(&prepared, &y, model.weights.as_deref())?;
+        selection::stability(&problem, &fit.ranking(matrix.view()), &options, prepared.solver(), watch)
     })?;
     let found = PyDict::new(py);
     let monomials = stability.entries.iter().map(|entry| factors(py, &entry.monomial));

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use banach::{
-    Classifier, Exponent, FeatureMatrix, Ground, Memory, Observer, PaperOptions, Plan, Regressor, Route, SolverChoice,
-    kernel::{KernelSpec, MonomialScale},
+    Account, Fit, Memory, PaperOptions, SolverChoice, Target,
+    fit::{self, Gammas},
     loss::{LossSpec, Targets},
 };
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -16,64 +16,33 @@ use crate::{
     data::{Table, rows, vectors},
     errors::exception,
     kernel::Kernel,
-    model::{Fitted, Model},
+    model::Model,
     path,
+    search::{self, Space},
 };
 
-/// Everything but C and the data.
+/// The parameters of an estimator, and what it may take. C is told apart.
 #[pyclass(frozen, module = "banach._core")]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[expect(clippy::unsafe_derive_deserialize, reason = "what is unsafe is PyO3's, and keeps to its own fields")]
 pub(crate) struct Spec {
-    pub(crate) p: f64,
-    pub(crate) kernel: KernelSpec,
-    pub(crate) monomials: String,
-    pub(crate) loss: LossSpec,
-    pub(crate) fit_intercept: bool,
-    pub(crate) tol: f64,
-    pub(crate) max_iter: usize,
-    pub(crate) solver: SolverChoice,
-    pub(crate) route: Option<String>,
+    pub(crate) values: banach::Spec,
     pub(crate) memory: Option<u64>,
     pub(crate) threads: usize,
 }
 
-/// An estimator of the library.
-pub(crate) enum Estimator {
-    Regressor(Regressor),
-    Classifier(Classifier),
-}
-
-/// What is to be predicted.
-pub(crate) enum Goal {
-    /// Numbers, one vector per output.
-    Numbers(Vec<Vec<f64>>),
-    /// Labels.
-    Labels(Vec<i64>),
-}
-
 /// Targets as they come from Python: numbers, one row per output, or labels.
 #[derive(FromPyObject)]
-pub(crate) enum Target<'py> {
+pub(crate) enum Targeted<'py> {
     Labels(PyReadonlyArray1<'py, i64>),
     Numbers(PyReadonlyArray2<'py, f64>),
 }
 
-impl Target<'_> {
-    pub(crate) fn goal(&self) -> Goal {
+impl Targeted<'_> {
+    pub(crate) fn target(&self) -> Target<'static> {
         match self {
-            Self::Labels(labels) => Goal::Labels(labels.as_array().to_vec()),
-            Self::Numbers(numbers) => Goal::Numbers(vectors(numbers)),
-        }
-    }
-}
-
-impl Goal {
-    /// The targets of every function.
-    pub(crate) fn outputs(&self, weights: Option<&[f64]>) -> Result<Vec<Vec<f64>>, banach::Error> {
-        match self {
-            Self::Numbers(outputs) => Ok(outputs.clone()),
-            Self::Labels(labels) => Ok(Classifier::signs(labels, weights)?.1),
+            Self::Labels(labels) => Target::Labels(labels.as_array().to_vec().into()),
+            Self::Numbers(numbers) => Target::Numbers(vectors(numbers).into_iter().map(Into::into).collect()),
         }
     }
 }
@@ -102,6 +71,11 @@ impl Told {
     }
 }
 
+/// Values of C: given ones, or so many that the data suggest.
+pub(crate) fn gammas(given: Option<Vec<f64>>, count: usize) -> Gammas {
+    given.map_or(Gammas::Count(count), Gammas::Given)
+}
+
 /// Weights of samples, if there are any.
 pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
@@ -110,92 +84,18 @@ pub(crate) fn weights(given: &Weights<'_>) -> Option<Vec<f64>> {
 }
 
 impl Spec {
-    fn scale(&self) -> Result<MonomialScale, banach::Error> {
-        self.monomials.parse()
-    }
-
-    pub(crate) fn exponent(&self) -> Result<Exponent, banach::Error> {
-        Exponent::new(self.p)
-    }
-
     pub(crate) fn memory(&self) -> Memory {
         self.memory.map_or_else(Memory::available, Memory::limit)
     }
 
-    pub(crate) fn monomial_scale(&self) -> MonomialScale {
-        self.scale().unwrap_or_default()
-    }
-
-    /// The estimator with this C.
-    pub(crate) fn estimator(&self, gamma: f64) -> Result<Estimator, banach::Error> {
-        let (kernel, loss, scale) = (self.kernel.build()?, self.loss.build()?, self.scale()?);
-        let route: Option<Route> = self.route.as_deref().map(str::parse).transpose()?;
-        // The two builders have the same parameters.
-        macro_rules! told {
-            ($builder:expr) => {
-                $builder
-                    .p(self.p)
-                    .gamma(gamma)
-                    .kernel(kernel)
-                    .monomials(scale)
-                    .loss(loss)
-                    .fit_intercept(self.fit_intercept)
-                    .tolerance(self.tol)
-                    .max_iterations(self.max_iter)
-                    .solver(self.solver)
-                    .route(route)
-                    .memory(self.memory())
-            };
-        }
-        Ok(match self.loss.targets() {
-            Targets::Real => Estimator::Regressor(told!(Regressor::new())),
-            Targets::Signs => Estimator::Classifier(told!(Classifier::new())),
-        })
+    /// The fit with this C, within the memory that it may take.
+    pub(crate) fn fit_with(&self, gamma: f64) -> Result<Fit, banach::Error> {
+        let values = banach::Spec { gamma, ..self.values.clone() };
+        Ok(Fit::new(&values)?.with_account(Account::new(self.memory())))
     }
 
     pub(crate) fn running<'a, 'py>(&self, progress: Option<&'a Bound<'py, PyAny>>) -> Running<'a, 'py> {
-        Running { threads: self.threads, tolerance: self.tol, progress }
-    }
-}
-
-impl Estimator {
-    pub(crate) fn fit(
-        &self,
-        x: &FeatureMatrix<'_>,
-        goal: &Goal,
-        weights: Option<&[f64]>,
-        observer: &mut dyn Observer,
-    ) -> Result<Fitted, banach::Error> {
-        match (self, goal) {
-            (Self::Regressor(regressor), Goal::Numbers(outputs)) => {
-                let outputs: Vec<&[f64]> = outputs.iter().map(|y| &y[..]).collect();
-                regressor.fit_observed(x, &outputs, weights, observer).map(Fitted::Regression)
-            }
-            (Self::Classifier(classifier), Goal::Labels(labels)) => {
-                classifier.fit_observed(x, labels, weights, observer).map(Fitted::Classification)
-            }
-            (Self::Regressor(_), Goal::Labels(_)) | (Self::Classifier(_), Goal::Numbers(_)) => {
-                Err(banach::Error::Parameter {
-                    name: "y",
-                    got: "targets of another kind".to_owned(),
-                    allowed: "numbers for a loss of numbers, labels for one of classes",
-                })
-            }
-        }
-    }
-
-    fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, banach::Error> {
-        match self {
-            Self::Regressor(regressor) => regressor.plan(x, problems),
-            Self::Classifier(classifier) => classifier.plan(x, problems),
-        }
-    }
-
-    pub(crate) fn ground<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Ground<'x>, banach::Error> {
-        match self {
-            Self::Regressor(regressor) => regressor.ground(x, problems),
-            Self::Classifier(classifier) => classifier.ground(x, problems),
-        }
+        Running { threads: self.threads, tolerance: self.values.tolerance, progress }
     }
 }
 
@@ -209,7 +109,7 @@ impl Spec {
         task: &str,
         p: f64,
         kernel: &Kernel,
-        monomials: String,
+        monomials: &str,
         loss: &str,
         epsilon: f64,
         rho: f64,
@@ -219,7 +119,7 @@ impl Spec {
         max_iter: usize,
         solver: &str,
         solver_options: Told,
-        route: Option<String>,
+        route: Option<&str>,
         memory: Option<u64>,
         threads: usize,
     ) -> PyResult<Self> {
@@ -230,29 +130,33 @@ impl Spec {
             LossSpec::Quantile { .. } => LossSpec::Quantile { tau: quantile },
             other => other,
         };
-        let kernel = kernel.spec.clone();
-        let solver = solver_options.of(solver.parse().map_err(exception)?)?;
-        let spec = Self { p, kernel, monomials, loss, fit_intercept, tol, max_iter, solver, route, memory, threads };
-        let route = spec.route.as_deref().map(str::parse::<Route>).transpose();
-        let checked = spec.exponent().and(spec.loss.build()).and(spec.scale()).and(route);
-        checked.map_err(exception)?;
-        if !(0.0..f64::INFINITY).contains(&spec.tol) {
-            return Err(PyValueError::new_err(format!("tol = {}; allowed: a finite number >= 0", spec.tol)));
-        }
-        Ok(spec)
+        let values = banach::Spec {
+            p,
+            kernel: kernel.spec.clone(),
+            monomials: monomials.parse().map_err(exception)?,
+            loss,
+            fit_intercept,
+            tolerance: tol,
+            max_iterations: max_iter,
+            solver: solver_options.of(solver.parse().map_err(exception)?)?,
+            route: route.map(|route| route.parse()).transpose().map_err(exception)?,
+            ..banach::Spec::default()
+        };
+        Fit::new(&values).map_err(exception)?;
+        Ok(Self { values, memory, threads })
     }
 
     /// The kernel.
     #[getter(kernel)]
     fn built_kernel(&self) -> Kernel {
-        Kernel { spec: self.kernel.clone() }
+        Kernel { spec: self.values.kernel.clone() }
     }
 
     /// What is predicted of the fits of so many problems for so many values of C, if they are to take more than ten minutes.
     fn long_fit(&self, py: Python<'_>, x: Table, problems: usize, count: usize) -> PyResult<Option<String>> {
         let table = x.borrow(py)?;
         let matrix = table.matrix()?;
-        let plan = self.estimator(1.0).and_then(|estimator| estimator.plan(&matrix, problems));
+        let plan = self.fit_with(1.0).and_then(|fit| fit.plan(&matrix, problems));
         // What cannot be planned is refused by the fit.
         Ok(plan.ok().and_then(|plan| plan.long_fit(count)).map(|long| long.to_string()))
     }
@@ -264,40 +168,67 @@ impl Spec {
         &self,
         py: Python<'_>,
         x: Table,
-        y: Target<'_>,
+        y: Targeted<'_>,
         sample_weight: Weights<'_>,
         C: f64,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Model> {
-        let (goal, weights) = (y.goal(), weights(&sample_weight));
+        let (target, weights) = (y.target(), weights(&sample_weight));
         let (fitted, history, seconds) = {
             let table = x.borrow(py)?;
             let matrix = table.matrix()?;
             self.running(progress).run(py, |watch| {
                 let begin = Instant::now();
-                let fitted = self.estimator(C)?.fit(&matrix, &goal, weights.as_deref(), watch)?;
+                let fitted = self.fit_with(C)?.run(&matrix, &target, weights.as_deref(), watch)?;
                 Ok((fitted, std::mem::take(&mut watch.history), begin.elapsed().as_secs_f64()))
             })?
         };
-        Ok(Model { spec: self.clone(), gamma: C, table: x, goal, weights, fitted, history, seconds })
+        Ok(Model { spec: self.clone(), gamma: C, table: x, target, weights, fitted, history, seconds })
     }
 
-    /// Held-out decisions, losses and certificates for every C and split; see `banach._cv`.
-    #[pyo3(signature = (x, y, sample_weight, *, Cs, count, splits, progress=None))]
+    /// What is searched beside C, tried on splits of the samples; see `banach._cv`.
+    #[pyo3(signature = (x, y, sample_weight, *, space, Cs, count, splits, one_standard_error, progress=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     #[expect(clippy::too_many_arguments, reason = "the parameters of a search, by name")]
-    fn cross_validate<'py>(
+    fn search<'py>(
         &self,
         py: Python<'py>,
         x: Table,
-        y: Target<'_>,
+        y: Targeted<'_>,
         sample_weight: Weights<'_>,
+        space: Space,
         Cs: Option<Vec<f64>>,
         count: usize,
         splits: Vec<(Vec<usize>, Vec<usize>)>,
+        one_standard_error: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        path::cross_validate(py, self, &x, &y.goal(), weights(&sample_weight), (Cs, count), splits, progress)
+        let search = space.search(self, gammas(Cs, count), one_standard_error).map_err(exception)?;
+        search::run(py, self, &search, (&x, &y.target(), weights(&sample_weight)), splits, progress)
+    }
+
+    /// How many fits a search takes, and what is predicted of them if they are to take more than ten minutes.
+    #[pyo3(signature = (x, sample_weight, *, space, Cs, count, functions, splits))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    #[expect(clippy::too_many_arguments, reason = "the parameters of a search, by name")]
+    fn search_size(
+        &self,
+        py: Python<'_>,
+        x: Table,
+        sample_weight: Weights<'_>,
+        space: Space,
+        Cs: Option<Vec<f64>>,
+        count: usize,
+        functions: usize,
+        splits: usize,
+    ) -> PyResult<(usize, Option<String>)> {
+        let search = space.search(self, gammas(Cs, count), false).map_err(exception)?;
+        let (table, weights) = (x.borrow(py)?, weights(&sample_weight));
+        let matrix = table.matrix()?;
+        let options = search.options(&self.values, &matrix, weights.as_deref()).map_err(exception)?.len();
+        let fit = self.fit_with(1.0).map_err(exception)?;
+        let long = search.long_fit(&fit, &matrix, functions, weights.as_deref(), splits);
+        Ok((search.fits(options, functions, splits), long.map(|long| long.to_string())))
     }
 
     /// The solutions for every C; see `banach.lp_path`.
@@ -308,13 +239,13 @@ impl Spec {
         &self,
         py: Python<'py>,
         x: Table,
-        y: Target<'_>,
+        y: Targeted<'_>,
         sample_weight: Weights<'_>,
         Cs: Option<Vec<f64>>,
         count: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        path::path(py, self, &x, &y.goal(), weights(&sample_weight), (Cs, count), progress)
+        path::path(py, self, &x, &y.target(), weights(&sample_weight), &gammas(Cs, count), progress)
     }
 
     /// The probability of every class from decisions, both with one row per function or class.
@@ -323,11 +254,9 @@ impl Spec {
         py: Python<'py>,
         decisions: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let Estimator::Classifier(classifier) = self.estimator(1.0).map_err(exception)? else {
-            return Err(PyValueError::new_err("probabilities need a classifier"));
-        };
+        let loss = self.values.loss.build().map_err(exception)?;
         let (functions, points) = (decisions.shape()[0], decisions.shape()[1]);
-        let values = classifier.probabilities(&vectors(&decisions).concat(), points).map_err(exception)?;
+        let values = fit::probabilities(&*loss, &vectors(&decisions).concat(), points).map_err(exception)?;
         rows(py, if functions == 1 { 2 } else { functions }, values)
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     solver::{Choice, Mean, Metric},
 };
 
-/// The relative duality gap of the fits of a search: held-out losses do not need more digits. The final fit goes on to its own.
+/// The relative duality gap of the fits of a search.
 const TOLERANCE: f64 = 1e-6;
 
 /// Values of gamma.
@@ -83,6 +83,8 @@ pub struct Search {
     pub gammas: Gammas,
     /// The rule by which a candidate is taken.
     pub choice: Choice,
+    /// The relative duality gap of its fits, unless that of the final fit is larger: held-out losses do not need more digits.
+    pub tolerance: f64,
 }
 
 /// What a search found.
@@ -116,7 +118,13 @@ pub struct Tried {
 impl Search {
     /// A search over gamma, for the values of p that suit the kernel.
     pub fn new(kernel: KernelSpace) -> Self {
-        Self { exponents: Vec::new(), kernel, gammas: Gammas::default(), choice: Choice::default() }
+        Self {
+            exponents: Vec::new(),
+            kernel,
+            gammas: Gammas::default(),
+            choice: Choice::default(),
+            tolerance: TOLERANCE,
+        }
     }
 
     /// Fits every combination of what is searched to all samples but a fold, for every fold, and takes one by the loss of what was held
@@ -193,7 +201,7 @@ impl Search {
         folds: &Folds,
         observer: &mut dyn Observer,
     ) -> Result<Tried, Error> {
-        let spec = Spec { tolerance: option.spec.tolerance.max(TOLERANCE), ..option.spec.clone() };
+        let spec = Spec { tolerance: option.spec.tolerance.max(self.tolerance), ..option.spec.clone() };
         let fit = Fit::new(&spec)?.with_account(account.clone());
         let (task, outputs) = y.outputs(x.samples(), fit.loss().targets(), sample_weight)?;
         let prepared = fit.prepare(x, outputs.len() * folds.count())?;

@@ -1,0 +1,145 @@
+//! Searches: what is searched as it comes from Python, and what was found as it goes back.
+
+use banach::{
+    Exponent, FeatureMatrix, Folds, Search, Status, Target,
+    fit::{Gammas, KernelSpace, SearchOption, Searched, Tried},
+    kernel::Degrees,
+    solver::{Choice, Mean},
+};
+use numpy::{PyArray1, PyArray3, PyArrayMethods};
+use pyo3::{prelude::*, types::PyDict};
+
+use crate::{
+    data::{Table, rows},
+    errors::exception,
+    kernel::{Degree, degrees},
+    spec::{Spec, Targeted},
+};
+
+/// What is searched beside C.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Space {
+    exponents: Vec<f64>,
+    /// The name of a kernel; none for the kernel of the parameters.
+    kernel: Option<String>,
+    degrees: Vec<Degree>,
+    coef0: Option<f64>,
+    scales: Vec<f64>,
+    normalize: Option<bool>,
+    /// The gap of its fits; what the library says if none.
+    tolerance: Option<f64>,
+}
+
+impl Space {
+    pub(crate) fn search(self, spec: &Spec, gammas: Gammas, one_standard_error: bool) -> Result<Search, banach::Error> {
+        let Self { exponents, kernel, degrees: listed, coef0, scales, normalize, tolerance } = self;
+        exponents.iter().try_for_each(|&p| Exponent::new(p).map(|_| ()))?;
+        let kernel = match kernel {
+            None => KernelSpace::Fixed(spec.values.kernel.clone()),
+            Some(name) => {
+                let degrees = listed.into_iter().map(degrees).collect::<Result<Vec<Degrees>, _>>()?;
+                KernelSpace::Named { name: name.parse()?, degrees, coef0, scales, normalize }
+            }
+        };
+        let choice = if one_standard_error { Choice::OneStandardError } else { Choice::Best };
+        let usual = Search::new(kernel);
+        let tolerance = tolerance.unwrap_or(usual.tolerance);
+        Ok(Search { exponents, gammas, choice, tolerance, ..usual })
+    }
+}
+
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    spec: &Spec,
+    search: &Search,
+    (x, target, weights): (&Table, &Target<'_>, Option<Vec<f64>>),
+    splits: Vec<(Vec<usize>, Vec<usize>)>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let table = x.borrow(py)?;
+    let matrix: FeatureMatrix<'_> = table.matrix()?;
+    let found = spec.running(progress).run(py, |watch| {
+        let folds = Folds::from_splits(matrix.samples(), splits)?;
+        search.run(&spec.fit_with(1.0)?, &matrix, target, weights.as_deref(), &folds, watch)
+    })?;
+    let told = PyDict::new(py);
+    let tried = found.tried.iter().map(|tried| of_option(py, spec, tried, &found));
+    told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
+    let left_out = found
+        .left_out
+        .into_iter()
+        .map(|(option, error)| Ok((parameters(py, &option)?, exception(error).value(py).str()?.to_string())));
+    told.set_item("left_out", left_out.collect::<PyResult<Vec<_>>>()?)?;
+    told.set_item("chosen", found.chosen)?;
+    Ok(told)
+}
+
+/// p and the kernel of one combination.
+fn parameters<'py>(py: Python<'py>, option: &SearchOption) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("p", option.spec.p)?;
+    if let Some(kernel) = option.kernel {
+        let range = |degrees: Degrees| (degrees.min, degrees.max);
+        match kernel.degree {
+            Some(degrees) if degrees.range => told.set_item("degree", range(degrees))?,
+            Some(degrees) => told.set_item("degree", degrees.max)?,
+            None => {}
+        }
+        told.set_item("scale", kernel.scale.unwrap_or(1.0))?;
+        told.set_item("normalize_kernel", kernel.normalize)?;
+    }
+    Ok(told)
+}
+
+/// Held-out decisions, losses and certificates for every C and split of one combination.
+fn of_option<'py>(py: Python<'py>, spec: &Spec, tried: &Tried, found: &Searched) -> PyResult<Bound<'py, PyDict>> {
+    let (validated, folds) = (&tried.functions, &found.folds);
+    let gammas = &validated[0].gammas;
+    let one = PyDict::new(py);
+    // One array for every split, as splits differ in size: C by function by held-out sample.
+    let mut decisions = Vec::with_capacity(folds.count());
+    for (fold, held_out) in folds.held_out().iter().enumerate() {
+        let fits =
+            (0..gammas.len()).flat_map(|gamma| validated.iter().map(move |function| &function.fits[gamma][fold]));
+        let values: Vec<f64> = fits.flat_map(|fit| &fit.predictions).copied().collect();
+        let array: Bound<'py, PyArray3<f64>> =
+            PyArray1::from_vec(py, values).reshape([gammas.len(), validated.len(), held_out.len()])?;
+        decisions.push(array);
+    }
+    let each = |value: &dyn Fn(&[&banach::solver::FoldFit]) -> f64| {
+        let fits = |gamma: usize, fold: usize| -> Vec<_> {
+            validated.iter().map(|function| &function.fits[gamma][fold]).collect()
+        };
+        let values = (0..gammas.len()).flat_map(|gamma| (0..folds.count()).map(move |fold| (gamma, fold)));
+        rows(py, gammas.len(), values.map(|(gamma, fold)| value(&fits(gamma, fold))).collect())
+    };
+    one.set_item("Cs", PyArray1::from_slice(py, gammas))?;
+    one.set_item("decisions", decisions)?;
+    // The loss of all functions together, of all held-out samples by their weights.
+    one.set_item("losses", each(&|fits| fits.iter().map(|fit| fit.loss).sum())?)?;
+    one.set_item("weights", each(&|fits| fits[0].weight)?)?;
+    one.set_item("gaps", each(&|fits| fits.iter().map(|fit| fit.certificate.relative_gap()).fold(0.0, f64::max))?)?;
+    let unconverged =
+        |fits: &[&banach::solver::FoldFit]| fits.iter().filter(|fit| fit.status != Status::Converged).count() as f64;
+    one.set_item("unconverged", each(&unconverged)?)?;
+    one.set_item("parameters", parameters(py, &tried.option)?)?;
+    one.set_item("spec", Spec { values: tried.option.spec.clone(), ..spec.clone() })?;
+    Ok(one)
+}
+
+/// Which of several means is taken, given with their standard errors from the simplest model to the most complex: the smallest, or the
+/// first within one standard error of it.
+#[pyfunction]
+pub(crate) fn choose(losses: Vec<(f64, f64)>, one_standard_error: bool) -> Option<usize> {
+    let choice = if one_standard_error { Choice::OneStandardError } else { Choice::Best };
+    let losses: Vec<_> =
+        losses.into_iter().map(|(value, standard_error)| Some(Mean { value, standard_error })).collect();
+    choice.pick(&losses)
+}
+
+/// The samples that are held out together unless told otherwise.
+#[pyfunction]
+pub(crate) fn folds(y: Targeted<'_>, samples: usize, count: Option<usize>) -> PyResult<Vec<Vec<usize>>> {
+    Ok(y.target().folds(samples, count, 0).map_err(exception)?.held_out().to_vec())
+}
