@@ -267,7 +267,7 @@ fn wrong_input_ends_with_2_and_one_sentence() {
             vec![&good, "--target", "effect", "--kernel", "exp", "--coef0", "1"],
             "coef0 = 1; allowed: no value, but for the kernel poly",
         ),
-        (vec![&good, "--target", "effect", "--kernel", "exp", "--p", "1.05"], "no route can be taken"),
+        (vec![&good, "--target", "effect", "--kernel", "exp", "--p", "1.05", "--gamma", "1"], "no route can be taken"),
         (vec![&good, "--target", "effect", "--kernel", "exp", "--scale", "50"], "use scale = "),
         (vec![&good, "--target", "effect", "--epsilon", "1"], "--epsilon belongs to another loss"),
         (vec![&good, "--target", "effect", "--loss", "hinge"], "in one row only"),

@@ -9,7 +9,7 @@
 //! through their dual in `R^n`, with a duality gap on every answer.
 //!
 //! ```
-//! use banach::{FeatureMatrix, Regressor};
+//! use banach::{FeatureMatrix, Spec};
 //!
 //! // Four samples of six variables; only the second variable matters, and a constant.
 //! let x = [
@@ -20,7 +20,7 @@
 //! ];
 //! let y = [14.0, 12.0, 7.0, 11.0];
 //!
-//! let model = Regressor::new().p(1.1).gamma(10.0).fit(&FeatureMatrix::from_rows(4, 6, &x)?, &y)?;
+//! let model = Spec { p: 1.1, gamma: 10.0, ..Spec::default() }.fit(&FeatureMatrix::from_rows(4, 6, &x)?, &y)?;
 //!
 //! assert!(model.certificate().relative_gap() <= 1e-8);
 //! let weights = model.weights(0).expect("the features are listed");
@@ -29,8 +29,8 @@
 //! # Ok::<(), banach::Error>(())
 //! ```
 //!
-//! [`Regressor`] and [`Classifier`] plan the route to the data ([`Planner`]), fit an intercept unless told otherwise,
-//! and return a model that owns what it needs. What they do in one call can be done step by step, with one form for
+//! A [`Spec`] is fitted to numbers or classes, and a [`Search`] chooses its parameters. They plan the route to the data
+//! ([`Planner`]), fit an intercept unless told otherwise, and return a model that owns what it needs. What they do in one call can be done step by step, with one form for
 //! many problems:
 //!
 //! ```

@@ -9,10 +9,10 @@ use crate::{Error, Gradient, Linesearch, Memory, Newton, ProximalGradient, Rule,
 /// Which algorithm fits a model. In files it is its name, or an object of its name and what it was told.
 ///
 /// ```
-/// use banach::{PaperAlgorithm, PaperOptions, Regressor, SolverChoice};
+/// use banach::{PaperAlgorithm, PaperOptions, SolverChoice, Spec};
 ///
 /// let options = PaperOptions { algorithm: Some(PaperAlgorithm::Gradient), delta: Some(0.3), ..PaperOptions::default() };
-/// let regressor = Regressor::new().solver(SolverChoice::Paper(options));
+/// let spec = Spec { solver: SolverChoice::Paper(options), ..Spec::default() };
 /// assert_eq!("paper".parse::<SolverChoice>()?.with_options(options)?, SolverChoice::Paper(options));
 /// assert!(SolverChoice::Newton.with_options(options).is_err());
 /// # Ok::<(), banach::Error>(())
