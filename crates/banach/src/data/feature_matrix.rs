@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{stream, sweep::Layout};
 use crate::{
     Error,
-    exponent::{binary_exponent, largest, scale_by_exp2},
+    numeric::{binary_exponent, dot, largest, scale_by_exp2},
 };
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
@@ -472,7 +472,7 @@ impl<'a> FeatureMatrix<'a> {
             Storage::Dense(values) => {
                 columns.par_iter().zip(out).with_min_len(64).for_each(|(&column, out)| {
                     let values = &values[column * self.samples..(column + 1) * self.samples];
-                    *out = values.iter().zip(vector).map(|(value, x)| value * x).sum();
+                    *out = dot(values, vector);
                 });
             }
             Storage::Sparse { starts, rows, values } => {

@@ -1,6 +1,6 @@
 use std::{fmt, str::FromStr};
 
-use crate::{Error, exponent::largest};
+use crate::{Error, numeric::largest};
 
 /// How large the features of a kernel are on the samples at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     Error, FeatureMatrix, Gram, Memory, Scratch, Tiles,
+    exponent::scaled,
     form::{
-        GramShares, scaled,
+        GramShares,
         tiles::{
             Monomials,
             sweep::{Sweep, Tile, Visitor},

@@ -11,12 +11,12 @@ use super::{
 };
 use crate::{
     Scratch,
-    exponent::WidePower,
     form::{
         Evaluation, QForm,
         rounding::{self, UNIT},
     },
     kernel::condition,
+    numeric::{WidePower, dot},
 };
 
 /// Most dual vectors of one pass: beyond this it is bound by arithmetic, not by memory.
@@ -124,7 +124,7 @@ impl Gram<'_> {
         self.layout.heads.add_gradient(sums.heads, alpha, omega);
         self.layout.tails.add_gradient(sums.tails, alpha, omega);
         let factorial = self.factorial(1);
-        let product: f64 = alpha.iter().zip(&*omega).map(|(alpha, omega)| alpha * omega).sum();
+        let product = dot(alpha, omega);
         let power = WidePower::new(1.0, exponent, q - 1.0);
         omega.iter_mut().for_each(|omega| *omega = power.times(*omega * factorial));
         // Rounding may leave a little less than nothing.

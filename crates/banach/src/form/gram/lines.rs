@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     Scratch,
-    exponent::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2},
     form::{Expansion, LinePoint, Lines, QForm},
+    numeric::{WidePower, ZERO_EXPONENT, binary_exponent, dot, scale_by_exp2},
 };
 
 /// `Q(alpha + t d)` is a polynomial of degree q in t. With the coefficients `W^(r)` of `W(alpha + t d)`, its coefficient
@@ -67,7 +67,7 @@ pub(super) fn lines<'a>(
                 for r in 0..=half {
                     let with = if r == 0 { 0 } else { line * half + r };
                     let weights = &head_weights[with * heads.len()..][..heads.len()];
-                    let product: f64 = weights.iter().zip(sums).map(|(weight, sum)| weight * sum).sum();
+                    let product = dot(weights, sums);
                     coefficients[line * (2 * half + 1) + r + s] += gram.factorial(1) * product;
                 }
             }
@@ -86,10 +86,10 @@ pub(super) fn segment<'a>(
 ) -> Box<dyn Lines + 'a> {
     let (n, order) = (gram.samples(), gram.order());
     let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
-    let dot = |v: &[f64]| v.iter().zip(&d).map(|(v, d)| v * d).sum::<f64>();
     let values = [at_from, at_to].map(|at| at.evaluation.values[0]);
-    let slopes = [at_from, at_to].map(|at| dot(&at.evaluation.omegas));
-    let curvature: f64 = d.iter().zip(super::curvature(at_from).chunks(n)).map(|(d, row)| d * dot(row)).sum();
+    let slopes = [at_from, at_to].map(|at| dot(&at.evaluation.omegas, &d));
+    let curvature: f64 =
+        d.iter().zip(super::curvature(at_from).chunks(n)).map(|(entry, row)| entry * dot(row, &d)).sum();
     let second = 0.5 * (order as f64 - 1.0) * curvature;
     let rest = values[1] - values[0] - slopes[0] - second;
     let slope_rest = slopes[1] - slopes[0] - 2.0 * second;

@@ -35,7 +35,7 @@ use self::{
 };
 use super::{Evaluation, Expansion, Hessian, HessianPart, LINES, Lines, Predict, QForm, expansion::Kept};
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory, Scratch, exponent::scaled_copy, kernel::TensorKernel, workers::checkpoint,
+    Error, Exponent, FeatureMatrix, Memory, Scratch, kernel::TensorKernel, numeric::scaled_copy, workers::checkpoint,
 };
 
 /// `Q` of the features of a tensor kernel, from the Gram tensor of order q = 2, 4, 6 or 8.

@@ -21,7 +21,7 @@ use super::{
     layout::{Block, Layout, Stripe},
     products::{Products, Work},
 };
-use crate::workers::checkpoint;
+use crate::{numeric::dot, workers::checkpoint};
 
 /// Columns that are fetched together: they stay in the second-level cache.
 const COLUMNS_IN_TURN: usize = 16;
@@ -251,7 +251,7 @@ impl StripePass<'_> {
         let y = &mut area.y[..n];
         for (at, (column, sum)) in columns.chunks(block.rows.len()).zip(sums).enumerate() {
             derivatives(heads, block.rows.start, column, head_slopes, columns_in[at], rows, y);
-            *sum += y.iter().zip(alpha).map(|(y, alpha)| y * alpha).sum::<f64>() / half as f64;
+            *sum += dot(y, alpha) / half as f64;
             for (&b, slope) in tails.get(block.tails.start + at).iter().zip(&slopes[at * half..]) {
                 let column = &mut matrix[b as usize * n..][..n];
                 column.iter_mut().zip(&*y).for_each(|(sum, y)| *sum += slope * y);

@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     Error, FeatureMatrix,
-    exponent::WidePower,
     form::{Predict, QForm},
     kernel::TensorKernel,
+    numeric::WidePower,
     workers::checkpoint,
 };
 

@@ -19,6 +19,7 @@ use crate::{
     Error, Scratch,
     form::{Evaluation, QForm},
     kernel::{Anova, TensorKernel, involving},
+    numeric::{dot_in_lanes, sum_in_lanes},
     workers::checkpoint,
 };
 
@@ -355,7 +356,7 @@ impl Reader<'_> {
         own(sums, own_sums);
         apply(kernel, own_sums, shifts, count, values);
         if first {
-            part.total += dot(weights, values);
+            part.total += dot_in_lanes(weights, values);
             self.read_degrees(own_sums, weights, shifts, &mut part.degrees);
         }
         z.resize(variables.len() * count, 0.0);
@@ -375,7 +376,7 @@ impl Reader<'_> {
             interactions(self.degrees(), own_others, z, shifts, count, involving);
         }
         for (share, involving) in part.variables[place..].iter_mut().zip(involving.chunks(count)) {
-            *share += dot(weights, involving);
+            *share += dot_in_lanes(weights, involving);
         }
         match (self.asked.pairs, kernel.symmetric() > 1) {
             (false, _) => {}
@@ -403,7 +404,7 @@ impl Reader<'_> {
         for (term, out) in self.asked.degrees.iter().zip(out) {
             if let Some(interactions) = &term.interactions {
                 apply(interactions, sums, shifts, count, &mut values);
-                *out += term.a * dot(weights, &values);
+                *out += term.a * dot_in_lanes(weights, &values);
                 continue;
             }
             // From one power to the next, so that neither the power nor its coefficient leaves the range.
@@ -416,7 +417,7 @@ impl Reader<'_> {
                 let factor = if step == 0 { ratio * scale } else { scale };
                 terms.iter_mut().zip(sums).for_each(|(term, p_1)| *term *= factor * p_1);
             }
-            *out += sum(&terms);
+            *out += sum_in_lanes(&terms);
             before = Term { degree: term.degree, a: term.a, interactions: None };
         }
     }
@@ -442,12 +443,12 @@ fn read_pairs(
         let without: Vec<f64> = sums.iter().zip(z_a).map(|(sum, z)| sum - z).collect();
         apply(kernel, &without, shifts, count, values);
         rest.resize(count, 0.0);
-        part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
+        part.pairs[a * variables + a] += dot_in_lanes(weights, &involving[a * count..(a + 1) * count]);
         for b in a + 1..variables {
             kernel.apply_involving(&without, values, &z[b * count..(b + 1) * count], shifts, rest);
             let all = &involving[b * count..(b + 1) * count];
             rest.iter_mut().zip(all).for_each(|(rest, all)| *rest = all - *rest);
-            let both = dot(weights, rest);
+            let both = dot_in_lanes(weights, rest);
             part.pairs[a * variables + b] += both;
             part.pairs[b * variables + a] += both;
         }
@@ -486,7 +487,7 @@ fn read_pairs_of_interactions(
     let variables = z.len() / count;
     let lower = degrees.start() - 1..=degrees.end() - 1;
     for a in 0..variables {
-        part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
+        part.pairs[a * variables + a] += dot_in_lanes(weights, &involving[a * count..(a + 1) * count]);
         let rest: Vec<f64> =
             z.chunks(count).enumerate().filter(|(b, _)| *b != a).flat_map(|(_, z)| z).copied().collect();
         let mut both = vec![0.0; rest.len()];
@@ -494,7 +495,7 @@ fn read_pairs_of_interactions(
         let z_a = &z[a * count..(a + 1) * count];
         for (b, both) in (a + 1..variables).zip(both.chunks_mut(count).skip(a)) {
             both.iter_mut().zip(z_a).for_each(|(both, z)| *both *= z);
-            let both = dot(weights, both);
+            let both = dot_in_lanes(weights, both);
             part.pairs[a * variables + b] += both;
             part.pairs[b * variables + a] += both;
         }
@@ -510,18 +511,4 @@ fn apply(kernel: &dyn TensorKernel, sums: &[f64], shifts: Option<&[f64]>, count:
         Some(shifts) => kernel.apply_shifted(values, shifts),
     }
     values.truncate(count);
-}
-
-fn sum(a: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    a.chunks(8).for_each(|a| sums.iter_mut().zip(a).for_each(|(sum, a)| *sum += a));
-    sums.iter().sum()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
-    }
-    sums.iter().sum()
 }

@@ -7,11 +7,9 @@ use super::{
 use crate::{
     Exponent, Scratch,
     data::Pool,
-    exponent::largest,
-    form::{
-        Evaluation,
-        running::{Running, scaled},
-    },
+    exponent::{Running, scaled},
+    form::Evaluation,
+    numeric::largest,
 };
 
 /// Turns u into `J_q(u)`, relative to the largest `|u|` met so far.
@@ -100,7 +98,7 @@ pub(super) fn pass<V: Visitor>(
     functions.find(monomials, &monomials.points, copies, (visitor, own), &mut scratch.pass);
     for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
         let total = Running::load(total);
-        total.finish(*exponent, q, problem, out);
+        out.finish(problem, total, *exponent, q);
         let (alpha, ln_value) = (&alphas[problem * n..][..n], out.ln_values[problem]);
         monomials.roundings(alpha, ln_value, total.spread, &mut out.roundings[problem * n..][..n]);
     }

@@ -21,14 +21,10 @@ use super::{
 };
 use crate::{
     Hessian, HessianPart, Scratch,
-    exponent::{largest, scale_by_exp2},
-    form::{
-        Evaluation, Expansion, QForm,
-        expansion::Kept,
-        heaviest::Selection,
-        running::{NEGLIGIBLE, scaled},
-    },
+    exponent::{NEGLIGIBLE, scaled},
+    form::{Evaluation, Expansion, QForm, expansion::Kept, heaviest::Selection},
     kernel::MonomialScale,
+    numeric::{largest, scale_by_exp2},
 };
 
 /// What a pass keeps for second-order steps.

@@ -9,11 +9,9 @@ use super::{
 use crate::{
     Exponent, Scratch,
     data::Pool,
-    exponent::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
-    form::{
-        LinePoint, Lines,
-        running::{NEGLIGIBLE, RunningLine, scaled},
-    },
+    exponent::{NEGLIGIBLE, RunningLine, scaled},
+    form::{LinePoint, Lines},
+    numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
 };
 
 /// Copies of alpha and of the directions, and the working memory of a pass.

@@ -18,9 +18,10 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use self::{heaviest::Heaviest, monomials::Monomials};
 use self::{heaviest::Norms, lines::TileLines, monomials::degrees, predictor::TilePredictor, sweep::Sweep};
-use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm, running::Running};
+use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
+    exponent::Running,
     kernel::{MonomialScale, TensorKernel, check_range},
 };
 

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     Error, Exponent, FeatureMatrix, MAX_ENTRY,
-    exponent::{binary_exponent, largest, scale_by_exp2},
     form::{
         heaviest::Columns,
         rounding::{self, Units},
     },
     kernel::{Block, MAX_DEGREE, MonomialScale, TensorKernel, cardinality, ln_norms},
+    numeric::{binary_exponent, dot, largest, scale_by_exp2},
 };
 
 /// The features of a kernel with finitely many of them, `phi_k(x) = c_k^(1/q) x^k`, or the same at another
@@ -400,7 +400,7 @@ impl<'m, 'a> Listed<'m, 'a> {
             let mut column = vec![0.0; vector.len()];
             for (variables, out) in variables.iter().zip(out) {
                 self.monomials.column_into(variables, &mut column);
-                *out = column.iter().zip(vector).map(|(phi, x)| phi * x).sum();
+                *out = dot(&column, vector);
             }
         });
     }

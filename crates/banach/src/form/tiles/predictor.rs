@@ -6,11 +6,9 @@ use super::{
 };
 use crate::{
     Error, FeatureMatrix, Scratch,
-    exponent::WidePower,
-    form::{
-        Predict,
-        running::{Running, scaled},
-    },
+    exponent::{Running, scaled},
+    form::Predict,
+    numeric::WidePower,
 };
 
 /// `f(x) = <J_q(Phi_n* alpha), Phi(x)>` for one or several alpha.

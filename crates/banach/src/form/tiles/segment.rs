@@ -3,7 +3,9 @@
 use super::{Tiles, heaviest::kept, monomials::Listed};
 use crate::{
     Hessian, Scratch,
-    form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines, running::scaled},
+    exponent::scaled,
+    form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines},
+    numeric::dot,
 };
 
 /// The line from an expanded point in the direction d, on the monomials that a Hessian has kept.
@@ -111,7 +113,7 @@ struct Parabola {
 
 impl Parabola {
     fn new(ends: [&Expansion; 2], d: &[f64]) -> Self {
-        let slope = |at: &Expansion| at.evaluation.omegas.iter().zip(d).map(|(omega, d)| omega * d).sum();
+        let slope = |at: &Expansion| dot(&at.evaluation.omegas, d);
         Self { value: ends[0].evaluation.values[0], slopes: ends.map(slope) }
     }
 }

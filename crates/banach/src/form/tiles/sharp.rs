@@ -19,12 +19,10 @@ use super::{
 };
 use crate::{
     Evaluation, Scratch,
-    exponent::WidePower,
-    form::{
-        rounding::UNIT,
-        running::{Running, scaled},
-    },
+    exponent::{Running, scaled},
+    form::rounding::UNIT,
     kernel::MonomialScale,
+    numeric::WidePower,
 };
 
 /// Passes over the monomials.

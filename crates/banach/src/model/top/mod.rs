@@ -20,9 +20,9 @@ use self::{
 use super::DualModel;
 use crate::{
     Error, FeatureMatrix, Tiles,
-    exponent::WidePower,
     form::tiles::Monomials,
     kernel::{Monomial, MonomialScale, cardinality},
+    numeric::WidePower,
 };
 pub(crate) use candidates::Candidate;
 

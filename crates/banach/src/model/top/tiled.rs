@@ -20,12 +20,12 @@ use super::{
 };
 use crate::{
     Scratch,
-    exponent::{largest, scale_by_exp2},
     form::tiles::{
         Monomials,
         sweep::{Place, Sweep, Tile, Visitor},
     },
     kernel::{Monomial, MonomialScale},
+    numeric::{largest, scale_by_exp2},
 };
 
 /// Solves: the `count` largest `|u_k|`.

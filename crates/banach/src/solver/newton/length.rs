@@ -1,10 +1,13 @@
 //! How far to go: along a step, and along the ray through an iterate.
 
 use super::{
-    run::{Asked, Run, Sample, dot},
+    run::{Asked, Run, Sample},
     start::RAY_SHARE,
 };
-use crate::{Hessian, search::zero_between};
+use crate::{
+    Hessian,
+    numeric::{dot, search::zero_between},
+};
 
 /// The share of the way to the border that a step may go; more as the gap closes, so that convergence is not only linear.
 const MOST: f64 = 0.99;

@@ -336,7 +336,3 @@ impl<'a> Run<'a> {
         Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}

@@ -23,8 +23,8 @@ use self::{
     guard::{Aim, Guard, Linear, Pair, products},
     normal::Normal,
 };
-use super::run::{Sample, dot};
-use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE};
+use super::run::Sample;
+use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE, numeric::dot};
 
 /// The state of an interior-point method.
 pub(super) struct Listed<'a> {
