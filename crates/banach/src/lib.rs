@@ -61,6 +61,7 @@ pub mod kernel;
 pub mod loss;
 pub mod memory;
 pub mod model;
+mod monomials;
 mod numeric;
 mod problem;
 pub mod selection;

@@ -11,16 +11,11 @@ use super::{
     energy::Energy,
 };
 use crate::{
-    Error, FeatureMatrix, Gram, Memory, Scratch, Tiles,
+    Error, FeatureMatrix, Gram, Memory, Scratch,
     exponent::scaled,
-    form::{
-        GramShares,
-        tiles::{
-            Monomials,
-            sweep::{Sweep, Tile, Visitor},
-        },
-    },
+    form::GramShares,
     kernel::{BigUint, MonomialScale, cardinality, ln_norms},
+    monomials::{Monomials, Sweep, Tile, Visitor, pass_bytes},
 };
 
 /// Lines of a table, unless told otherwise.
@@ -340,7 +335,7 @@ impl DualModel<'_> {
         let (inputs, chosen) = (samples.features(), pairs.unwrap_or(&[]));
         let (lowest, highest) = self.kernel.degrees();
         let highest = highest.unwrap_or(lowest);
-        let pass = Tiles::bytes(samples.samples(), inputs, &*self.kernel, self.scale, 1)?;
+        let pass = pass_bytes(samples.samples(), inputs, &*self.kernel, self.scale, 1)?;
         let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.scale, self.exponent)?;
         let sums = (monomials.stripes() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
         let bytes = pass.map(|pass| pass.saturating_add(sums));

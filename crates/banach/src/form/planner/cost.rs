@@ -11,6 +11,7 @@ use super::{
 use crate::{
     Error, Exponent,
     kernel::{FeatureMap, MonomialScale, TensorKernel, cardinality},
+    monomials::PassSize,
 };
 
 /// Predicted seconds and bytes of a route.
@@ -75,7 +76,7 @@ impl Task<'_> {
         let Shape { samples, inputs, stored, .. } = self.shape;
         let (scale, rates, problems) = (self.planner.scale, &self.planner.rates, self.problems() as f64);
         let bytes = Tiles::bytes(samples, inputs, self.kernel, scale, self.problems())?;
-        let (entries, tiles) = Tiles::work(inputs, self.kernel)?;
+        let PassSize { entries, tiles } = PassSize::new(inputs, self.kernel)?;
         // Two products for every problem, and for all together those that find the scale.
         let shared = match scale {
             MonomialScale::Raw => 0.0,

@@ -1,14 +1,12 @@
 //! `Q` and omega in one pass.
 
-use super::{
-    monomials::{Monomials, Points},
-    sweep::{Sweep, Tile, Visitor},
-};
+use super::roundings;
 use crate::{
     Exponent, Scratch,
     data::Pool,
     exponent::{Running, scaled},
     form::Evaluation,
+    monomials::{Monomials, Points, Sweep, Tile, Visitor},
     numeric::largest,
 };
 
@@ -100,7 +98,7 @@ pub(super) fn pass<V: Visitor>(
         let total = Running::load(total);
         out.finish(problem, total, *exponent, q);
         let (alpha, ln_value) = (&alphas[problem * n..][..n], out.ln_values[problem]);
-        monomials.roundings(alpha, ln_value, total.spread, &mut out.roundings[problem * n..][..n]);
+        roundings::bound(monomials, alpha, ln_value, total.spread, &mut out.roundings[problem * n..][..n]);
     }
 }
 
@@ -108,6 +106,6 @@ pub(super) fn pass<V: Visitor>(
 pub(super) fn evaluate(monomials: &Monomials<'_>, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
     let visitor = Powers { exponent: monomials.exponent };
     // Nothing is kept, which takes no memory.
-    let mut own = vec![(); monomials.layout.stripes.len()];
+    let mut own = vec![(); monomials.stripes()];
     pass(monomials, alphas, &visitor, &mut own, out, scratch);
 }

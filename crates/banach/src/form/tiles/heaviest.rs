@@ -13,18 +13,23 @@ use std::{
     },
 };
 
+use rayon::prelude::*;
+
 use super::{
-    Tiles, entries,
+    Tiles,
     evaluate::{Powers, pass},
-    monomials::{Listed, Monomials},
-    sweep::{Place, Tile, Visitor},
 };
 use crate::{
     Hessian, HessianPart, Scratch,
     exponent::{NEGLIGIBLE, scaled},
-    form::{Evaluation, Expansion, QForm, expansion::Kept, heaviest::Selection},
+    form::{
+        Evaluation, Expansion, QForm,
+        expansion::Kept,
+        heaviest::{Columns, Selection},
+    },
     kernel::MonomialScale,
-    numeric::{largest, scale_by_exp2},
+    monomials::{Listed, Monomials, Place, Tile, Visitor, note_above},
+    numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
 /// What a pass keeps for second-order steps.
@@ -241,7 +246,7 @@ impl Collect<'_> {
             // Rounding must not lose one that is as heavy as the threshold; it is compared exactly below.
             let limit = (least / common * (1.0 - 1e-12)).max(f64::MIN_POSITIVE);
             found.places.clear();
-            entries::note_above(u, inner, limit, &mut found.places);
+            note_above(u, inner, limit, &mut found.places);
             for &row in &found.places {
                 let (u, rho) = (u[row as usize], inner[row as usize]);
                 let score = u.abs() * rho * common;
@@ -287,7 +292,7 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
     let every = if capacity as u64 == count { 0 } else { (count / JUDGED).max(1) as usize };
     let pools: Vec<Shared> = (0..batch).map(|_| Shared::default()).collect();
     let visitor = Collect { powers, norms: form.norms(), capacity, every, pools: &pools };
-    let mut own = vec![vec![Found::default(); batch]; monomials.layout.stripes.len()];
+    let mut own = vec![vec![Found::default(); batch]; monomials.stripes()];
     pass(monomials, alphas, &visitor, &mut own, &mut together, scratch);
     let copy = scratch.duals.take(n);
     for (problem, (at, alpha)) in out.iter_mut().zip(alphas.chunks(n)).enumerate() {
@@ -321,7 +326,7 @@ pub(super) fn left_out_length(form: &Tiles<'_>) -> usize {
 /// Numbers that stripes collect for one dual vector before an expansion is made of them, at most: all that is left out, twice as
 /// many candidates as are kept, and those that are not handed in. Lists grow by doubling.
 pub(super) fn collected_length(form: &Tiles<'_>) -> usize {
-    let (each, stripes) = (size_of::<Candidate>() / 8, form.monomials.layout.stripes.len());
+    let (each, stripes) = (size_of::<Candidate>() / 8, form.monomials.stripes());
     2 * (left_out_length(form) + each * (2 * form.capacity() + HANDED_IN * stripes))
 }
 
@@ -376,4 +381,23 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
     let mut hessian = selection.hessian(&listed, q, scratch);
     hessian.columns.iter_mut().for_each(|column| *column = at.indices[*column] as usize);
     hessian
+}
+
+impl Columns for Listed<'_, '_> {
+    fn samples(&self) -> usize {
+        Listed::samples(self)
+    }
+
+    fn column_into(&self, column: usize, out: &mut [f64]) {
+        Listed::column_into(self, column, out);
+    }
+
+    fn scale_of(&self, columns: &[usize]) -> f64 {
+        let size = |column: &mut Vec<f64>, at: &usize| {
+            self.column_into(*at, column);
+            largest(column)
+        };
+        let sizes = columns.par_iter().with_min_len(64).map_init(|| vec![0.0; self.samples()], size);
+        f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)))
+    }
 }

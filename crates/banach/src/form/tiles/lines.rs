@@ -2,15 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::{
-    monomials::Monomials,
-    sweep::{Sweep, Tile, Visitor},
-};
 use crate::{
     Exponent, Scratch,
     data::Pool,
     exponent::{NEGLIGIBLE, RunningLine, scaled},
     form::{LinePoint, Lines},
+    monomials::{Monomials, Sweep, Tile, Visitor},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
 };
 
@@ -56,7 +53,7 @@ impl Lines for TileLines<'_, '_> {
         pair[..n].copy_from_slice(&self.copies[..n]);
         pair[n..].copy_from_slice(&self.copies[(1 + line) * n..][..n]);
         let visitor = Step { exponent, u_scale, d_scale };
-        let mut own = vec![(); self.monomials.layout.stripes.len()];
+        let mut own = vec![(); self.monomials.stripes()];
         let pass = Sweep { monomials: self.monomials, group: 2, state: RunningLine::LENGTH, output: None };
         let (q, mut total) = (exponent.q(), RunningLine::default());
         pass.run(pair, &mut own, pool, &visitor, |state, _| total.merge(RunningLine::load(state), q));

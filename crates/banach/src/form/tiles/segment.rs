@@ -1,10 +1,11 @@
 //! `Q` near an expanded point, as far as the monomials that were kept see it: no pass.
 
-use super::{Tiles, heaviest::kept, monomials::Listed};
+use super::{Tiles, heaviest::kept};
 use crate::{
     Hessian, Scratch,
     exponent::scaled,
     form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines},
+    monomials::Listed,
     numeric::dot,
 };
 

@@ -19,9 +19,9 @@ use self::{
 };
 use super::DualModel;
 use crate::{
-    Error, FeatureMatrix, Tiles,
-    form::tiles::Monomials,
+    Error, FeatureMatrix,
     kernel::{Monomial, MonomialScale, cardinality},
+    monomials::{Monomials, pass_bytes},
     numeric::WidePower,
 };
 pub(crate) use candidates::Candidate;
@@ -204,7 +204,7 @@ impl DualModel<'_> {
     fn top_by_tiles(&self, monomials: &Monomials<'_>, count: usize, meter: &mut Meter) -> Result<TopMonomials, Error> {
         let highest = monomials.degrees().last().unwrap_or(0);
         let (n, d) = (monomials.samples(), monomials.inputs());
-        let pass = Tiles::bytes(n, d, &*self.kernel, self.scale, 1)?;
+        let pass = pass_bytes(n, d, &*self.kernel, self.scale, 1)?;
         let instead = "ask for no monomials (top 0), or take fewer variables";
         self.memory.less(Tree::bytes(self)).check("a pass over all monomials", pass, instead)?;
         let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;

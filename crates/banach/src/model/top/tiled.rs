@@ -20,11 +20,8 @@ use super::{
 };
 use crate::{
     Scratch,
-    form::tiles::{
-        Monomials,
-        sweep::{Place, Sweep, Tile, Visitor},
-    },
     kernel::{Monomial, MonomialScale},
+    monomials::{Monomials, Place, Sweep, Tile, Visitor},
     numeric::{largest, scale_by_exp2},
 };
 
@@ -97,7 +94,7 @@ impl Sizes {
             radius: tree.radius,
             rounding: 4.0 * tree.rounding(highest) * norm,
             alpha: norm,
-            unit: (monomials.scale() != MonomialScale::Raw).then_some((n as f64).sqrt()),
+            unit: (monomials.scale != MonomialScale::Raw).then_some((n as f64).sqrt()),
             constant: (n as f64).sqrt(),
         };
         if sizes.unit.is_some() {

@@ -22,11 +22,10 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
 use super::{
-    entries,
-    layout::{Cursor, Layout},
-    monomials::{Degree, Monomials, Points, Roots},
+    Degree, Monomials, Points, Roots, entries,
+    layout::{Cursor, Layout, WIDTH},
 };
-use crate::{FeatureMatrix, data::Pool, kernel::MonomialScale, workers::checkpoint};
+use crate::{FeatureMatrix, data::Pool, exponent::Running, kernel::MonomialScale, workers::checkpoint};
 
 /// Most samples in one product: so many columns of a tile that they fit in the second-level cache.
 const PANEL: usize = 512;
@@ -232,7 +231,7 @@ impl<'w> Work<'w> {
 
 impl Sweep<'_, '_> {
     /// Numbers that a pass of so many dual vectors takes.
-    pub(super) fn memory(
+    pub(crate) fn memory(
         samples: usize,
         inputs: usize,
         count: u64,
@@ -240,8 +239,8 @@ impl Sweep<'_, '_> {
         points: usize,
         scaled: bool,
     ) -> Option<usize> {
-        let width = super::WIDTH.min(inputs.next_multiple_of(8));
-        let area = Self::sizes(samples, points, width, batch, 1, super::STATE, scaled);
+        let width = WIDTH.min(inputs.next_multiple_of(8));
+        let area = Self::sizes(samples, points, width, batch, 1, Running::LENGTH, scaled);
         let stripes = Layout::stripes(samples, count);
         samples.checked_mul(points.max(batch))?;
         // Every stripe leaves its sums; as many run at a time as there are threads.

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-use super::monomials::Degree;
+use super::degrees::Degree;
 use crate::{kernel::MAX_DEGREE, workers::checkpoint};
 
+/// Variables in a block of a tile, at most: two blocks of a few hundred samples and the tile fit in a second-level
+/// cache, and products of this size run at full speed.
+pub(super) const WIDTH: usize = 128;
 /// Most stripes.
 const MAX_STRIPES: usize = 32;
 /// Entries of the feature matrix in a stripe: long enough to hide the start of a task.
@@ -288,7 +291,7 @@ mod tests {
         for kernel in kernels {
             for inputs in [1, 4, 6, 7, 13, 20] {
                 for (samples, width) in [(1, 8), (50, 128), (1 << 14, 8), (1 << 14, 16), (1 << 20, 128)] {
-                    let Ok(degrees) = super::super::monomials::degrees(&*kernel, inputs) else { continue };
+                    let Ok(degrees) = super::super::degrees::degrees(&*kernel, inputs) else { continue };
                     let layout = Layout::new(samples, inputs, &degrees, width);
                     let walked = walked(&layout, samples, &degrees);
                     assert_eq!(told(&layout.stripes), told(&walked), "{} {inputs} {samples} {width}", kernel.name());
@@ -311,7 +314,7 @@ mod tests {
         for kernel in kernels {
             for inputs in [1, 2, 3, 5, 9, 17, 30] {
                 for width in [8, 16, 128] {
-                    let Ok(degrees) = super::super::monomials::degrees(&*kernel, inputs) else { continue };
+                    let Ok(degrees) = super::super::degrees::degrees(&*kernel, inputs) else { continue };
                     let layout = Layout::new(1 << 14, inputs, &degrees, width);
                     let mut met = std::collections::BTreeSet::new();
                     let mut expected = Some(Layout::start(&degrees, 0));
