@@ -66,6 +66,7 @@ mod numeric;
 mod problem;
 pub mod selection;
 pub mod solver;
+mod tensor;
 mod workers;
 
 pub use certificate::Certificate;

@@ -18,7 +18,6 @@ pub(crate) use expansion::MOST_DENSE;
 pub use expansion::{Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;
-pub(crate) use gram::GramShares;
 pub(crate) use heaviest::square_of;
 pub use kernel_features::KernelFeatures;
 pub use planner::{Cost, LongFit, Plan, Planner, Rates, Route, RoutePlan, Shape};

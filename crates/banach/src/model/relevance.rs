@@ -1,10 +1,12 @@
 //! How much each variable, each pair of variables and each degree matters to a fitted function.
 
+mod from_tensor;
 #[cfg(test)]
 mod laws;
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
+use self::from_tensor::TensorShares;
 use super::{
     DualModel,
     bars::{name, share_text, write_bars},
@@ -13,7 +15,6 @@ use super::{
 use crate::{
     Error, FeatureMatrix, Gram, Memory, Scratch,
     exponent::scaled,
-    form::GramShares,
     kernel::{BigUint, MonomialScale, cardinality, ln_norms},
     monomials::{Monomials, Sweep, Tile, Visitor, pass_bytes},
 };
@@ -278,13 +279,13 @@ impl DualModel<'_> {
         memory: Memory,
     ) -> Result<Found, Error> {
         let shares =
-            GramShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
+            TensorShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
         let instead = "take fewer variables, or ask for fewer pairs";
         memory.check("the sums of a pass over the tensor", Some(shares), instead)?;
         let gram = Gram::streamed(samples.view(), self.kernel.clone(), self.exponent, memory.less(shares))?;
-        let GramShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
-            None => gram.variable_shares(alpha)?,
-            Some(pairs) => gram.pair_shares(alpha, pairs)?,
+        let TensorShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
+            None => from_tensor::variable_shares(&gram, alpha)?,
+            Some(pairs) => from_tensor::pair_shares(&gram, alpha, pairs)?,
         };
         let infinite = self.kernel.degrees().1.is_none();
         Ok(Found { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })

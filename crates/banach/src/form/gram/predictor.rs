@@ -5,19 +5,13 @@ use std::{fmt, sync::Arc};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
-use super::{
-    Gram,
-    diagonal::Diagonal,
-    layout::Layout,
-    multisets::Multisets,
-    products::{Products, Work},
-    unit,
-};
+use super::{Gram, unit};
 use crate::{
     Error, FeatureMatrix,
     form::{Predict, QForm},
     kernel::TensorKernel,
     numeric::WidePower,
+    tensor::{Diagonal, Layout, Multisets, Products, Work},
     workers::checkpoint,
 };
 
@@ -54,7 +48,7 @@ impl GramPredictor {
     pub(super) fn new(gram: &Gram<'_>, alphas: &[f64]) -> Self {
         let n = gram.samples();
         assert_eq!(alphas.len() % n, 0, "every alpha has n entries");
-        let heads = gram.layout.heads.clone();
+        let heads = gram.tensor.layout.heads.clone();
         let tails = Multisets::tails(n, heads.size() - 1);
         let function = |alpha: &[f64]| {
             let mut copy = vec![0.0; n];
@@ -65,7 +59,8 @@ impl GramPredictor {
             Function { exponent, heads: of_heads, tails: of_tails }
         };
         let functions = alphas.chunks(n).map(function).collect();
-        let (matrix, kernel, diagonal) = (gram.matrix.clone().into_owned(), gram.kernel.clone(), gram.diagonal.clone());
+        let (matrix, kernel, diagonal) =
+            (gram.tensor.matrix.clone().into_owned(), gram.tensor.kernel.clone(), gram.tensor.diagonal.clone());
         Self { matrix, kernel, diagonal, heads, functions }
     }
 

@@ -7,7 +7,7 @@ use crate::{
 
 /// The diagonal of the Gram tensor, found to be in range.
 #[derive(Debug, Clone)]
-pub(super) struct Diagonal {
+pub(crate) struct Diagonal {
     /// `ln K(x_i, ..., x_i)/q` for a normalised kernel, [`VANISHED`] where `K` is 0; otherwise empty.
     pub shifts: Vec<f64>,
     /// `ln ||Phi(x_i)||_q`, where the features of a normalised kernel have norm 1.
@@ -26,7 +26,7 @@ const VANISHED: f64 = 1e300;
 
 impl Diagonal {
     /// The diagonal of the samples.
-    pub(super) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
+    pub(crate) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
         let sums = Symmetric::new(kernel, x, order);
         check_largest(kernel, "X", sums.first())?;
         sums.refuse_underflow(kernel, "X", x)?;
@@ -34,7 +34,7 @@ impl Diagonal {
     }
 
     /// The diagonal of new points, which meet q - 1 samples each: `|p_1| <= p_1(x_i)^((q-1)/q) p_1(x)^(1/q)` (Hoelder).
-    pub(super) fn of_points(
+    pub(crate) fn of_points(
         &self,
         kernel: &dyn TensorKernel,
         x: &FeatureMatrix<'_>,

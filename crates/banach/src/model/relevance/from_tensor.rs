@@ -9,17 +9,11 @@ use std::{mem::take, ops::RangeInclusive};
 
 use rayon::prelude::*;
 
-use super::{
-    Gram,
-    layout::{Layout, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Stripe, Tile},
-    products::{Products, Work},
-    unit,
-};
 use crate::{
-    Error, Scratch,
-    form::{Evaluation, QForm},
+    Error, Evaluation, Gram, QForm, Scratch,
     kernel::{Anova, TensorKernel, involving},
-    numeric::{dot_in_lanes, sum_in_lanes},
+    numeric::{dot_in_lanes, scaled_copy, sum_in_lanes},
+    tensor::{Layout, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Products, Stripe, Tensor, Tile, Work},
     workers::checkpoint,
 };
 
@@ -34,7 +28,7 @@ const REST: f64 = 1e-12;
 
 /// Shares of `q Q(alpha)`.
 #[derive(Debug, Clone)]
-pub(crate) struct GramShares {
+pub(super) struct TensorShares {
     /// `ln (q Q(alpha))`; minus infinity for `Q = 0`, where all shares are 0.
     pub ln_power_sum: f64,
     /// On the monomials that involve a variable, for the variables that were asked for.
@@ -48,10 +42,10 @@ pub(crate) struct GramShares {
     pub error: f64,
 }
 
-impl GramShares {
+impl TensorShares {
     /// Bytes that finding the shares of so many variables, or of all their pairs, takes beside a streamed tensor: sums for every
     /// stripe, and for every thread those of its tile.
-    pub(crate) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
+    pub(super) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
         let (count, sums) = (variables as u64, kernel.symmetric() as u64);
         let part = (count + MAX_SPECTRUM as u64).saturating_add(if pairs { count.saturating_mul(count) } else { 0 });
         let together = if pairs { count } else { VARIABLES as u64 };
@@ -62,117 +56,115 @@ impl GramShares {
     }
 }
 
-impl Gram<'_> {
-    /// The share of every variable and of every degree.
-    pub(crate) fn variable_shares(&self, alpha: &[f64]) -> Result<GramShares, Error> {
-        self.shares(alpha, &(0..self.matrix.features()).collect::<Vec<_>>(), false)
-    }
+/// The share of every variable and of every degree.
+pub(super) fn variable_shares(gram: &Gram<'_>, alpha: &[f64]) -> Result<TensorShares, Error> {
+    shares(gram, alpha, &(0..gram.matrix().features()).collect::<Vec<_>>(), false)
+}
 
-    /// The shares of all pairs of some variables.
-    pub(crate) fn pair_shares(&self, alpha: &[f64], variables: &[usize]) -> Result<GramShares, Error> {
-        self.shares(alpha, variables, true)
-    }
+/// The shares of all pairs of some variables.
+pub(super) fn pair_shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize]) -> Result<TensorShares, Error> {
+    shares(gram, alpha, variables, true)
+}
 
-    fn shares(&self, alpha: &[f64], variables: &[usize], pairs: bool) -> Result<GramShares, Error> {
-        let q = self.exponent.q();
-        let mut copy = vec![0.0; alpha.len()];
-        unit(alpha, &mut copy);
-        // Everything is relative, so that the scale of alpha does not count.
-        let mut scratch = Scratch::new();
-        let (mut evaluation, mut of_alpha) = (Evaluation::default(), Evaluation::default());
-        self.evaluate(&copy, &mut evaluation, &mut scratch);
-        self.evaluate(alpha, &mut of_alpha, &mut scratch);
-        let power_sum = q * evaluation.values[0];
-        let square = if pairs { variables.len().pow(2) } else { 0 };
-        if power_sum == 0.0 {
-            return Ok(GramShares {
-                ln_power_sum: f64::NEG_INFINITY,
-                variables: vec![0.0; variables.len()],
-                pairs: vec![0.0; square],
-                degrees: Vec::new(),
-                error: 0.0,
-            });
+fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> Result<TensorShares, Error> {
+    let q = gram.exponent().q();
+    let mut copy = vec![0.0; alpha.len()];
+    scaled_copy(alpha, 0.0, &mut copy);
+    // Everything is relative, so that the scale of alpha does not count.
+    let mut scratch = Scratch::new();
+    let (mut evaluation, mut of_alpha) = (Evaluation::default(), Evaluation::default());
+    gram.evaluate(&copy, &mut evaluation, &mut scratch);
+    gram.evaluate(alpha, &mut of_alpha, &mut scratch);
+    let power_sum = q * evaluation.values[0];
+    let square = if pairs { variables.len().pow(2) } else { 0 };
+    if power_sum == 0.0 {
+        return Ok(TensorShares {
+            ln_power_sum: f64::NEG_INFINITY,
+            variables: vec![0.0; variables.len()],
+            pairs: vec![0.0; square],
+            degrees: Vec::new(),
+            error: 0.0,
+        });
+    }
+    let moved: f64 = copy.iter().zip(&evaluation.roundings).map(|(alpha, rounding)| alpha.abs() * rounding).sum();
+    let degrees = if pairs { Vec::new() } else { spectrum(gram, &copy, power_sum)? };
+    let asked = Asked { variables, pairs, degrees: &degrees };
+    let Part { total, variables, pairs, degrees: energies } = read(gram.tensor(), &copy, &asked);
+    let all = variables.iter().chain(&pairs).chain(&energies);
+    if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
+        let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
+        return Err(Error::Parameter { name: "kernel", got: gram.kernel().name(), allowed });
+    }
+    let share = |part: &f64| (part / total).clamp(0.0, 1.0);
+    Ok(TensorShares {
+        ln_power_sum: of_alpha.ln_values[0] + q.ln(),
+        variables: variables.iter().map(share).collect(),
+        pairs: pairs.iter().map(share).collect(),
+        degrees: degrees.iter().zip(&energies).map(|(term, energy)| (term.degree, share(energy))).collect(),
+        error: moved / power_sum,
+    })
+}
+
+/// One read of the tensor, entries in stripes that depend on the number of samples alone.
+fn read(tensor: &Tensor<'_>, alpha: &[f64], asked: &Asked<'_>) -> Part {
+    let Layout { heads, tails, stripes, .. } = &tensor.layout;
+    let (mut of_heads, mut of_tails) = (vec![0.0; heads.len()], vec![0.0; tails.len()]);
+    heads.weights(alpha, &mut of_heads);
+    tails.weights(alpha, &mut of_tails);
+    let reader = Reader { products: tensor.products(), heads: &of_heads, tails: &of_tails, asked };
+    let read_stripe = |work: &mut (Work, Buffers), stripe: &Stripe| {
+        let mut part = Part::new(asked);
+        for tile in &tensor.layout.tiles[stripe.tiles.clone()] {
+            checkpoint();
+            reader.read_tile(tile, &mut part, &mut work.0, &mut work.1);
         }
-        let moved: f64 = copy.iter().zip(&evaluation.roundings).map(|(alpha, rounding)| alpha.abs() * rounding).sum();
-        let degrees = if pairs { Vec::new() } else { self.spectrum(&copy, power_sum)? };
-        let asked = Asked { variables, pairs, degrees: &degrees };
-        let Part { total, variables, pairs, degrees: energies } = self.read(&copy, &asked);
-        let all = variables.iter().chain(&pairs).chain(&energies);
-        if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
-            let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
-            return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
-        }
-        let share = |part: &f64| (part / total).clamp(0.0, 1.0);
-        Ok(GramShares {
-            ln_power_sum: of_alpha.ln_values[0] + q.ln(),
-            variables: variables.iter().map(share).collect(),
-            pairs: pairs.iter().map(share).collect(),
-            degrees: degrees.iter().zip(&energies).map(|(term, energy)| (term.degree, share(energy))).collect(),
-            error: moved / power_sum,
-        })
-    }
+        part
+    };
+    let parts: Vec<Part> = stripes.par_iter().map_init(Default::default, read_stripe).collect();
+    let mut whole = Part::new(asked);
+    parts.iter().for_each(|part| whole.add(part));
+    whole
+}
 
-    /// One read of the tensor, entries in stripes that depend on the number of samples alone.
-    fn read(&self, alpha: &[f64], asked: &Asked<'_>) -> Part {
-        let Layout { heads, tails, stripes, .. } = &self.layout;
-        let (mut of_heads, mut of_tails) = (vec![0.0; heads.len()], vec![0.0; tails.len()]);
-        heads.weights(alpha, &mut of_heads);
-        tails.weights(alpha, &mut of_tails);
-        let reader = Reader { products: self.products(), heads: &of_heads, tails: &of_tails, asked };
-        let read_stripe = |work: &mut (Work, Buffers), stripe: &Stripe| {
-            let mut part = Part::new(asked);
-            for tile in &self.layout.tiles[stripe.tiles.clone()] {
-                checkpoint();
-                reader.read_tile(tile, &mut part, &mut work.0, &mut work.1);
-            }
-            part
+/// The degrees that may matter. On degree s there is at most `(sum_i |alpha_i| ||Phi_s(x_i)||_q)^q`, and
+/// `||Phi_s(x_i)||_q^q = a_s (scale p_1)^s` (Minkowski).
+fn spectrum(gram: &Gram<'_>, alpha: &[f64], power_sum: f64) -> Result<Vec<Term>, Error> {
+    let (tensor, kernel) = (gram.tensor(), gram.kernel());
+    let (lowest, highest) = kernel.degrees();
+    if kernel.symmetric() > 1 {
+        let highest = highest.unwrap_or(lowest);
+        return (lowest..=highest).map(|degree| Term::of_interactions(kernel, degree)).collect();
+    }
+    let terms = (lowest..=highest.unwrap_or(MAX_SPECTRUM)).map(|degree| Term::of_power(kernel, degree));
+    // A coefficient that is too small to be a number belongs to a degree that cannot matter, or is beyond the end.
+    let terms: Vec<Term> = terms.filter(|term| term.a.is_normal()).collect();
+    if highest.is_some() {
+        return Ok(terms);
+    }
+    let q = gram.exponent().q();
+    let ln_t: Vec<f64> = diagonal_sums(tensor).iter().map(|t| (t * kernel.scale().unwrap_or(1.0)).ln()).collect();
+    let most = |term: &Term| {
+        let size = |(i, alpha): (usize, &f64)| {
+            let power = if term.degree == 0 { 0.0 } else { term.degree as f64 * ln_t[i] };
+            let shift = tensor.diagonal.shifts.get(i).copied().unwrap_or(0.0);
+            alpha.abs() * ((term.a.ln() + power) / q - shift).exp()
         };
-        let parts: Vec<Part> = stripes.par_iter().map_init(Default::default, read_stripe).collect();
-        let mut whole = Part::new(asked);
-        parts.iter().for_each(|part| whole.add(part));
-        whole
-    }
+        alpha.iter().enumerate().map(size).sum::<f64>().powf(q)
+    };
+    let matters = |term: &Term| most(term) > 1e-3 * REST * power_sum;
+    let end = terms.iter().rposition(matters).map_or(1, |last| last + 1);
+    Ok(terms.into_iter().take(end).collect())
+}
 
-    /// The degrees that may matter. On degree s there is at most `(sum_i |alpha_i| ||Phi_s(x_i)||_q)^q`, and
-    /// `||Phi_s(x_i)||_q^q = a_s (scale p_1)^s` (Minkowski).
-    fn spectrum(&self, alpha: &[f64], power_sum: f64) -> Result<Vec<Term>, Error> {
-        let (lowest, highest) = self.kernel.degrees();
-        if self.kernel.symmetric() > 1 {
-            let highest = highest.unwrap_or(lowest);
-            return (lowest..=highest).map(|degree| Term::of_interactions(&*self.kernel, degree)).collect();
-        }
-        let terms = (lowest..=highest.unwrap_or(MAX_SPECTRUM)).map(|degree| Term::of_power(&*self.kernel, degree));
-        // A coefficient that is too small to be a number belongs to a degree that cannot matter, or is beyond the end.
-        let terms: Vec<Term> = terms.filter(|term| term.a.is_normal()).collect();
-        if highest.is_some() {
-            return Ok(terms);
-        }
-        let q = self.exponent.q();
-        let ln_t: Vec<f64> =
-            self.diagonal_sums().iter().map(|t| (t * self.kernel.scale().unwrap_or(1.0)).ln()).collect();
-        let most = |term: &Term| {
-            let size = |(i, alpha): (usize, &f64)| {
-                let power = if term.degree == 0 { 0.0 } else { term.degree as f64 * ln_t[i] };
-                let shift = self.diagonal.shifts.get(i).copied().unwrap_or(0.0);
-                alpha.abs() * ((term.a.ln() + power) / q - shift).exp()
-            };
-            alpha.iter().enumerate().map(size).sum::<f64>().powf(q)
-        };
-        let matters = |term: &Term| most(term) > 1e-3 * REST * power_sum;
-        let end = terms.iter().rposition(matters).map_or(1, |last| last + 1);
-        Ok(terms.into_iter().take(end).collect())
+/// `p_1 = sum_j x_ij^q` of every sample.
+fn diagonal_sums(tensor: &Tensor<'_>) -> Vec<f64> {
+    let mut column = vec![0.0; tensor.samples()];
+    let mut sums = vec![0.0; tensor.samples()];
+    for j in 0..tensor.matrix.features() {
+        tensor.matrix.column_into(j, &mut column);
+        sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.powi(tensor.order() as i32));
     }
-
-    /// `p_1 = sum_j x_ij^q` of every sample.
-    fn diagonal_sums(&self) -> Vec<f64> {
-        let mut column = vec![0.0; self.samples()];
-        let mut sums = vec![0.0; self.samples()];
-        for j in 0..self.matrix.features() {
-            self.matrix.column_into(j, &mut column);
-            sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.powi(self.order() as i32));
-        }
-        sums
-    }
+    sums
 }
 
 /// What is to be found.

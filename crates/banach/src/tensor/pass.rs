@@ -33,7 +33,7 @@ const CACHE_LINE: usize = 8;
 const PIECE: usize = 1 << 12;
 
 /// The batch of a pass.
-pub(super) struct Batch<'a> {
+pub(crate) struct Batch<'a> {
     /// `W` of the heads, one list after another.
     pub heads: &'a [f64],
     /// `W` of the tails.
@@ -44,7 +44,7 @@ pub(super) struct Batch<'a> {
 
 /// What the cross terms need.
 #[derive(Clone, Copy)]
-pub(super) struct Cross<'a> {
+pub(crate) struct Cross<'a> {
     /// The dual vectors.
     pub alphas: &'a [f64],
     /// `dW/dalpha` at the place of every index, for the heads (empty for pairs) and for the tails.
@@ -53,7 +53,7 @@ pub(super) struct Cross<'a> {
 }
 
 /// What a pass finds: V, Z and, if asked for, C, problem after problem.
-pub(super) struct Sums<'a> {
+pub(crate) struct Sums<'a> {
     pub heads: &'a [f64],
     pub tails: &'a [f64],
     /// `C_ab` at `b n + a`.
@@ -62,7 +62,7 @@ pub(super) struct Sums<'a> {
 
 impl Sums<'_> {
     /// The part of one of the problems.
-    pub(super) fn of_problem(&self, problem: usize, problems: usize) -> Self {
+    pub(crate) fn of_problem(&self, problem: usize, problems: usize) -> Self {
         let part = |sums: &'_ [f64]| problem * (sums.len() / problems)..(problem + 1) * (sums.len() / problems);
         let Self { heads, tails, cross } = *self;
         Self { heads: &heads[part(heads)], tails: &tails[part(tails)], cross: &cross[part(cross)] }
@@ -99,13 +99,13 @@ impl Sizes {
 }
 
 /// Numbers that a pass needs as working memory.
-pub(super) fn memory(layout: &Layout, problems: usize, cross: bool) -> usize {
+pub(crate) fn pass_length(layout: &Layout, problems: usize, cross: bool) -> usize {
     let sizes = Sizes::new(layout, problems, cross);
     sizes.stripe() * layout.stripes.len() + sizes.heads + sizes.cross + problems * layout.tails.len()
 }
 
 /// Runs the pass over the stored entries or, without them, over tiles filled one by one.
-pub(super) fn run<'a>(
+pub(crate) fn pass<'a>(
     products: &Products<'_>,
     stored: Option<&[f64]>,
     batch: &Batch<'_>,

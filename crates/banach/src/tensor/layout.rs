@@ -16,18 +16,18 @@ use std::ops::Range;
 use super::multisets::{Multisets, count};
 
 /// Most rows of a tile: two vectors of this length fit in the first-level cache.
-pub(super) const MAX_ROWS: usize = 1024;
+pub(crate) const MAX_ROWS: usize = 1024;
 /// Columns of a tile: enough for a matrix product at full speed.
-pub(super) const MAX_COLUMNS: usize = 256;
+pub(crate) const MAX_COLUMNS: usize = 256;
 /// Columns of a product at the edge of the staircase, where what is above the edge is computed in vain.
 const EDGE_COLUMNS: usize = 48;
 /// Most stripes, and least entries of one.
-pub(super) const MAX_STRIPES: usize = 32;
+pub(crate) const MAX_STRIPES: usize = 32;
 const STRIPE_ENTRIES: usize = 1 << 16;
 
 /// Rows, columns, tiles and stripes.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub heads: Multisets,
     pub tails: Multisets,
     /// Columns for each tail.
@@ -41,7 +41,7 @@ pub(super) struct Layout {
 
 /// A rectangle of heads and tails, without what is above the staircase.
 #[derive(Debug, Clone)]
-pub(super) struct Tile {
+pub(crate) struct Tile {
     pub rows: Range<usize>,
     pub tails: Range<usize>,
     /// Its place among all entries.
@@ -50,7 +50,7 @@ pub(super) struct Tile {
 
 /// Consecutive tiles that share accumulators.
 #[derive(Debug, Clone)]
-pub(super) struct Stripe {
+pub(crate) struct Stripe {
     pub tiles: Range<usize>,
     /// The columns that it meets.
     pub tails: Range<usize>,
@@ -59,13 +59,13 @@ pub(super) struct Stripe {
 
 /// A bound on the number of tiles, given that of the heads and tails. Nothing of this size is divided further by its rows
 /// than between two samples.
-pub(super) fn most_tiles(half: u64) -> u64 {
+pub(crate) fn most_tiles(half: u64) -> u64 {
     (half / MAX_COLUMNS as u64 + 1).saturating_mul(2 * (half / MAX_ROWS as u64) + 2)
 }
 
 /// Neighbouring columns of a tile with the same number of rows.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub rows: Range<usize>,
     pub tails: Range<usize>,
     /// Its place among the entries of the tile.
@@ -74,12 +74,12 @@ pub(super) struct Block {
 
 impl Layout {
     /// A Gram tensor.
-    pub(super) fn gram(samples: usize, order: usize) -> Self {
+    pub(crate) fn gram(samples: usize, order: usize) -> Self {
         Self::new(Multisets::heads(samples, order / 2), Multisets::tails(samples, order / 2), 1)
     }
 
     /// The kernel at all samples but one, which is a new point.
-    pub(super) fn points(heads: Multisets, samples: usize, points: usize) -> Self {
+    pub(crate) fn points(heads: Multisets, samples: usize, points: usize) -> Self {
         let tails = Multisets::tails(samples, heads.size() - 1);
         Self::new(heads, tails, points)
     }
@@ -154,7 +154,7 @@ impl Layout {
     }
 
     /// The columns of a rectangle, gathered where they have equally many rows. Empty columns are left out.
-    pub(super) fn blocks<'a>(
+    pub(crate) fn blocks<'a>(
         &'a self,
         rows: &'a Range<usize>,
         tails: &Range<usize>,
@@ -176,12 +176,12 @@ impl Layout {
         })
     }
 
-    pub(super) fn tile_blocks<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = Block> + 'a {
+    pub(crate) fn tile_blocks<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = Block> + 'a {
         self.blocks(&tile.rows, &tile.tails)
     }
 
     /// The tails of a tile in groups for one matrix product each, with the rows it needs.
-    pub(super) fn products<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + 'a {
+    pub(crate) fn products<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + 'a {
         let (mut tail, end) = (tile.tails.start, tile.tails.end);
         std::iter::from_fn(move || {
             let first = tail;
@@ -205,7 +205,7 @@ impl Layout {
     }
 
     /// The tiles, each with its own part of the entries.
-    pub(super) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a Tile, &'a mut [f64])> {
+    pub(crate) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a Tile, &'a mut [f64])> {
         let mut rest = entries;
         let own = |tile: &'a Tile| {
             let (own, left) = std::mem::take(&mut rest).split_at_mut(tile.entries.len());
@@ -216,7 +216,7 @@ impl Layout {
     }
 
     /// The place of an entry among all, given the ranks of its head and its tail.
-    pub(super) fn place(&self, head: usize, tail: usize) -> usize {
+    pub(crate) fn place(&self, head: usize, tail: usize) -> usize {
         let group = (MAX_COLUMNS / self.points).max(1);
         let first = self.tiles.partition_point(|tile| tile.tails.end <= tail / group * group);
         let mut tiles = self.tiles[first..].iter();
