@@ -52,6 +52,7 @@
 //! `docs/paper-map.md` where each equation of the paper lives.
 
 mod certificate;
+mod cost;
 mod data;
 mod error;
 mod estimator;
@@ -70,6 +71,7 @@ mod tensor;
 mod workers;
 
 pub use certificate::Certificate;
+pub use cost::Rates;
 pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
 pub use estimator::{
@@ -78,7 +80,7 @@ pub use estimator::{
 pub use exponent::Exponent;
 pub use form::{
     Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, LongFit, Plan,
-    Planner, Predict, QForm, Rates, Route, RoutePlan, Shape, Tiles,
+    Planner, Predict, QForm, Route, RoutePlan, Shape, Tiles,
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::{Account, Memory, Shortage, Taken};

@@ -20,7 +20,7 @@ pub use features::Features;
 pub use gram::Gram;
 pub(crate) use heaviest::square_of;
 pub use kernel_features::KernelFeatures;
-pub use planner::{Cost, LongFit, Plan, Planner, Rates, Route, RoutePlan, Shape};
+pub use planner::{Cost, LongFit, Plan, Planner, Route, RoutePlan, Shape};
 
 pub use tiles::Tiles;
 

@@ -14,20 +14,14 @@ use super::{
 };
 use crate::{
     Error, FeatureMatrix, Gram, Memory, Scratch,
+    cost::{feature_count, reads_features},
     exponent::scaled,
-    kernel::{BigUint, MonomialScale, cardinality, ln_norms},
+    kernel::{MonomialScale, ln_norms},
     monomials::{Monomials, Sweep, Tile, Visitor, pass_bytes},
 };
 
 /// Lines of a table, unless told otherwise.
 const ROWS: usize = 20;
-
-/// Nanoseconds of a feature, per sample and by itself, and of an entry of the tensor, per variable, measured beside each
-/// other on a busy machine: only their ratio counts.
-const FEATURE: (f64, f64) = (0.1, 5.0);
-const ENTRY: f64 = 12.0;
-/// Sums over features keep more digits than those over a tensor: they are worth this factor.
-const PREFERENCE: f64 = 20.0;
 
 /// Shares of `||w||_p^p`, exact up to rounding for every kernel, also with infinitely many features.
 ///
@@ -305,7 +299,7 @@ impl DualModel<'_> {
     pub(super) fn lists_features(&self, samples: usize) -> Result<bool, Error> {
         let (kernel, inputs) = (&*self.kernel, self.samples.features());
         let order = self.exponent.order();
-        let Some(features) = cardinality(kernel, inputs) else {
+        let Some(features) = feature_count(kernel, inputs) else {
             if self.scale != MonomialScale::Raw {
                 let allowed = "raw for a kernel with infinitely many features";
                 return Err(Error::Parameter { name: "monomials", got: self.scale.to_string(), allowed });
@@ -319,11 +313,7 @@ impl DualModel<'_> {
         if self.scale != MonomialScale::Raw {
             return Ok(true);
         }
-        let features = number(&features);
-        let listing = features * (FEATURE.0 * samples as f64 + FEATURE.1);
-        let entries: f64 = (0..order).map(|m| (samples + m) as f64 / (m + 1) as f64).product();
-        let reading = entries * ENTRY * inputs as f64;
-        Ok(listing <= PREFERENCE * reading)
+        Ok(reads_features(features, samples, inputs, order))
     }
 
     fn listed_shares(
@@ -396,10 +386,6 @@ impl DualModel<'_> {
 /// Whether a kernel has features of a degree with a power in them.
 fn has_powers(model: &DualModel<'_>, degree: usize) -> bool {
     degree >= 2 && model.kernel.unscaled_coefficient(&[&[2], &vec![1; degree - 2][..]].concat()) > 0.0
-}
-
-fn number(big: &BigUint) -> f64 {
-    big.to_string().parse().unwrap_or(f64::INFINITY)
 }
 
 /// A share is never off by more than 1.

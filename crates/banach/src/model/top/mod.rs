@@ -20,7 +20,8 @@ use self::{
 use super::DualModel;
 use crate::{
     Error, FeatureMatrix,
-    kernel::{Monomial, MonomialScale, cardinality},
+    cost::{feature_count, passes_over_monomials},
+    kernel::{Monomial, MonomialScale},
     monomials::{Monomials, pass_bytes},
     numeric::WidePower,
 };
@@ -28,11 +29,6 @@ pub(crate) use candidates::Candidate;
 
 /// The highest degree that is looked at for a kernel without one.
 const MAX_DEGREE: usize = 512;
-
-/// Up to so many monomials, a search in the order of their bounds takes less time than a pass over all of them.
-const TREE: u64 = 100_000;
-/// So many monomials a pass goes through in minutes, 1e9 per second and core or so; more are searched.
-const SWEEP: u64 = 1 << 36;
 
 /// How much a search may take before it stops with what it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,8 +126,7 @@ impl DualModel<'_> {
     /// ```
     pub fn top_monomials(&self, count: usize, budget: Budget) -> Result<TopMonomials, Error> {
         let mut meter = Meter::new(budget.check()?);
-        let features = cardinality(&*self.kernel, self.samples.features());
-        if features.is_some_and(|features| features > TREE.into() && features <= SWEEP.into()) {
+        if feature_count(&*self.kernel, self.samples.features()).is_some_and(passes_over_monomials) {
             return self.top_by_tiles(&self.monomials()?, count, &mut meter);
         }
         let (tree, found) = match self.kernel.degrees() {
