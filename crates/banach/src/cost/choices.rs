@@ -28,12 +28,12 @@ pub(crate) fn passes_over_monomials(features: f64) -> bool {
 }
 
 /// Entries of a feature matrix or a tensor that are looked at in a fraction of a second.
-const SOON: f64 = 3e7;
+const ENTRIES_OF_A_MOMENT: f64 = 3e7;
 
 /// Whether a function is soon evaluated at its own samples from so many features, or entries of a tensor times the inputs of
 /// each.
 pub(crate) fn evaluates_soon(entries: f64) -> bool {
-    entries <= SOON
+    entries <= ENTRIES_OF_A_MOMENT
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::{
     cost::{feature_count, reads_features},
     exponent::scaled,
     kernel::{MonomialScale, ln_norms},
-    monomials::{Monomials, Sweep, Tile, Visitor, pass_bytes},
+    monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
 
 /// Lines of a table, unless told otherwise.
@@ -187,9 +187,9 @@ impl fmt::Display for PairShares {
 }
 
 /// Adds up the monomials of every tile.
-struct Sums<'e>(PhantomData<&'e ()>);
+struct AddShares<'e>(PhantomData<&'e ()>);
 
-impl<'e> Visitor for Sums<'e> {
+impl<'e> Visitor for AddShares<'e> {
     type Own = Energy<'e>;
 
     fn visit(&self, tile: Tile<'_>, energy: &mut Energy<'e>) -> bool {
@@ -252,12 +252,12 @@ impl DualModel<'_> {
         Ok(PairShares { variables, shares: found.pairs, error: found.error })
     }
 
-    fn shares(&self, pairs: Option<&[usize]>, memory: Memory) -> Result<Found, Error> {
+    fn shares(&self, pairs: Option<&[usize]>, memory: Memory) -> Result<FoundShares, Error> {
         let (samples, alpha) = self.present()?;
         let copied = if let Cow::Owned(samples) = &samples { 16 * samples.stored() as u64 } else { 0 };
         let memory = memory.less(copied);
         if alpha.iter().all(|&alpha| alpha == 0.0) {
-            return Ok(Found::nothing(self.samples.features(), pairs.map_or(0, <[usize]>::len)));
+            return Ok(FoundShares::nothing(self.samples.features(), pairs.map_or(0, <[usize]>::len)));
         }
         if self.lists_features(alpha.len())? {
             return self.listed_shares(&samples, &alpha, pairs, memory);
@@ -271,7 +271,7 @@ impl DualModel<'_> {
         alpha: &[f64],
         pairs: Option<&[usize]>,
         memory: Memory,
-    ) -> Result<Found, Error> {
+    ) -> Result<FoundShares, Error> {
         let shares =
             TensorShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
         let instead = "take fewer variables, or ask for fewer pairs";
@@ -282,7 +282,7 @@ impl DualModel<'_> {
             Some(pairs) => from_tensor::pair_shares(&gram, alpha, pairs)?,
         };
         let infinite = self.kernel.degrees().1.is_none();
-        Ok(Found { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
+        Ok(FoundShares { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
     }
 
     /// The samples that are part of the function, and their dual vector. Scales of features are those of all samples.
@@ -322,7 +322,7 @@ impl DualModel<'_> {
         alpha: &[f64],
         pairs: Option<&[usize]>,
         memory: Memory,
-    ) -> Result<Found, Error> {
+    ) -> Result<FoundShares, Error> {
         let (inputs, chosen) = (samples.features(), pairs.unwrap_or(&[]));
         let (lowest, highest) = self.kernel.degrees();
         let highest = highest.unwrap_or(lowest);
@@ -335,15 +335,15 @@ impl DualModel<'_> {
         let mut parts: Vec<Energy<'_>> = (0..monomials.stripes()).map(|_| new()).collect();
         let mut copy = vec![0.0; alpha.len()];
         let exponent = scaled(alpha, &mut copy);
-        let pass = Sweep { monomials: &monomials, group: 1, state: 0, output: None };
-        pass.run(&copy, &mut parts, &mut Scratch::new().pass, &Sums(PhantomData), |_, _| {});
+        let pass = MonomialSweep { monomials: &monomials, group: 1, state: 0, output: None };
+        pass.run(&copy, &mut parts, &mut Scratch::new().pass, &AddShares(PhantomData), |_, _| {});
         let mut energy = new();
         parts.iter().for_each(|part| energy.merge(part));
         let ln_power_sum = energy.ln_power_sum(exponent);
         let shares = energy.degree_shares().into_iter().enumerate();
         let of_degree =
             |degree: usize| self.kernel.unscaled_coefficient(&vec![1; degree]) > 0.0 || has_powers(self, degree);
-        Ok(Found {
+        Ok(FoundShares {
             ln_power_sum,
             variables: energy.variable_shares(),
             pairs: energy.pair_shares(),
@@ -395,7 +395,7 @@ fn bounded(error: f64) -> f64 {
 
 /// What either way finds.
 #[derive(Debug)]
-struct Found {
+struct FoundShares {
     ln_power_sum: f64,
     variables: Vec<f64>,
     pairs: Vec<f64>,
@@ -404,7 +404,7 @@ struct Found {
     infinite: bool,
 }
 
-impl Found {
+impl FoundShares {
     fn nothing(inputs: usize, chosen: usize) -> Self {
         Self {
             ln_power_sum: f64::NEG_INFINITY,

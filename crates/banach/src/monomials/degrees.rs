@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Most monomials: a pass over more takes hours.
-const MOST: u64 = 1 << 40;
+const MOST_MONOMIALS: u64 = 1 << 40;
 
 /// The monomials of one degree.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +30,8 @@ pub(super) fn degrees(kernel: &dyn TensorKernel, inputs: usize) -> Result<Vec<De
     let mut first = 0_u64;
     let mut degrees = Vec::new();
     for Block { degree, distinct } in Block::all(kernel, highest.unwrap_or(lowest)) {
-        let own = ways(inputs, degree, distinct).filter(|own| *own <= MOST);
-        let Some(end) = own.map(|own| first + own).filter(|end| *end <= MOST) else {
+        let own = ways(inputs, degree, distinct).filter(|own| *own <= MOST_MONOMIALS);
+        let Some(end) = own.map(|own| first + own).filter(|end| *end <= MOST_MONOMIALS) else {
             return Err(Error::TooManyFeatures { kernel: kernel.name(), inputs, cardinality: count });
         };
         if end > first {

@@ -20,10 +20,10 @@ pub(crate) use self::{
     listed::Listed,
     pass_size::{PassSize, pass_bytes},
     points::Points,
-    sweep::{Place, Sweep, Tile, Visitor},
+    sweep::{MonomialSweep, Place, Tile, Visitor},
 };
 use self::{
-    layout::{Layout, WIDTH},
+    layout::{Tiling, WIDTH},
     ranks::{place, variables},
 };
 use crate::{
@@ -45,7 +45,7 @@ pub(crate) struct Monomials<'a> {
     /// The power of two by which the factors of the samples were divided, for the same reason.
     row_exponent: f64,
     pub(crate) degrees: Vec<Degree>,
-    layout: Layout,
+    layout: Tiling,
     ln_norms: Vec<f64>,
     ln_divisors: Vec<f64>,
 }
@@ -71,7 +71,7 @@ impl<'a> Monomials<'a> {
         exponent: Exponent,
     ) -> Result<Self, Error> {
         let degrees = degrees::degrees(&*kernel, x.features())?;
-        let layout = Layout::new(x.samples(), x.features(), &degrees, WIDTH);
+        let layout = Tiling::new(x.samples(), x.features(), &degrees, WIDTH);
         let exponents = if scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
         let points = Points { x, rows: None };
         let (row_exponent, ln_norms, ln_divisors) = (0.0, Vec::new(), Vec::new());
@@ -101,7 +101,7 @@ impl<'a> Monomials<'a> {
     #[cfg(test)]
     pub(crate) fn with_width(mut self, width: usize) -> Self {
         let Points { x, .. } = &self.points;
-        self.layout = Layout::new(x.samples(), x.features(), &self.degrees, width);
+        self.layout = Tiling::new(x.samples(), x.features(), &self.degrees, width);
         self
     }
 

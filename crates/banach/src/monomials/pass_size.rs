@@ -1,6 +1,6 @@
 //! What a pass over all monomials computes, and the memory that it takes.
 
-use super::{degrees::degrees, layout::WIDTH, ranks, sweep::Sweep};
+use super::{degrees::degrees, layout::WIDTH, ranks, sweep::MonomialSweep};
 use crate::{
     Error,
     kernel::{MonomialScale, TensorKernel},
@@ -41,7 +41,7 @@ pub(crate) fn pass_bytes(
 ) -> Result<Option<u64>, Error> {
     let count = ranks::count(inputs, &degrees(kernel, inputs)?);
     let scaled = scale != MonomialScale::Raw;
-    let pass = |batch, points| Sweep::memory(samples, inputs, count, batch, points, scaled);
+    let pass = |batch, points| MonomialSweep::memory(samples, inputs, count, batch, points, scaled);
     let numbers = || {
         let pass = pass(problems.max(1), samples)?;
         let vectors = samples.checked_mul(problems.max(1))?.checked_mul(2)?;

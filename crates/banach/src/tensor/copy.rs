@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::{layout::Layout, products::ways};
+use super::{layout::Staircase, products::ways};
 
 /// The largest order q of a tensor.
 const LARGEST_ORDER: usize = 8;
 
 /// Copies the entries of the given samples, in any order and also repeated, to a tensor of their own.
-pub(crate) fn copy(from: &Layout, stored: &[f64], samples: &[usize], to: &Layout, entries: &mut [f64]) {
+pub(crate) fn copy(from: &Staircase, stored: &[f64], samples: &[usize], to: &Staircase, entries: &mut [f64]) {
     let places = Places::new(from);
     if samples.windows(2).all(|pair| pair[0] < pair[1]) {
         copy_in_order(&places, stored, samples, to, entries);
@@ -18,7 +18,7 @@ pub(crate) fn copy(from: &Layout, stored: &[f64], samples: &[usize], to: &Layout
 }
 
 /// Samples in increasing order: heads stay heads, tails stay tails, and ties stay ties.
-fn copy_in_order(places: &Places<'_>, stored: &[f64], samples: &[usize], to: &Layout, entries: &mut [f64]) {
+fn copy_in_order(places: &Places<'_>, stored: &[f64], samples: &[usize], to: &Staircase, entries: &mut [f64]) {
     let there = |set: &[u32]| set.iter().map(|&i| samples[i as usize]).collect::<Vec<_>>();
     let heads: Vec<_> = (0..to.heads.len()).map(|at| places.row(places.head(&there(to.heads.get(at))))).collect();
     let tails: Vec<_> = (0..to.tails.len()).map(|at| places.tail(&there(to.tails.get(at)))).collect();
@@ -32,7 +32,7 @@ fn copy_in_order(places: &Places<'_>, stored: &[f64], samples: &[usize], to: &La
     });
 }
 
-fn copy_in_any_order(places: &Places<'_>, stored: &[f64], samples: &[usize], to: &Layout, entries: &mut [f64]) {
+fn copy_in_any_order(places: &Places<'_>, stored: &[f64], samples: &[usize], to: &Staircase, entries: &mut [f64]) {
     let half = to.heads.size();
     to.split(entries).into_par_iter().for_each(|(tile, out)| {
         let mut indices = [0; LARGEST_ORDER];
@@ -55,9 +55,9 @@ fn copy_in_any_order(places: &Places<'_>, stored: &[f64], samples: &[usize], to:
     });
 }
 
-/// Finds many entries: all that [`Layout::place`] and [`rank`](super::multisets::Multisets::rank) work out, in tables.
+/// Finds many entries: all that [`Staircase::place`] and [`rank`](super::multisets::Multisets::rank) work out, in tables.
 struct Places<'a> {
-    layout: &'a Layout,
+    layout: &'a Staircase,
     head_terms: Vec<usize>,
     tail_terms: Vec<usize>,
     /// Where the rows of tiles begin.
@@ -67,7 +67,7 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new(layout: &'a Layout) -> Self {
+    fn new(layout: &'a Staircase) -> Self {
         let mut cuts: Vec<usize> = layout.tiles.iter().map(|tile| tile.rows.start).collect();
         cuts.sort_unstable();
         cuts.dedup();
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn tables_know_what_the_layout_works_out() {
         for (samples, order) in [(1, 2), (40, 2), (2500, 2), (1, 4), (13, 4), (60, 4), (6, 6), (16, 6), (11, 8)] {
-            let layout = Layout::gram(samples, order);
+            let layout = Staircase::gram(samples, order);
             let places = Places::new(&layout);
             for tail in (0..layout.tails.len()).step_by(1 + layout.tails.len() / 50) {
                 let k = layout.tails.get(tail)[0] as usize;

@@ -27,7 +27,7 @@ const VANISHED: f64 = 1e300;
 impl Diagonal {
     /// The diagonal of the samples.
     pub(crate) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
-        let sums = Symmetric::new(kernel, x, order);
+        let sums = DiagonalSums::new(kernel, x, order);
         check_largest(kernel, "X", sums.first())?;
         sums.refuse_underflow(kernel, "X", x)?;
         Ok(sums.diagonal(kernel, order))
@@ -40,7 +40,7 @@ impl Diagonal {
         x: &FeatureMatrix<'_>,
         order: usize,
     ) -> Result<Self, Error> {
-        let sums = Symmetric::new(kernel, x, order);
+        let sums = DiagonalSums::new(kernel, x, order);
         // A sum that underflowed is not 0.
         let samples = self.largest.max(f64::MIN_POSITIVE).powf(1.0 - 1.0 / order as f64);
         let orders = kernel.symmetric() as i32;
@@ -64,12 +64,12 @@ fn check_largest(kernel: &dyn TensorKernel, what: &'static str, p_1: &[f64]) -> 
 }
 
 /// `e_m` of the powers `x_ij^q`: the samples of m = 1, then those of m = 2, and so on.
-struct Symmetric {
+struct DiagonalSums {
     samples: usize,
     sums: Vec<f64>,
 }
 
-impl Symmetric {
+impl DiagonalSums {
     fn new(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Self {
         let samples = x.samples();
         let orders = kernel.symmetric();

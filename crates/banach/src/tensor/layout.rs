@@ -27,13 +27,13 @@ const STRIPE_ENTRIES: usize = 1 << 16;
 
 /// Rows, columns, tiles and stripes.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout {
+pub(crate) struct Staircase {
     pub heads: Multisets,
     pub tails: Multisets,
     /// Columns for each tail.
     pub points: usize,
     /// Tiles, column group by column group.
-    pub tiles: Vec<Tile>,
+    pub tiles: Vec<TensorTile>,
     pub stripes: Vec<Stripe>,
     /// The number of entries.
     pub entries: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Layout {
 
 /// A rectangle of heads and tails, without what is above the staircase.
 #[derive(Debug, Clone)]
-pub(crate) struct Tile {
+pub(crate) struct TensorTile {
     pub rows: Range<usize>,
     pub tails: Range<usize>,
     /// Its place among all entries.
@@ -65,14 +65,14 @@ pub(crate) fn most_tiles(half: u64) -> u64 {
 
 /// Neighbouring columns of a tile with the same number of rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
+pub(crate) struct ColumnBlock {
     pub rows: Range<usize>,
     pub tails: Range<usize>,
     /// Its place among the entries of the tile.
     pub entries: Range<usize>,
 }
 
-impl Layout {
+impl Staircase {
     /// A Gram tensor.
     pub(crate) fn gram(samples: usize, order: usize) -> Self {
         Self::new(Multisets::heads(samples, order / 2), Multisets::tails(samples, order / 2), 1)
@@ -98,7 +98,7 @@ impl Layout {
                 layout.entries = entries.end;
                 // The tails at the front of the group may end below these rows.
                 let tails = tails.clone().find(|&t| layout.height(t) > rows.start).unwrap_or(tails.end)..tails.end;
-                layout.tiles.push(Tile { rows, tails, entries });
+                layout.tiles.push(TensorTile { rows, tails, entries });
             }
         }
         layout.stripes = layout.stripes();
@@ -158,7 +158,7 @@ impl Layout {
         &'a self,
         rows: &'a Range<usize>,
         tails: &Range<usize>,
-    ) -> impl Iterator<Item = Block> + 'a {
+    ) -> impl Iterator<Item = ColumnBlock> + 'a {
         let (mut tail, end, mut entry) = (tails.start, tails.end, 0);
         std::iter::from_fn(move || {
             while tail < end {
@@ -169,19 +169,22 @@ impl Layout {
                     let length = (height - rows.start) * (tail - first) * self.points;
                     let entries = entry..entry + length;
                     entry = entries.end;
-                    return Some(Block { rows: rows.start..height, tails: first..tail, entries });
+                    return Some(ColumnBlock { rows: rows.start..height, tails: first..tail, entries });
                 }
             }
             None
         })
     }
 
-    pub(crate) fn tile_blocks<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = Block> + 'a {
+    pub(crate) fn tile_blocks<'a>(&'a self, tile: &'a TensorTile) -> impl Iterator<Item = ColumnBlock> + 'a {
         self.blocks(&tile.rows, &tile.tails)
     }
 
     /// The tails of a tile in groups for one matrix product each, with the rows it needs.
-    pub(crate) fn products<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + 'a {
+    pub(crate) fn products<'a>(
+        &'a self,
+        tile: &'a TensorTile,
+    ) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + 'a {
         let (mut tail, end) = (tile.tails.start, tile.tails.end);
         std::iter::from_fn(move || {
             let first = tail;
@@ -205,9 +208,9 @@ impl Layout {
     }
 
     /// The tiles, each with its own part of the entries.
-    pub(crate) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a Tile, &'a mut [f64])> {
+    pub(crate) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a TensorTile, &'a mut [f64])> {
         let mut rest = entries;
-        let own = |tile: &'a Tile| {
+        let own = |tile: &'a TensorTile| {
             let (own, left) = std::mem::take(&mut rest).split_at_mut(tile.entries.len());
             rest = left;
             (tile, own)
@@ -235,7 +238,7 @@ mod tests {
     #[test]
     fn every_sorted_tuple_has_exactly_one_place() {
         for (samples, order) in [(1, 2), (7, 2), (40, 2), (1, 4), (5, 4), (13, 4), (1, 6), (6, 6), (4, 8)] {
-            let layout = Layout::gram(samples, order);
+            let layout = Staircase::gram(samples, order);
             assert_eq!(Some(layout.entries), count(samples, order));
             let mut places = Vec::new();
             for tail in 0..layout.tails.len() {
@@ -253,11 +256,11 @@ mod tests {
     #[test]
     fn stripes_tiles_and_products_cover_everything_in_order() {
         let layouts = [
-            Layout::gram(60, 4),
-            Layout::gram(20, 6),
-            Layout::gram(2000, 2),
-            Layout::points(Multisets::heads(30, 2), 30, 100),
-            Layout::points(Multisets::heads(50, 1), 50, 7),
+            Staircase::gram(60, 4),
+            Staircase::gram(20, 6),
+            Staircase::gram(2000, 2),
+            Staircase::points(Multisets::heads(30, 2), 30, 100),
+            Staircase::points(Multisets::heads(50, 1), 50, 7),
         ];
         for layout in layouts {
             assert!((1..=MAX_STRIPES).contains(&layout.stripes.len()));
@@ -272,7 +275,7 @@ mod tests {
                 assert_eq!(tile.entries.start, end);
                 end = tile.entries.end;
                 assert!(tile.rows.len() <= MAX_ROWS && !tile.entries.is_empty());
-                let blocks: Vec<Block> = layout.tile_blocks(tile).collect();
+                let blocks: Vec<ColumnBlock> = layout.tile_blocks(tile).collect();
                 assert_eq!(blocks.iter().map(|block| block.entries.len()).sum::<usize>(), tile.entries.len());
                 let products: Vec<_> = layout.products(tile).collect();
                 assert!(products.iter().flat_map(|(_, tails)| tails.clone()).eq(tile.tails.clone()));

@@ -19,10 +19,10 @@ use rayon::prelude::*;
 pub(crate) use self::{
     copy::copy,
     diagonal::Diagonal,
-    layout::{Layout, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Stripe, Tile, most_tiles},
+    layout::{MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Staircase, Stripe, TensorTile, most_tiles},
     multisets::{Multisets, count},
-    pass::{Batch, Cross, Sums, pass, pass_length},
-    products::{Products, Work, additions, thread_bytes, ways},
+    pass::{Batch, Cross, PassSums, pass, pass_length},
+    products::{FillBuffers, TileFiller, additions, thread_bytes, ways},
 };
 use crate::{Error, FeatureMatrix, kernel::TensorKernel, workers::checkpoint};
 
@@ -32,7 +32,7 @@ use crate::{Error, FeatureMatrix, kernel::TensorKernel, workers::checkpoint};
 pub(crate) struct Tensor<'a> {
     pub matrix: FeatureMatrix<'a>,
     pub kernel: Arc<dyn TensorKernel>,
-    pub layout: Layout,
+    pub layout: Staircase,
     pub diagonal: Diagonal,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Tensor<'a> {
     /// The tensor of a kernel on the samples of a matrix, which are checked to keep it in range.
     pub(crate) fn new(matrix: FeatureMatrix<'a>, kernel: Arc<dyn TensorKernel>, order: usize) -> Result<Self, Error> {
         let diagonal = Diagonal::of_samples(&*kernel, &matrix, order)?;
-        let layout = Layout::gram(matrix.samples(), order);
+        let layout = Staircase::gram(matrix.samples(), order);
         Ok(Self { matrix, kernel, layout, diagonal })
     }
 
@@ -62,16 +62,16 @@ impl<'a> Tensor<'a> {
     }
 
     /// What fills its tiles.
-    pub(crate) fn products(&self) -> Products<'_> {
+    pub(crate) fn products(&self) -> TileFiller<'_> {
         let Self { layout, kernel, matrix, diagonal } = self;
-        Products { layout, kernel: &**kernel, x: matrix, shifts: &diagonal.shifts, points: None }
+        TileFiller { layout, kernel: &**kernel, x: matrix, shifts: &diagonal.shifts, points: None }
     }
 
     /// Computes all entries.
     pub(crate) fn fill(&self, entries: &mut [f64]) {
         let products = self.products();
         let tiles = self.layout.split(entries);
-        tiles.into_par_iter().for_each_init(Work::default, |work, (tile, out)| {
+        tiles.into_par_iter().for_each_init(FillBuffers::default, |work, (tile, out)| {
             checkpoint();
             products.fill(tile, out, work);
         });

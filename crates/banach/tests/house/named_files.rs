@@ -95,7 +95,8 @@ fn files_that_documents_name_are_there() {
 /// The same of the comments of a source, in which a path is known by its end: formulas have slashes too.
 fn complaints_of_comments(path: &str, source: &str, all: &[String]) -> Vec<String> {
     let comments = source.lines().map(str::trim_start).filter(|line| line.starts_with("//"));
-    let named = comments.flat_map(quoted).filter(|piece| piece.ends_with(".rs") || piece.ends_with(".md"));
+    let named =
+        comments.flat_map(quoted).filter(|piece| EXTENSIONS[..2].iter().any(|extension| piece.ends_with(extension)));
     let lost = named.filter(|piece| !is_there(piece, all));
     lost.map(|piece| format!("{path} names {piece}, which is not there")).collect()
 }

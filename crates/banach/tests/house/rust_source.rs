@@ -11,7 +11,7 @@ pub(crate) fn tokens(source: &str) -> Vec<String> {
             '/' if at(i + 1) == '*' => i = end_of_comment(&chars, i),
             '"' => i = end_of_text(&chars, i),
             'r' if at(i + 1) == '"' || at(i + 1) == '#' && matches!(at(i + 2), '"' | '#') => {
-                i = end_of_raw(&chars, i + 1)
+                i = end_of_raw(&chars, i + 1);
             }
             '\'' if at(i + 1) == '\\' => i = end_of_character(&chars, i),
             '\'' if at(i + 2) == '\'' => i += 3,

@@ -3,7 +3,7 @@
 use crate::{
     form::LINES,
     kernel::TensorKernel,
-    tensor::{MAX_STRIPES, Tile, count, most_tiles, thread_bytes},
+    tensor::{MAX_STRIPES, TensorTile, count, most_tiles, thread_bytes},
 };
 
 /// Bytes of the tensor itself.
@@ -17,7 +17,7 @@ pub(super) fn working_bytes(samples: usize, inputs: usize, kernel: &dyn TensorKe
     let half = u64::try_from(count(samples, order / 2)?).ok()?;
     // Both lists of indices, and monomials for the lines of a line search.
     let lists = half.checked_mul(8 * order as u64 + 16 * (2 + (LINES * order) as u64 / 2))?;
-    let tiles = most_tiles(half).checked_mul(size_of::<Tile>() as u64)?;
+    let tiles = most_tiles(half).checked_mul(size_of::<TensorTile>() as u64)?;
     let threads = (rayon::current_num_threads() as u64).checked_mul(thread_bytes(half, inputs, kernel))?;
     let moduli = (samples as u64).checked_mul(inputs as u64)?.checked_mul(8)?;
     lists.checked_add(tiles)?.checked_add(threads)?.checked_add(moduli)

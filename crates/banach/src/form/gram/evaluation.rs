@@ -11,7 +11,7 @@ use crate::{
     },
     kernel::condition,
     numeric::{WidePower, dot},
-    tensor::{Batch, Cross, Layout, Sums, additions, pass_length, ways},
+    tensor::{Batch, Cross, PassSums, Staircase, additions, pass_length, ways},
 };
 
 /// Most dual vectors of one pass: beyond this it is bound by arithmetic, not by memory.
@@ -73,7 +73,7 @@ impl Gram<'_> {
         out: &mut Evaluation,
         scratch: &mut Scratch,
     ) {
-        let Layout { heads, tails, .. } = &self.tensor.layout;
+        let Staircase { heads, tails, .. } = &self.tensor.layout;
         let n = self.samples();
         let problems = alphas.len() / n;
         let slopes = if curvature {
@@ -113,7 +113,7 @@ impl Gram<'_> {
     }
 
     /// `omega`; returns `Q` and its logarithm.
-    fn gradient(&self, alpha: &[f64], exponent: f64, sums: &Sums<'_>, omega: &mut [f64]) -> (f64, f64) {
+    fn gradient(&self, alpha: &[f64], exponent: f64, sums: &PassSums<'_>, omega: &mut [f64]) -> (f64, f64) {
         let q = self.exponent.q();
         omega.fill(0.0);
         self.tensor.layout.heads.add_gradient(sums.heads, alpha, omega);
@@ -145,7 +145,7 @@ impl Gram<'_> {
     /// kernel's [`condition`]. Evaluating a kernel takes fewer than 64 units, or a few for every degree, and the division of a
     /// normalised one those of its logarithms. A sum over the tensor meets every head and tail once at most.
     fn units(&self) -> f64 {
-        let Layout { heads, tails, stripes, .. } = &self.tensor.layout;
+        let Staircase { heads, tails, stripes, .. } = &self.tensor.layout;
         let (n, q, d) = (self.samples() as f64, self.exponent.q(), self.tensor.matrix.features());
         let condition = condition(&*self.tensor.kernel, self.tensor.diagonal.largest);
         let inputs = if self.tensor.kernel.symmetric() > 1 { d } else { additions(d) };
@@ -170,7 +170,7 @@ impl Gram<'_> {
     }
 
     /// M.
-    fn second_derivatives(&self, alpha: &[f64], exponent: f64, sums: &Sums<'_>, matrix: &mut [f64]) {
+    fn second_derivatives(&self, alpha: &[f64], exponent: f64, sums: &PassSums<'_>, matrix: &mut [f64]) {
         let n = alpha.len();
         matrix.fill(0.0);
         self.tensor.layout.heads.add_hessian(sums.heads, alpha, matrix);

@@ -5,7 +5,7 @@ use crate::{
     Scratch,
     form::{Expansion, LinePoint, Lines, QForm},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, dot, scale_by_exp2},
-    tensor::{Batch, Layout, pass_length},
+    tensor::{Batch, Staircase, pass_length},
 };
 
 /// `Q(alpha + t d)` is a polynomial of degree q in t. With the coefficients `W^(r)` of `W(alpha + t d)`, its coefficient
@@ -16,7 +16,7 @@ pub(super) fn lines<'a>(
     directions: &[f64],
     scratch: &'a mut Scratch,
 ) -> Box<dyn Lines + 'a> {
-    let Layout { heads, tails, .. } = &gram.tensor.layout;
+    let Staircase { heads, tails, .. } = &gram.tensor.layout;
     let (n, half) = (gram.samples(), heads.size());
     let count = directions.len() / n;
     // One list for alpha, then `half` lists for every direction.

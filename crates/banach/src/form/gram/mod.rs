@@ -24,7 +24,7 @@ use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
     kernel::TensorKernel,
     numeric::scaled_copy,
-    tensor::{Batch, Layout, Sums, Tensor, pass, ways},
+    tensor::{Batch, PassSums, Staircase, Tensor, pass, ways},
     workers::checkpoint,
 };
 
@@ -188,7 +188,7 @@ impl<'a> Gram<'a> {
     ///
     /// If there are not q indices, or one is not below n.
     pub fn entry(&self, indices: &[usize]) -> Option<f64> {
-        let Layout { heads, tails, .. } = &self.tensor.layout;
+        let Staircase { heads, tails, .. } = &self.tensor.layout;
         assert_eq!(indices.len(), heads.size() + tails.size(), "an entry has q indices");
         assert!(indices.iter().all(|&i| i < self.samples()), "indices are below n");
         let mut sorted = indices.to_vec();
@@ -208,7 +208,7 @@ impl<'a> Gram<'a> {
         self.tensor.order()
     }
 
-    fn pass<'b>(&self, batch: &Batch<'_>, memory: &'b mut [f64]) -> Sums<'b> {
+    fn pass<'b>(&self, batch: &Batch<'_>, memory: &'b mut [f64]) -> PassSums<'b> {
         pass(&self.tensor.products(), self.packed(), batch, memory)
     }
 

@@ -11,7 +11,7 @@ use crate::{
     form::{Predict, QForm},
     kernel::TensorKernel,
     numeric::WidePower,
-    tensor::{Diagonal, Layout, Multisets, Products, Work},
+    tensor::{Diagonal, FillBuffers, Multisets, Staircase, TileFiller},
     workers::checkpoint,
 };
 
@@ -68,20 +68,20 @@ impl GramPredictor {
         2 * self.heads.size()
     }
 
-    fn layout(&self, points: usize) -> Layout {
-        Layout::points(self.heads.clone(), self.matrix.samples(), points)
+    fn layout(&self, points: usize) -> Staircase {
+        Staircase::points(self.heads.clone(), self.matrix.samples(), points)
     }
 
     /// The sums of one block of points, up to their scale, one function after another.
-    fn predict_block(&self, layout: &Layout, points: &FeatureMatrix<'_>, shifts: &[f64]) -> Vec<f64> {
+    fn predict_block(&self, layout: &Staircase, points: &FeatureMatrix<'_>, shifts: &[f64]) -> Vec<f64> {
         let (count, functions) = (points.samples(), self.functions.len());
         let Self { matrix, kernel, diagonal, .. } = self;
         let points = Some((points, shifts));
-        let products = Products { layout, kernel: &**kernel, x: matrix, shifts: &diagonal.shifts, points };
+        let products = TileFiller { layout, kernel: &**kernel, x: matrix, shifts: &diagonal.shifts, points };
         let parts: Vec<Vec<f64>> = layout
             .stripes
             .par_iter()
-            .map_init(Work::default, |work, stripe| {
+            .map_init(FillBuffers::default, |work, stripe| {
                 let columns = stripe.tails.len() * count;
                 let mut sums = vec![0.0; columns * functions];
                 let mut buffer = std::mem::take(&mut work.tile);

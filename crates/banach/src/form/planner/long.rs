@@ -5,8 +5,8 @@ use std::fmt;
 use super::{Plan, Route};
 use crate::cost::feature_count;
 
-/// So many seconds are long.
-const LONG: f64 = 600.0;
+/// Seconds from which a fit is worth a word before it starts: people leave their desk.
+const LONG_FIT_SECONDS: f64 = 600.0;
 
 /// A fit that is predicted to take more than ten minutes.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ impl Plan {
             }
             Route::Gram | Route::Streamed => "the Gram tensor".to_owned(),
         };
-        (seconds > LONG).then_some(LongFit { seconds, pass: cost.evaluation, passes, what })
+        (seconds > LONG_FIT_SECONDS).then_some(LongFit { seconds, pass: cost.evaluation, passes, what })
     }
 }
 

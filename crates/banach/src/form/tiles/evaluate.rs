@@ -6,7 +6,7 @@ use crate::{
     data::Pool,
     exponent::{Running, scaled},
     form::Evaluation,
-    monomials::{Monomials, Points, Sweep, Tile, Visitor},
+    monomials::{MonomialSweep, Monomials, Points, Tile, Visitor},
     numeric::largest,
 };
 
@@ -62,7 +62,7 @@ impl Functions<'_> {
         let (q, m, Self { totals, sums }) = (monomials.exponent.q(), points.x.samples(), self);
         totals.fill(0.0);
         sums.fill(0.0);
-        let pass = Sweep { monomials, group: 1, state: Running::LENGTH, output: Some(points) };
+        let pass = MonomialSweep { monomials, group: 1, state: Running::LENGTH, output: Some(points) };
         pass.run(alphas, own, pool, visitor, |states, stripe_sums| {
             let stripes = states.chunks(Running::LENGTH).zip(stripe_sums.chunks(m));
             let functions = totals.chunks_mut(Running::LENGTH).zip(sums.chunks_mut(m));

@@ -7,7 +7,7 @@ use crate::{
     data::Pool,
     exponent::{NEGLIGIBLE, RunningLine, scaled},
     form::{LinePoint, Lines},
-    monomials::{Monomials, Sweep, Tile, Visitor},
+    monomials::{MonomialSweep, Monomials, Tile, Visitor},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
 };
 
@@ -54,7 +54,7 @@ impl Lines for TileLines<'_, '_> {
         pair[n..].copy_from_slice(&self.copies[(1 + line) * n..][..n]);
         let visitor = Step { exponent, u_scale, d_scale };
         let mut own = vec![(); self.monomials.stripes()];
-        let pass = Sweep { monomials: self.monomials, group: 2, state: RunningLine::LENGTH, output: None };
+        let pass = MonomialSweep { monomials: self.monomials, group: 2, state: RunningLine::LENGTH, output: None };
         let (q, mut total) = (exponent.q(), RunningLine::default());
         pass.run(pair, &mut own, pool, &visitor, |state, _| total.merge(RunningLine::load(state), q));
         self.passes.set(self.passes.get() + 1);

@@ -13,12 +13,12 @@ mod sharp;
 use std::sync::{Arc, OnceLock};
 
 pub(super) use self::heaviest::Heaviest;
-use self::{heaviest::Norms, lines::TileLines, predictor::TilePredictor};
+use self::{heaviest::MonomialNorms, lines::TileLines, predictor::TilePredictor};
 use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
     kernel::{MonomialScale, TensorKernel, check_range},
-    monomials::{Monomials, Sweep, pass_bytes},
+    monomials::{MonomialSweep, Monomials, pass_bytes},
 };
 
 /// Monomials that an expansion keeps, if there are as many: one of so many, between two numbers, and some for each sample. More
@@ -55,7 +55,7 @@ pub struct Tiles<'a> {
     /// `Phi_n Phi_n*`, the Hessian for q = 2, found when it is first asked for.
     square: OnceLock<Vec<f64>>,
     /// About the norms of the features, found when another Hessian is first asked for.
-    norms: OnceLock<Norms>,
+    norms: OnceLock<MonomialNorms>,
 }
 
 /// What is to fit in memory, and what to do where it does not.
@@ -114,8 +114,8 @@ impl<'a> Tiles<'a> {
         self.capacity.min(usize::try_from(self.monomials.count()).unwrap_or(usize::MAX))
     }
 
-    fn norms(&self) -> &Norms {
-        self.norms.get_or_init(|| Norms::new(&self.monomials))
+    fn norms(&self) -> &MonomialNorms {
+        self.norms.get_or_init(|| MonomialNorms::new(&self.monomials))
     }
 
     /// `Phi_n Phi_n*`. For raw monomials these are the values of the kernel; others take a pass for every sample.
@@ -209,7 +209,8 @@ impl QForm for Tiles<'_> {
     fn batch_bytes(&self) -> u64 {
         let Monomials { scale, .. } = self.monomials;
         let (n, d, scaled) = (self.samples(), self.monomials.inputs(), scale != MonomialScale::Raw);
-        let numbers = |problems| Sweep::memory(n, d, self.monomials.count(), problems, n, scaled).unwrap_or(usize::MAX);
+        let numbers =
+            |problems| MonomialSweep::memory(n, d, self.monomials.count(), problems, n, scaled).unwrap_or(usize::MAX);
         let collected = heaviest::collected_length(self) as u64;
         (numbers(2) as u64).saturating_sub(numbers(1) as u64).saturating_add(collected).saturating_mul(8)
     }

@@ -13,7 +13,7 @@ use crate::{
     Error, Evaluation, Gram, QForm, Scratch,
     kernel::{Anova, TensorKernel, involving},
     numeric::{dot_in_lanes, scaled_copy, sum_in_lanes},
-    tensor::{Layout, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Products, Stripe, Tensor, Tile, Work},
+    tensor::{FillBuffers, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Staircase, Stripe, Tensor, TensorTile, TileFiller},
     workers::checkpoint,
 };
 
@@ -24,7 +24,7 @@ const VARIABLES: usize = 64;
 /// Highest degree of a spectrum.
 const MAX_SPECTRUM: usize = 128;
 /// Degrees beyond which this share is left, at most, are not told apart.
-const REST: f64 = 1e-12;
+const NEGLIGIBLE_SHARE: f64 = 1e-12;
 
 /// Shares of `q Q(alpha)`.
 #[derive(Debug, Clone)]
@@ -88,8 +88,8 @@ fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> R
     }
     let moved: f64 = copy.iter().zip(&evaluation.roundings).map(|(alpha, rounding)| alpha.abs() * rounding).sum();
     let degrees = if pairs { Vec::new() } else { spectrum(gram, &copy, power_sum)? };
-    let asked = Asked { variables, pairs, degrees: &degrees };
-    let Part { total, variables, pairs, degrees: energies } = read(gram.tensor(), &copy, &asked);
+    let asked = SharesWanted { variables, pairs, degrees: &degrees };
+    let ShareSums { total, variables, pairs, degrees: energies } = read(gram.tensor(), &copy, &asked);
     let all = variables.iter().chain(&pairs).chain(&energies);
     if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
         let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
@@ -106,44 +106,44 @@ fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> R
 }
 
 /// One read of the tensor, entries in stripes that depend on the number of samples alone.
-fn read(tensor: &Tensor<'_>, alpha: &[f64], asked: &Asked<'_>) -> Part {
-    let Layout { heads, tails, stripes, .. } = &tensor.layout;
+fn read(tensor: &Tensor<'_>, alpha: &[f64], asked: &SharesWanted<'_>) -> ShareSums {
+    let Staircase { heads, tails, stripes, .. } = &tensor.layout;
     let (mut of_heads, mut of_tails) = (vec![0.0; heads.len()], vec![0.0; tails.len()]);
     heads.weights(alpha, &mut of_heads);
     tails.weights(alpha, &mut of_tails);
     let reader = Reader { products: tensor.products(), heads: &of_heads, tails: &of_tails, asked };
-    let read_stripe = |work: &mut (Work, Buffers), stripe: &Stripe| {
-        let mut part = Part::new(asked);
+    let read_stripe = |work: &mut (FillBuffers, Buffers), stripe: &Stripe| {
+        let mut part = ShareSums::new(asked);
         for tile in &tensor.layout.tiles[stripe.tiles.clone()] {
             checkpoint();
             reader.read_tile(tile, &mut part, &mut work.0, &mut work.1);
         }
         part
     };
-    let parts: Vec<Part> = stripes.par_iter().map_init(Default::default, read_stripe).collect();
-    let mut whole = Part::new(asked);
+    let parts: Vec<ShareSums> = stripes.par_iter().map_init(Default::default, read_stripe).collect();
+    let mut whole = ShareSums::new(asked);
     parts.iter().for_each(|part| whole.add(part));
     whole
 }
 
 /// The degrees that may matter. On degree s there is at most `(sum_i |alpha_i| ||Phi_s(x_i)||_q)^q`, and
 /// `||Phi_s(x_i)||_q^q = a_s (scale p_1)^s` (Minkowski).
-fn spectrum(gram: &Gram<'_>, alpha: &[f64], power_sum: f64) -> Result<Vec<Term>, Error> {
+fn spectrum(gram: &Gram<'_>, alpha: &[f64], power_sum: f64) -> Result<Vec<DegreeTerm>, Error> {
     let (tensor, kernel) = (gram.tensor(), gram.kernel());
     let (lowest, highest) = kernel.degrees();
     if kernel.symmetric() > 1 {
         let highest = highest.unwrap_or(lowest);
-        return (lowest..=highest).map(|degree| Term::of_interactions(kernel, degree)).collect();
+        return (lowest..=highest).map(|degree| DegreeTerm::of_interactions(kernel, degree)).collect();
     }
-    let terms = (lowest..=highest.unwrap_or(MAX_SPECTRUM)).map(|degree| Term::of_power(kernel, degree));
+    let terms = (lowest..=highest.unwrap_or(MAX_SPECTRUM)).map(|degree| DegreeTerm::of_power(kernel, degree));
     // A coefficient that is too small to be a number belongs to a degree that cannot matter, or is beyond the end.
-    let terms: Vec<Term> = terms.filter(|term| term.a.is_normal()).collect();
+    let terms: Vec<DegreeTerm> = terms.filter(|term| term.a.is_normal()).collect();
     if highest.is_some() {
         return Ok(terms);
     }
     let q = gram.exponent().q();
     let ln_t: Vec<f64> = diagonal_sums(tensor).iter().map(|t| (t * kernel.scale().unwrap_or(1.0)).ln()).collect();
-    let most = |term: &Term| {
+    let most = |term: &DegreeTerm| {
         let size = |(i, alpha): (usize, &f64)| {
             let power = if term.degree == 0 { 0.0 } else { term.degree as f64 * ln_t[i] };
             let shift = tensor.diagonal.shifts.get(i).copied().unwrap_or(0.0);
@@ -151,7 +151,7 @@ fn spectrum(gram: &Gram<'_>, alpha: &[f64], power_sum: f64) -> Result<Vec<Term>,
         };
         alpha.iter().enumerate().map(size).sum::<f64>().powf(q)
     };
-    let matters = |term: &Term| most(term) > 1e-3 * REST * power_sum;
+    let matters = |term: &DegreeTerm| most(term) > 1e-3 * NEGLIGIBLE_SHARE * power_sum;
     let end = terms.iter().rposition(matters).map_or(1, |last| last + 1);
     Ok(terms.into_iter().take(end).collect())
 }
@@ -168,21 +168,21 @@ fn diagonal_sums(tensor: &Tensor<'_>) -> Vec<f64> {
 }
 
 /// What is to be found.
-struct Asked<'a> {
+struct SharesWanted<'a> {
     variables: &'a [usize],
     pairs: bool,
-    degrees: &'a [Term],
+    degrees: &'a [DegreeTerm],
 }
 
 /// One degree of a kernel: `a p^s` with `p = scale p_1`, or `a e_s(z)`.
-struct Term {
+struct DegreeTerm {
     degree: usize,
     a: f64,
     /// The kernel of all interactions of this degree, for a kernel that is made of them.
     interactions: Option<Anova>,
 }
 
-impl Term {
+impl DegreeTerm {
     fn of_power(kernel: &dyn TensorKernel, degree: usize) -> Self {
         let a = kernel.unscaled_coefficient(if degree == 0 { &[] } else { std::slice::from_ref(&degree) });
         Self { degree, a, interactions: None }
@@ -195,15 +195,15 @@ impl Term {
 }
 
 /// Sums over some of the entries.
-struct Part {
+struct ShareSums {
     total: f64,
     variables: Vec<f64>,
     pairs: Vec<f64>,
     degrees: Vec<f64>,
 }
 
-impl Part {
-    fn new(asked: &Asked<'_>) -> Self {
+impl ShareSums {
+    fn new(asked: &SharesWanted<'_>) -> Self {
         let count = asked.variables.len();
         Self {
             total: 0.0,
@@ -223,11 +223,11 @@ impl Part {
 }
 
 struct Reader<'a> {
-    products: Products<'a>,
+    products: TileFiller<'a>,
     /// `W` of the heads and tails.
     heads: &'a [f64],
     tails: &'a [f64],
-    asked: &'a Asked<'a>,
+    asked: &'a SharesWanted<'a>,
 }
 
 /// Working memory of one thread.
@@ -258,7 +258,7 @@ struct Chunk {
 }
 
 impl Reader<'_> {
-    fn read_tile(&self, tile: &Tile, part: &mut Part, work: &mut Work, buffers: &mut Buffers) {
+    fn read_tile(&self, tile: &TensorTile, part: &mut ShareSums, work: &mut FillBuffers, buffers: &mut Buffers) {
         let (kernel, length) = (self.products.kernel, tile.entries.len());
         let orders = kernel.symmetric();
         buffers.sums.resize(orders * length, 0.0);
@@ -287,7 +287,7 @@ impl Reader<'_> {
         if self.asked.pairs { self.asked.variables.len().max(1) } else { VARIABLES }
     }
 
-    fn form_weights(&self, tile: &Tile, weights: &mut Vec<f64>) {
+    fn form_weights(&self, tile: &TensorTile, weights: &mut Vec<f64>) {
         weights.resize(tile.entries.len(), 0.0);
         for block in self.products.layout.tile_blocks(tile) {
             let heads = &self.heads[block.rows.clone()];
@@ -298,7 +298,7 @@ impl Reader<'_> {
         self.products.divide_ties(tile, weights);
     }
 
-    fn form_products(&self, tile: &Tile, variables: &[usize], work: &mut Work, buffers: &mut Buffers) {
+    fn form_products(&self, tile: &TensorTile, variables: &[usize], work: &mut FillBuffers, buffers: &mut Buffers) {
         let (height, width) = (tile.rows.len(), tile.tails.len());
         buffers.rows.clear();
         buffers.columns.clear();
@@ -310,7 +310,7 @@ impl Reader<'_> {
         }
     }
 
-    fn chunks(&self, tile: &Tile) -> Vec<Chunk> {
+    fn chunks(&self, tile: &TensorTile) -> Vec<Chunk> {
         let mut chunks = Vec::new();
         for block in self.products.layout.tile_blocks(tile) {
             let height = block.rows.len();
@@ -327,13 +327,13 @@ impl Reader<'_> {
     #[expect(clippy::too_many_arguments, reason = "a chunk of a tile with all that belongs to it")]
     fn read_chunk(
         &self,
-        tile: &Tile,
+        tile: &TensorTile,
         chunk: &Chunk,
         first: bool,
         shifts: Option<&[f64]>,
         variables: &[usize],
         place: usize,
-        part: &mut Part,
+        part: &mut ShareSums,
         buffers: &mut Buffers,
     ) {
         let kernel = self.products.kernel;
@@ -391,7 +391,7 @@ impl Reader<'_> {
             Some(shifts) => weights.iter().zip(shifts).map(|(weight, shift)| weight * (-shift).exp()).collect(),
             None => weights.to_vec(),
         };
-        let mut before = Term { degree: 0, a: 1.0, interactions: None };
+        let mut before = DegreeTerm { degree: 0, a: 1.0, interactions: None };
         let mut values = Vec::new();
         for (term, out) in self.asked.degrees.iter().zip(out) {
             if let Some(interactions) = &term.interactions {
@@ -410,7 +410,7 @@ impl Reader<'_> {
                 terms.iter_mut().zip(sums).for_each(|(term, p_1)| *term *= factor * p_1);
             }
             *out += sum_in_lanes(&terms);
-            before = Term { degree: term.degree, a: term.a, interactions: None };
+            before = DegreeTerm { degree: term.degree, a: term.a, interactions: None };
         }
     }
 }
@@ -422,7 +422,7 @@ fn read_pairs(
     kernel: &dyn TensorKernel,
     weights: &[f64],
     shifts: Option<&[f64]>,
-    part: &mut Part,
+    part: &mut ShareSums,
     sums: &[f64],
     z: &[f64],
     involving: &[f64],
@@ -470,7 +470,7 @@ fn read_pairs_of_interactions(
     degrees: RangeInclusive<usize>,
     weights: &[f64],
     shifts: Option<&[f64]>,
-    part: &mut Part,
+    part: &mut ShareSums,
     others: &[f64],
     z: &[f64],
     involving: &[f64],
