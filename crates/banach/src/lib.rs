@@ -52,6 +52,7 @@
 //! `docs/paper-map.md` where each equation of the paper lives.
 
 mod certificate;
+mod cost;
 mod data;
 mod error;
 mod exponent;
@@ -61,20 +62,23 @@ pub mod kernel;
 pub mod loss;
 pub mod memory;
 pub mod model;
+mod monomials;
+mod numeric;
 mod problem;
-mod search;
 pub mod selection;
 pub mod solver;
+mod tensor;
 mod workers;
 
 pub use certificate::Certificate;
+pub use cost::Rates;
 pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
 pub use error::Error;
 pub use exponent::Exponent;
 pub use fit::{Fit, Model, PaperAlgorithm, PaperOptions, Prepared, Search, SolverChoice, Spec, Target, Task};
 pub use form::{
     Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, LongFit, Plan,
-    Planner, Predict, QForm, Rates, Route, RoutePlan, Shape, Tiles,
+    Planner, Predict, QForm, Route, RoutePlan, Shape, Tiles,
 };
 pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
 pub use memory::{Account, Memory, Shortage, Taken};

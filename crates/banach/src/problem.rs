@@ -4,11 +4,11 @@ mod balance;
 mod certify;
 mod intercept;
 
-use self::balance::{sum, two_sum};
 use crate::{
     Certificate, Error, Evaluation, Loss, QForm,
     data::MAX_ENTRY,
     loss::{Split, Targets},
+    numeric::{compensated_sum, two_sum},
 };
 
 /// Below this, denormal numbers resolve the objective to less than 1e-9.
@@ -149,14 +149,14 @@ impl<'a> DualProblem<'a> {
     /// `sum_i gamma_i f(y_i, x_i)` over the samples that are present, with targets from their centre.
     fn sum(&self, f: impl Fn(f64, f64) -> f64, x: &[f64]) -> f64 {
         let terms = self.gammas.iter().zip(self.y).zip(x);
-        sum(terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(self.centred(y), x) } else { 0.0 }))
+        compensated_sum(terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(self.centred(y), x) } else { 0.0 }))
     }
 
     /// `sum_i gamma_i f(i, y_i, alpha_i/gamma_i)`, with targets from their centre; infinite if an absent sample has
     /// `alpha_i != 0`.
     fn dual_sum(&self, f: impl Fn(usize, f64, f64) -> f64, alpha: &[f64]) -> f64 {
         let terms = self.gammas.iter().zip(self.y).zip(alpha).enumerate();
-        sum(terms.map(|(i, ((&gamma, &y), &alpha))| match (gamma > 0.0, alpha == 0.0) {
+        compensated_sum(terms.map(|(i, ((&gamma, &y), &alpha))| match (gamma > 0.0, alpha == 0.0) {
             (true, _) => gamma * f(i, self.centred(y), alpha / gamma),
             (false, true) => 0.0,
             (false, false) => f64::INFINITY,
@@ -243,7 +243,7 @@ impl<'a> DualProblem<'a> {
         }
         match self.first_inadmissible(alpha) {
             None if self.is_balanced(alpha) => Ok(()),
-            None => Err(Error::Unbalanced { what: "alpha_0", sum: sum(alpha.iter().copied()) }),
+            None => Err(Error::Unbalanced { what: "alpha_0", sum: compensated_sum(alpha.iter().copied()) }),
             Some(row) => Err(Error::BadValue {
                 what: "alpha_0",
                 row,
@@ -271,7 +271,7 @@ impl<'a> DualProblem<'a> {
         }
         let dual = value + self.conjugate_sum(alpha);
         // The terms of the gap sum to F + Lambda + b sum_i alpha_i.
-        let unbalance = if self.has_intercept() { b.abs() * sum(alpha.iter().copied()).abs() } else { 0.0 };
+        let unbalance = if self.has_intercept() { b.abs() * compensated_sum(alpha.iter().copied()).abs() } else { 0.0 };
         // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves: that of the
         // prediction itself, of its sum with the intercept, and of the target less the centre. It is convex in s = alpha_i/gamma_i
         // too, which is rounded as well.

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{stream, sweep::Layout};
 use crate::{
     Error,
-    exponent::{binary_exponent, largest, scale_by_exp2},
+    numeric::{binary_exponent, dot, largest, scale_by_exp2},
 };
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
@@ -472,7 +472,7 @@ impl<'a> FeatureMatrix<'a> {
             Storage::Dense(values) => {
                 columns.par_iter().zip(out).with_min_len(64).for_each(|(&column, out)| {
                     let values = &values[column * self.samples..(column + 1) * self.samples];
-                    *out = values.iter().zip(vector).map(|(value, x)| value * x).sum();
+                    *out = dot(values, vector);
                 });
             }
             Storage::Sparse { starts, rows, values } => {
@@ -499,7 +499,7 @@ impl<'a> FeatureMatrix<'a> {
                 let columns = &values[block.start * n..block.end * n];
                 let count = a.len() / n;
                 // The first few stream the block from memory and leave it in cache for the others.
-                let lead = if count <= FEW { count } else { (count - 1) % MULTIPLE + 1 };
+                let lead = if count <= MOST_BY_COLUMNS { count } else { (count - 1) % MULTIPLE + 1 };
                 let (first, others) = u.split_at_mut(lead * width);
                 stream::adjoint(n, columns, &a[..lead * n], first);
                 if lead < count {
@@ -532,7 +532,7 @@ impl<'a> FeatureMatrix<'a> {
             Storage::Dense(values) => {
                 let columns = &values[block.start * n..block.end * n];
                 let count = out.len() / n;
-                if count <= FEW {
+                if count <= MOST_BY_COLUMNS {
                     return stream::apply(n, columns, w, out);
                 }
                 let out = MatMut::from_column_major_slice_mut(out, n, count);
@@ -561,7 +561,7 @@ pub(crate) struct Column<'a> {
 }
 
 /// Up to this many vectors are multiplied by the columns as they are, more by a general matrix product.
-const FEW: usize = 8;
+const MOST_BY_COLUMNS: usize = 8;
 /// A general product is fastest for a multiple of so many vectors.
 const MULTIPLE: usize = 4;
 

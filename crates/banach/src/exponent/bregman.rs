@@ -14,10 +14,8 @@ use std::ops::Add;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{
-    CHUNK, Exponent,
-    power::{LANES, accumulate, total},
-};
+use super::Exponent;
+use crate::numeric::{CHUNK, LANES, accumulate, total};
 
 /// Below this `q|x|` the series is used. What is cut off is then below the rounding error.
 const SERIES_BELOW: f64 = 0.5;

@@ -8,22 +8,17 @@
 //! applied last.
 
 mod bregman;
-mod exp;
-mod power;
 mod prox;
-mod scale;
+mod running;
 
 use std::{fmt, str::FromStr};
 
-use crate::Error;
+use crate::{
+    Error,
+    numeric::{Power, largest, signed_powers},
+};
 pub(crate) use bregman::LineSums;
-pub(crate) use exp::{exp_in_place, exp_m1_in_place, exp_slice};
-use power::Power;
-pub(crate) use power::{integer_power, largest, largest_on_line, raise};
-pub(crate) use scale::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2, scaled_copy};
-
-/// Elements handled at a time by the loops over slices: three such buffers fit in the first-level cache.
-const CHUNK: usize = 256;
+pub(crate) use running::{NEGLIGIBLE, Running, RunningLine, scaled};
 
 /// Largest denominator that is tried when a decimal `p` is read as a fraction.
 const MAX_DENOMINATOR: u64 = 100_000;
@@ -119,12 +114,12 @@ impl Exponent {
     ///
     /// With `inverse_scale` at most `1/max|u|` nothing overflows.
     pub(crate) fn duality_map(&self, u: &mut [f64], inverse_scale: f64) -> f64 {
-        power::signed_powers(self.raise_q, u, inverse_scale)
+        signed_powers(self.raise_q, u, inverse_scale)
     }
 
     /// `J_p(w)` in place, and the sum of `|w_k|^p`.
     pub(crate) fn inverse_duality_map(&self, w: &mut [f64]) -> f64 {
-        power::signed_powers(self.raise_p, w, 1.0)
+        signed_powers(self.raise_p, w, 1.0)
     }
 
     /// `J_q(u) = sign(u)|u|^(q-1)`, entry by entry: the gradient of `(1/q)||u||_q^q`.

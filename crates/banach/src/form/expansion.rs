@@ -1,6 +1,7 @@
 //! `Q` around a point: what one pass leaves for a second-order step.
 
 use super::{Evaluation, tiles::Heaviest};
+use crate::numeric::dot;
 
 /// `Q` at one dual vector, with what its route needs to give the Hessian there, or the line to another such point, without
 /// another pass over the data. Only the form that made it can read it.
@@ -110,7 +111,6 @@ impl Hessian {
                 }
             }
         }
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (expected, found) = (dot(s, y), dot(s, &image));
         if !(expected.is_normal() && expected > 0.0 && found.is_normal() && found > 0.0) {
             return;

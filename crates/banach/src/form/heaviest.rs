@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::{Hessian, HessianPart, MOST_DENSE};
 use crate::{
     FeatureMatrix, Scratch,
-    exponent::{WidePower, scale_by_exp2},
+    numeric::{WidePower, scale_by_exp2},
     workers::checkpoint,
 };
 

@@ -19,6 +19,7 @@ use super::*;
 use crate::{
     Memory,
     kernel::{Linear, MonomialScale},
+    numeric::dot,
 };
 
 /// q = 2, 3, 4, 5, 6, 8, 4.70.., 13.5, 21, 1001: every kind of power, every tensor, and the ends of the range.
@@ -63,10 +64,6 @@ fn all(x: &Table, exponent: Exponent) -> Vec<(Route, Box<dyn QForm + '_>)> {
         routes.push((Route::Streamed, Box::new(streamed)));
     }
     routes
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn largest(v: &[f64]) -> f64 {

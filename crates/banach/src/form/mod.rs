@@ -12,24 +12,21 @@ mod kernel_features;
 pub(crate) mod laws;
 mod planner;
 mod rounding;
-mod running;
 pub(crate) mod tiles;
 
 pub(crate) use expansion::MOST_DENSE;
 pub use expansion::{Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;
-pub(crate) use gram::GramShares;
 pub(crate) use heaviest::square_of;
 pub use kernel_features::KernelFeatures;
-pub use planner::{Cost, LongFit, Plan, Planner, Rates, Route, RoutePlan, Shape};
+pub use planner::{Cost, LongFit, Plan, Planner, Route, RoutePlan, Shape};
 
-pub(crate) use running::scaled;
 pub use tiles::Tiles;
 
 use std::fmt;
 
-use crate::{Error, Exponent, FeatureMatrix, Scratch};
+use crate::{Error, Exponent, FeatureMatrix, Scratch, exponent::Running};
 
 /// Lines that a line search looks along at a time, for which routes count memory.
 const LINES: usize = 8;
@@ -153,6 +150,14 @@ impl Evaluation {
         self.roundings.clear();
         self.roundings.resize(n * batch, 0.0);
         self.curvatures.clear();
+    }
+
+    /// Takes in the sums of a pass for one dual vector of the batch, which was divided by `2^exponent`; omega holds those
+    /// relative to the running scale.
+    pub(crate) fn finish(&mut self, problem: usize, total: Running, exponent: f64, q: f64) {
+        let n = self.omegas.len() / self.values.len();
+        let omega = &mut self.omegas[problem * n..][..n];
+        (self.values[problem], self.ln_values[problem]) = total.finish(exponent, q, omega);
     }
 
     /// Becomes the evaluation of one dual vector of a batch.

@@ -81,7 +81,7 @@ pub(super) fn ln_moduli(alpha: &[f64], ln_norms: &[f64]) -> f64 {
     if largest.is_finite() { largest + terms().map(|term| (term - largest).exp()).sum::<f64>().ln() } else { largest }
 }
 
-/// The units that `t^(q-1)` takes (`exponent/power.rs`).
+/// The units that `t^(q-1)` takes (`numeric/power.rs`).
 pub(super) fn power(q: f64) -> f64 {
     let r = q - 1.0;
     match () {
@@ -98,7 +98,7 @@ pub(super) fn powers(q: f64) -> f64 {
     2.0 * (8.0 + q.min(66.0) + q / 50.0) + 16.0
 }
 
-/// The units of a factor `size^r`, kept as a mantissa and a power of two (`exponent/scale.rs`). The exponent `r k` is rounded once, unless r
+/// The units of a factor `size^r`, kept as a mantissa and a power of two (`numeric/scale.rs`). The exponent `r k` is rounded once, unless r
 /// is whole; that moves the factor by `r k ln 2` units. Above r = 1020 the mantissa becomes part of the exponent, by two roundings more.
 /// `ln_size` is that of the size, or of a norm, which is larger by less than [`powers`] leaves.
 pub(super) fn scale(r: f64, ln_size: f64) -> f64 {

@@ -3,7 +3,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::{MAX_VALUE, TensorKernel, checked_scale, inside};
 use crate::{
     Error,
-    exponent::{exp_in_place, exp_m1_in_place, exp_slice},
+    numeric::{exp_in_place, exp_m1_in_place, exp_slice},
 };
 
 /// `K = exp(scale p_1)` (paper, after (17)): the features are all monomials, `c_k = scale^s / k!` at degree s.

@@ -1,7 +1,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{MAX_DEGREE, MAX_VALUE, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial};
-use crate::{Error, exponent::integer_power};
+use crate::{Error, numeric::integer_power};
 
 /// `K = (coef0 + scale p_1)^degree` (paper, after (17)): the features are all monomials of this degree, and of the
 /// lower ones if `coef0 > 0`.

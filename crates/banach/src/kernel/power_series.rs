@@ -3,7 +3,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::{
     MAX_DEGREE, MAX_VALUE, Series, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial,
 };
-use crate::{Error, search::bisect};
+use crate::{Error, numeric::search::bisect};
 
 /// `K = sum_s a_s (scale p_1)^s` with `a_s >= 0`: every monomial of a degree s with `a_s > 0` is a feature, and
 /// `c_k = a_s scale^s s!/k!`.

@@ -3,7 +3,7 @@
 use std::{f64::consts, fmt, str::FromStr};
 
 use super::{MAX_VALUE, linear::sign};
-use crate::{Error, exponent::exp_in_place};
+use crate::{Error, numeric::exp_in_place};
 
 /// A named function `f(t) = sum_s a_s t^s` with `a_s >= 0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,11 +2,9 @@
 
 use crate::{
     Exponent,
-    exponent::{WidePower, largest},
+    exponent::NEGLIGIBLE,
+    numeric::{WidePower, largest},
 };
-
-/// Products below this are what cancellation leaves of others that are 1e60 times as large, or more.
-const NEGLIGIBLE: f64 = 1e-300;
 
 /// Sums of `|w_k|^p = |u_k|^q`, relative to the largest `|u_k|` so far.
 ///

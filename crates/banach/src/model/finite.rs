@@ -3,14 +3,13 @@
 use super::DualModel;
 use crate::{
     Error, Features, Gram, Memory, Predict, QForm, Tiles,
-    kernel::{MonomialScale, cardinality, lists_inputs, ln_norms},
+    cost::{evaluates_soon, feature_count, tensor_entries},
+    kernel::{MonomialScale, lists_inputs, ln_norms},
 };
 
 /// Logarithms below which a prediction and the sum of it and an intercept are numbers.
 const MAX_LN: f64 = 700.0;
-/// Entries of a feature matrix or a tensor that are looked at: a fraction of a second.
-const MOST_ENTRIES: f64 = 3e7;
-/// The memory for it.
+/// The memory that an evaluation may take.
 const MOST_BYTES: u64 = 1 << 28;
 
 impl DualModel<'_> {
@@ -51,8 +50,7 @@ impl DualModel<'_> {
             ln_norms(&*self.kernel, self.exponent, 1, d, |_, out| out.fill(most))[0]
         } else {
             // Monomials of mean square 1 are at most sqrt(n) anywhere.
-            let count = cardinality(&*self.kernel, d).and_then(|count| count.to_string().parse::<f64>().ok());
-            count.map_or(f64::INFINITY, |count| count.ln() / q + 0.5 * (n as f64).ln())
+            feature_count(&*self.kernel, d).map_or(f64::INFINITY, |count| count.ln() / q + 0.5 * (n as f64).ln())
         };
         // A sample without features keeps them; the others are divided by their norm.
         let ln_norm =
@@ -71,14 +69,12 @@ impl DualModel<'_> {
             // As much work as to read the file.
             return Ok(Some(Features::new(x, exponent).predictor(&self.alpha)));
         }
-        let count = cardinality(&*kernel, d).and_then(|count| count.to_string().parse::<f64>().ok());
-        if count.is_some_and(|count| count * n as f64 <= MOST_ENTRIES) {
+        if feature_count(&*kernel, d).is_some_and(|count| evaluates_soon(count * n as f64)) {
             return Ok(Some(Tiles::new(x, kernel, self.scale, exponent, memory)?.predictor(&self.alpha)));
         }
         let order = exponent.order().ok().filter(|_| self.scale == MonomialScale::Raw);
-        let entries = |order: usize| (0..order).map(|k| (n + k) as f64 / (k + 1) as f64).product::<f64>();
         match order {
-            Some(order) if entries(order) * (order * d) as f64 <= MOST_ENTRIES => {
+            Some(order) if evaluates_soon(tensor_entries(n, order) * (order * d) as f64) => {
                 Ok(Some(Gram::streamed(x, kernel, exponent, memory)?.predictor(&self.alpha)))
             }
             _ => Ok(None),

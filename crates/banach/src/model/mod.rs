@@ -18,6 +18,7 @@ pub use relevance::{PairShares, Relevance};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     kernel::{MonomialScale, TensorKernel},
+    numeric::dot,
 };
 pub use top::{Budget, SearchEnd, TopMonomial, TopMonomials};
 
@@ -85,7 +86,7 @@ impl<'a> DualModel<'a> {
         if got != expected {
             return Err(Error::Shape { what: "omega", got, expected });
         }
-        let norm: f64 = self.alpha.iter().zip(omega).map(|(alpha, omega)| alpha * omega).sum();
+        let norm = dot(&self.alpha, omega);
         // Zero for the zero function, and beyond the range where neither a weight nor its part can be told.
         let ln_norm = (norm > 0.0 && norm.is_finite()).then(|| norm.ln());
         Ok(Self { ln_norm, ..self })

@@ -1,36 +1,27 @@
 //! How much each variable, each pair of variables and each degree matters to a fitted function.
 
+mod from_tensor;
 #[cfg(test)]
 mod laws;
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
+use self::from_tensor::TensorShares;
 use super::{
     DualModel,
     bars::{name, share_text, write_bars},
     energy::Energy,
 };
 use crate::{
-    Error, FeatureMatrix, Gram, Memory, Scratch, Tiles,
-    form::{
-        GramShares, scaled,
-        tiles::{
-            Monomials,
-            sweep::{Sweep, Tile, Visitor},
-        },
-    },
-    kernel::{BigUint, MonomialScale, cardinality, ln_norms},
+    Error, FeatureMatrix, Gram, Memory, Scratch,
+    cost::{feature_count, reads_features},
+    exponent::scaled,
+    kernel::{MonomialScale, ln_norms},
+    monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
 
 /// Lines of a table, unless told otherwise.
 const ROWS: usize = 20;
-
-/// Nanoseconds of a feature, per sample and by itself, and of an entry of the tensor, per variable, measured beside each
-/// other on a busy machine: only their ratio counts.
-const FEATURE: (f64, f64) = (0.1, 5.0);
-const ENTRY: f64 = 12.0;
-/// Sums over features keep more digits than those over a tensor: they are worth this factor.
-const PREFERENCE: f64 = 20.0;
 
 /// Shares of `||w||_p^p`, exact up to rounding for every kernel, also with infinitely many features.
 ///
@@ -196,9 +187,9 @@ impl fmt::Display for PairShares {
 }
 
 /// Adds up the monomials of every tile.
-struct Sums<'e>(PhantomData<&'e ()>);
+struct AddShares<'e>(PhantomData<&'e ()>);
 
-impl<'e> Visitor for Sums<'e> {
+impl<'e> Visitor for AddShares<'e> {
     type Own = Energy<'e>;
 
     fn visit(&self, tile: Tile<'_>, energy: &mut Energy<'e>) -> bool {
@@ -261,12 +252,12 @@ impl DualModel<'_> {
         Ok(PairShares { variables, shares: found.pairs, error: found.error })
     }
 
-    fn shares(&self, pairs: Option<&[usize]>, memory: Memory) -> Result<Found, Error> {
+    fn shares(&self, pairs: Option<&[usize]>, memory: Memory) -> Result<FoundShares, Error> {
         let (samples, alpha) = self.present()?;
         let copied = if let Cow::Owned(samples) = &samples { 16 * samples.stored() as u64 } else { 0 };
         let memory = memory.less(copied);
         if alpha.iter().all(|&alpha| alpha == 0.0) {
-            return Ok(Found::nothing(self.samples.features(), pairs.map_or(0, <[usize]>::len)));
+            return Ok(FoundShares::nothing(self.samples.features(), pairs.map_or(0, <[usize]>::len)));
         }
         if self.lists_features(alpha.len())? {
             return self.listed_shares(&samples, &alpha, pairs, memory);
@@ -280,18 +271,18 @@ impl DualModel<'_> {
         alpha: &[f64],
         pairs: Option<&[usize]>,
         memory: Memory,
-    ) -> Result<Found, Error> {
+    ) -> Result<FoundShares, Error> {
         let shares =
-            GramShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
+            TensorShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
         let instead = "take fewer variables, or ask for fewer pairs";
         memory.check("the sums of a pass over the tensor", Some(shares), instead)?;
         let gram = Gram::streamed(samples.view(), self.kernel.clone(), self.exponent, memory.less(shares))?;
-        let GramShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
-            None => gram.variable_shares(alpha)?,
-            Some(pairs) => gram.pair_shares(alpha, pairs)?,
+        let TensorShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
+            None => from_tensor::variable_shares(&gram, alpha)?,
+            Some(pairs) => from_tensor::pair_shares(&gram, alpha, pairs)?,
         };
         let infinite = self.kernel.degrees().1.is_none();
-        Ok(Found { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
+        Ok(FoundShares { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
     }
 
     /// The samples that are part of the function, and their dual vector. Scales of features are those of all samples.
@@ -308,7 +299,7 @@ impl DualModel<'_> {
     pub(super) fn lists_features(&self, samples: usize) -> Result<bool, Error> {
         let (kernel, inputs) = (&*self.kernel, self.samples.features());
         let order = self.exponent.order();
-        let Some(features) = cardinality(kernel, inputs) else {
+        let Some(features) = feature_count(kernel, inputs) else {
             if self.scale != MonomialScale::Raw {
                 let allowed = "raw for a kernel with infinitely many features";
                 return Err(Error::Parameter { name: "monomials", got: self.scale.to_string(), allowed });
@@ -322,11 +313,7 @@ impl DualModel<'_> {
         if self.scale != MonomialScale::Raw {
             return Ok(true);
         }
-        let features = number(&features);
-        let listing = features * (FEATURE.0 * samples as f64 + FEATURE.1);
-        let entries: f64 = (0..order).map(|m| (samples + m) as f64 / (m + 1) as f64).product();
-        let reading = entries * ENTRY * inputs as f64;
-        Ok(listing <= PREFERENCE * reading)
+        Ok(reads_features(features, samples, inputs, order))
     }
 
     fn listed_shares(
@@ -335,11 +322,11 @@ impl DualModel<'_> {
         alpha: &[f64],
         pairs: Option<&[usize]>,
         memory: Memory,
-    ) -> Result<Found, Error> {
+    ) -> Result<FoundShares, Error> {
         let (inputs, chosen) = (samples.features(), pairs.unwrap_or(&[]));
         let (lowest, highest) = self.kernel.degrees();
         let highest = highest.unwrap_or(lowest);
-        let pass = Tiles::bytes(samples.samples(), inputs, &*self.kernel, self.scale, 1)?;
+        let pass = pass_bytes(samples.samples(), inputs, &*self.kernel, self.scale, 1)?;
         let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.scale, self.exponent)?;
         let sums = (monomials.stripes() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
         let bytes = pass.map(|pass| pass.saturating_add(sums));
@@ -348,15 +335,15 @@ impl DualModel<'_> {
         let mut parts: Vec<Energy<'_>> = (0..monomials.stripes()).map(|_| new()).collect();
         let mut copy = vec![0.0; alpha.len()];
         let exponent = scaled(alpha, &mut copy);
-        let pass = Sweep { monomials: &monomials, group: 1, state: 0, output: None };
-        pass.run(&copy, &mut parts, &mut Scratch::new().pass, &Sums(PhantomData), |_, _| {});
+        let pass = MonomialSweep { monomials: &monomials, group: 1, state: 0, output: None };
+        pass.run(&copy, &mut parts, &mut Scratch::new().pass, &AddShares(PhantomData), |_, _| {});
         let mut energy = new();
         parts.iter().for_each(|part| energy.merge(part));
         let ln_power_sum = energy.ln_power_sum(exponent);
         let shares = energy.degree_shares().into_iter().enumerate();
         let of_degree =
             |degree: usize| self.kernel.unscaled_coefficient(&vec![1; degree]) > 0.0 || has_powers(self, degree);
-        Ok(Found {
+        Ok(FoundShares {
             ln_power_sum,
             variables: energy.variable_shares(),
             pairs: energy.pair_shares(),
@@ -401,10 +388,6 @@ fn has_powers(model: &DualModel<'_>, degree: usize) -> bool {
     degree >= 2 && model.kernel.unscaled_coefficient(&[&[2], &vec![1; degree - 2][..]].concat()) > 0.0
 }
 
-fn number(big: &BigUint) -> f64 {
-    big.to_string().parse().unwrap_or(f64::INFINITY)
-}
-
 /// A share is never off by more than 1.
 fn bounded(error: f64) -> f64 {
     if error < 1.0 { error } else { 1.0 }
@@ -412,7 +395,7 @@ fn bounded(error: f64) -> f64 {
 
 /// What either way finds.
 #[derive(Debug)]
-struct Found {
+struct FoundShares {
     ln_power_sum: f64,
     variables: Vec<f64>,
     pairs: Vec<f64>,
@@ -421,7 +404,7 @@ struct Found {
     infinite: bool,
 }
 
-impl Found {
+impl FoundShares {
     fn nothing(inputs: usize, chosen: usize) -> Self {
         Self {
             ln_power_sum: f64::NEG_INFINITY,

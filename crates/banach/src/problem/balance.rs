@@ -1,19 +1,20 @@
 //! Dual vectors with `sum_i alpha_i = 0`, which is what the intercept asks of them.
 
 use super::DualProblem;
-use crate::search;
+use crate::numeric::{compensated_sum, search};
 
 impl DualProblem<'_> {
     /// Whether `sum_i alpha_i` vanishes, up to the rounding of n numbers, or need not.
     pub(crate) fn is_balanced(&self, alpha: &[f64]) -> bool {
         let size: f64 = alpha.iter().map(|alpha| alpha.abs()).sum();
-        !self.has_intercept() || sum(alpha.iter().copied()).abs() <= 4.0 * alpha.len() as f64 * f64::EPSILON * size
+        !self.has_intercept()
+            || compensated_sum(alpha.iter().copied()).abs() <= 4.0 * alpha.len() as f64 * f64::EPSILON * size
     }
 
     /// Projects a direction onto those that keep the balance.
     pub(crate) fn project(&self, direction: &mut [f64]) {
         if self.has_intercept() {
-            let mean = sum(direction.iter().copied()) / self.present().count() as f64;
+            let mean = compensated_sum(direction.iter().copied()) / self.present().count() as f64;
             self.present().for_each(|i| direction[i] -= mean);
         }
     }
@@ -23,7 +24,7 @@ impl DualProblem<'_> {
         if !self.has_intercept() {
             return;
         }
-        let excess = sum(alpha.iter().copied());
+        let excess = compensated_sum(alpha.iter().copied());
         let room = |i: usize| {
             let (lower, upper) = self.loss.domain(self.y[i]);
             let end = self.gammas[i] * if excess > 0.0 { lower } else { upper };
@@ -59,20 +60,4 @@ impl DualProblem<'_> {
         }
         self.balance(v);
     }
-}
-
-/// The sum with the rounding of its additions added in the end. What is infinite stays so.
-pub(super) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
-    let (sum, lost) = terms.fold((0.0_f64, 0.0), |(sum, lost), term| {
-        let (next, own) = two_sum(sum, term);
-        (next, lost + own)
-    });
-    if sum.is_finite() { sum + lost } else { sum }
-}
-
-/// The sum of two numbers, and what rounding has taken from it.
-pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let part = sum - a;
-    (sum, (a - (sum - part)) + (b - part))
 }

@@ -17,7 +17,7 @@ pub(crate) struct Certified {
 
 /// Where the gap but for rounding is this share of the tolerance and the gap with it is above, a better dual vector does not help:
 /// what is to be gained is less than what rounding takes.
-const LITTLE: f64 = 1.0 / 16.0;
+const SHARE_TO_BE_GAINED: f64 = 1.0 / 16.0;
 
 impl DualProblem<'_> {
     /// The certificate of a dual vector. Where only the rounding of its predictions keeps the gap above the tolerance, they are computed
@@ -39,7 +39,7 @@ impl DualProblem<'_> {
         let (claimed, rest) = (certificate.relative_gap(), unblurred(evaluation));
         // What rounding adds beside a kink does not depend on the gap; what it adds to a parabola falls with the gap's root.
         let lasts = self.loss().smoothness().is_none() && claimed - rest > tolerance;
-        let blurred = claimed > tolerance && (lasts || rest <= LITTLE * tolerance);
+        let blurred = claimed > tolerance && (lasts || rest <= SHARE_TO_BE_GAINED * tolerance);
         Certified { certificate, passes, blurred, doubtful: claimed > tolerance && rest <= tolerance }
     }
 

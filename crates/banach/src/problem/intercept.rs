@@ -1,10 +1,10 @@
 //! The intercept b of `F(w, b) = sum_i gamma_i L(y_i, <Phi(x_i), w> + b) + (1/p)||w||_p^p`.
 
-use super::{DualProblem, balance::two_sum};
+use super::DualProblem;
 use crate::{
     Error, Loss,
     loss::{Split, Targets},
-    search,
+    numeric::{search, two_sum},
 };
 
 impl DualProblem<'_> {

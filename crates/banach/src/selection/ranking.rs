@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     DualModel, Error, Exponent, FeatureMatrix, Memory,
-    kernel::{Monomial, MonomialScale, TensorKernel, cardinality},
+    cost::feature_count,
+    kernel::{Monomial, MonomialScale, TensorKernel},
     model::Budget,
 };
 
@@ -65,6 +66,6 @@ impl Ranking for MonomialRanking<'_> {
     }
 
     fn features(&self) -> Option<f64> {
-        cardinality(&*self.kernel, self.samples.features())?.to_string().parse().ok()
+        feature_count(&*self.kernel, self.samples.features())
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Observer, Solver, Start, Status,
-    exponent::{binary_exponent, scale_by_exp2},
     kernel::Monomial,
     model::{ExplicitModel, monomial_matrix},
+    numeric::{binary_exponent, dot, scale_by_exp2},
 };
 
 /// How the chosen monomials are fitted again.
@@ -132,10 +132,6 @@ fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<Fit> {
         fits.push(Fit { intercept, coefficients, status: Status::Converged });
     }
     fits
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn penalised(

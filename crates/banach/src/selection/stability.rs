@@ -17,8 +17,8 @@ use crate::{
 /// Lines of a table, unless told otherwise.
 const ROWS: usize = 20;
 
-/// More is a mistake, and would take all memory.
-const MOST: usize = 100_000;
+/// Pairs of subsamples, and terms of each, at most: more is a mistake, and would take all memory.
+const MOST_ASKED_FOR: usize = 100_000;
 
 /// What stability selection is told.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,10 +40,10 @@ impl StabilityOptions {
     }
 
     fn check(&self) -> Result<(), Error> {
-        if !(1..=MOST).contains(&self.pairs) {
+        if !(1..=MOST_ASKED_FOR).contains(&self.pairs) {
             return Err(Error::parameter("pairs", self.pairs as f64, "a whole number from 1 to 100000"));
         }
-        if self.terms > MOST {
+        if self.terms > MOST_ASKED_FOR {
             return Err(Error::parameter("terms", self.terms as f64, "a whole number up to 100000"));
         }
         if self.threshold > 0.5 && self.threshold <= 1.0 {

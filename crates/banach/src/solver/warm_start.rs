@@ -1,7 +1,10 @@
 //! A start for the next gamma from the solutions for smaller ones, without a pass over the data.
 
 use super::{Solution, Start};
-use crate::{DualProblem, search::bisect};
+use crate::{
+    DualProblem,
+    numeric::{dot, search::bisect},
+};
 
 /// `ln Q` at which a start is still far from the end of the range.
 const LARGEST_LN_VALUE: f64 = 600.0;
@@ -24,7 +27,7 @@ struct Solved {
 
 impl History {
     pub(super) fn push(&mut self, gamma: f64, solution: Solution) {
-        let power = solution.alpha.iter().zip(&solution.omega).map(|(alpha, omega)| alpha * omega).sum();
+        let power = dot(&solution.alpha, &solution.omega);
         self.before = self.last.replace(Solved { gamma, alpha: solution.alpha, power });
     }
 

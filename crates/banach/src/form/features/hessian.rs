@@ -7,13 +7,13 @@ use rayon::prelude::*;
 use super::Features;
 use crate::{
     Scratch,
-    exponent::{largest, raise},
+    exponent::{NEGLIGIBLE, scaled},
     form::{
         Evaluation, Expansion, Hessian, HessianPart, QForm,
         expansion::Products,
         heaviest::{self, Selection},
-        running::{NEGLIGIBLE, scaled},
     },
+    numeric::{largest, raise},
 };
 
 /// Evaluates a batch and keeps u. The first pass also finds the norms of the features, which the Hessian needs.

@@ -4,11 +4,9 @@ use std::ops::Add;
 
 use crate::{
     Exponent, Scratch,
-    exponent::{LineSums, WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
-    form::{
-        Expansion, Features, LinePoint, Lines,
-        running::{NEGLIGIBLE, scaled},
-    },
+    exponent::{LineSums, NEGLIGIBLE, scaled},
+    form::{Expansion, Features, LinePoint, Lines},
+    numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
 };
 
 /// `u` and the images of the directions, in blocks of features.

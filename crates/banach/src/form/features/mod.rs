@@ -10,14 +10,12 @@ use std::sync::{Mutex, OnceLock};
 
 use self::sizes::Sizes;
 pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
-use super::{
-    Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm,
-    running::{NEGLIGIBLE, Running, scaled},
-};
+use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
     Exponent, FeatureMatrix, Scratch,
     data::{Block, MAX_BLOCK, Sweep},
-    exponent::{WidePower, largest},
+    exponent::{NEGLIGIBLE, Running, scaled},
+    numeric::{WidePower, largest},
 };
 
 /// `Q(alpha) = (1/q)||Phi_n' alpha||_q^q` for a given feature matrix.
@@ -153,7 +151,7 @@ impl<'a> Features<'a> {
 
         let sizes = self.sizes.get_or_init(|| Sizes::new(&self.matrix, q, self.origin, &rows));
         for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
-            Running::load(total).finish(*exponent, q, problem, out);
+            out.finish(problem, Running::load(total), *exponent, q);
             let (alpha, ln_value) = (&alphas[problem * n..][..n], out.ln_values[problem]);
             sizes.roundings(q, alpha, ln_value, &mut out.roundings[problem * n..][..n]);
         }

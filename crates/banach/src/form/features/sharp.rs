@@ -1,6 +1,6 @@
 //! Predictions with twice the digits in every sum, for the last word on a certificate.
 //!
-//! Sums of products are compensated (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005): the rounding of every product and
+//! Sums of products are compensated (`numeric/compensated.rs`): the rounding of every product and
 //! addition is itself summed up and added in the end. `m` terms are then off by at most one unit of the sum and `2 (m 2^-53)^2`
 //! of the sum of their moduli. What remains of the roundings of `form/rounding.rs` are those of the powers.
 
@@ -11,19 +11,17 @@ use rayon::prelude::*;
 use super::Features;
 use crate::{
     data::Column,
-    exponent::{WidePower, raise},
+    exponent::{NEGLIGIBLE, scaled},
     form::{
         Evaluation, QForm,
         rounding::{self, UNIT},
-        running::{NEGLIGIBLE, scaled},
     },
+    numeric::{Product, WidePower, compensated_dot, raise, two_sum},
     workers::checkpoint,
 };
 
 /// Features that one task handles.
 const PIECE: usize = 1024;
-/// Independent sums, so that addition can use vectors.
-const LANES: usize = 8;
 /// It reads the data twice: for the products, and for the sums.
 const PASSES: usize = 2;
 
@@ -32,11 +30,8 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
     let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     let mut copy = vec![0.0; n];
     let exponent = scaled(alpha, &mut copy);
-    let products: Vec<Product> = (0..matrix.features())
-        .into_par_iter()
-        .with_min_len(PIECE)
-        .map(|k| Product::new(&matrix.column(k), &copy))
-        .collect();
+    let products: Vec<Product> =
+        (0..matrix.features()).into_par_iter().with_min_len(PIECE).map(|k| product(&matrix.column(k), &copy)).collect();
     let most = products.iter().fold(0.0_f64, |most, product| most.max(product.high.abs()));
     if most < NEGLIGIBLE {
         return 0;
@@ -71,50 +66,14 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
 }
 
 /// `u_k` as the sum of two numbers, and `sum_i |phi_k(x_i) alpha_i|`.
-struct Product {
-    high: f64,
-    low: f64,
-    moduli: f64,
-}
-
-impl Product {
-    fn new(column: &Column<'_>, alpha: &[f64]) -> Self {
-        match column.rows {
-            None => dot(column.values, alpha),
-            Some(rows) => {
-                let alpha: Vec<f64> = rows.iter().map(|&row| alpha[row]).collect();
-                dot(column.values, &alpha)
-            }
+fn product(column: &Column<'_>, alpha: &[f64]) -> Product {
+    match column.rows {
+        None => compensated_dot(column.values, alpha),
+        Some(rows) => {
+            let alpha: Vec<f64> = rows.iter().map(|&row| alpha[row]).collect();
+            compensated_dot(column.values, &alpha)
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> Product {
-    let (mut high, mut low, mut moduli) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
-        for (lane, (a, b)) in a.iter().zip(b).enumerate() {
-            let product = a * b;
-            let (sum, lost) = two_sum(high[lane], product);
-            high[lane] = sum;
-            low[lane] += lost + a.mul_add(*b, -product);
-            moduli[lane] += product.abs();
-        }
-    }
-    let (mut sum, mut rest) = (0.0, low.iter().sum::<f64>());
-    for lane in high {
-        let (next, lost) = two_sum(sum, lane);
-        (sum, rest) = (next, rest + lost);
-    }
-    let (high, low) = two_sum(sum, rest);
-    Product { high, low, moduli: moduli.iter().sum() }
-}
-
-/// The sum of two numbers, and what rounding has taken from it.
-#[inline(always)]
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let part = sum - a;
-    (sum, (a - (sum - part)) + (b - part))
 }
 
 /// `J_q(u_k)` for u divided by its largest entry, as the sum of two numbers, how far it may be off, and `|u_k|^q`.

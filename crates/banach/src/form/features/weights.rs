@@ -3,8 +3,9 @@
 use super::Features;
 use crate::{
     Error, FeatureMatrix, Scratch,
-    exponent::WidePower,
-    form::{Predict, QForm, running::NEGLIGIBLE},
+    exponent::NEGLIGIBLE,
+    form::{Predict, QForm},
+    numeric::WidePower,
 };
 
 /// `f(x) = <w, x>` for one or several w.

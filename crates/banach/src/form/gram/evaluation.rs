@@ -2,21 +2,16 @@
 
 use std::f64::consts::LN_2;
 
-use super::{
-    Gram,
-    layout::Layout,
-    pass::{self, Batch, Cross, Sums},
-    products::{self, ways},
-    unit,
-};
+use super::{Gram, unit};
 use crate::{
     Scratch,
-    exponent::WidePower,
     form::{
         Evaluation, QForm,
         rounding::{self, UNIT},
     },
     kernel::condition,
+    numeric::{WidePower, dot},
+    tensor::{Batch, Cross, PassSums, Staircase, additions, pass_length, ways},
 };
 
 /// Most dual vectors of one pass: beyond this it is bound by arithmetic, not by memory.
@@ -41,7 +36,7 @@ impl Gram<'_> {
             out.curvatures.chunks_mut(n * n).for_each(|matrix| self.matrix_of_pairs(matrix));
         }
         let curvature = curvature && self.order() > 2;
-        let batch = batch(8 * pass::memory(&self.layout, 1, curvature) as u64, self.room);
+        let batch = batch(8 * pass_length(&self.tensor.layout, 1, curvature) as u64, self.room);
         for (pass, alphas) in alphas.chunks(n * batch).enumerate() {
             self.contract_batch(alphas, pass * batch, curvature, out, scratch);
         }
@@ -49,11 +44,11 @@ impl Gram<'_> {
 
     /// The Gram matrix of order 2.
     fn matrix_of_pairs(&self, matrix: &mut [f64]) {
-        let (layout, n) = (&self.layout, self.samples());
+        let (layout, n) = (&self.tensor.layout, self.samples());
         let mut filled = Vec::new();
         let packed = self.packed().unwrap_or_else(|| {
             filled.resize(layout.entries, 0.0);
-            self.fill(&mut filled);
+            self.tensor.fill(&mut filled);
             &filled
         });
         for tile in &layout.tiles {
@@ -78,7 +73,7 @@ impl Gram<'_> {
         out: &mut Evaluation,
         scratch: &mut Scratch,
     ) {
-        let Layout { heads, tails, .. } = &self.layout;
+        let Staircase { heads, tails, .. } = &self.tensor.layout;
         let n = self.samples();
         let problems = alphas.len() / n;
         let slopes = if curvature {
@@ -103,7 +98,7 @@ impl Gram<'_> {
         }
         let cross = curvature.then_some(Cross { alphas: copies, heads: head_slopes, tails: tail_slopes });
         let batch = Batch { heads: head_weights, tails: tail_weights, cross };
-        let sums = self.pass(&batch, scratch.pass.take(pass::memory(&self.layout, problems, curvature)));
+        let sums = self.pass(&batch, scratch.pass.take(pass_length(&self.tensor.layout, problems, curvature)));
 
         for (problem, copy) in copies.chunks(n).enumerate() {
             let sums = sums.of_problem(problem, problems);
@@ -118,13 +113,13 @@ impl Gram<'_> {
     }
 
     /// `omega`; returns `Q` and its logarithm.
-    fn gradient(&self, alpha: &[f64], exponent: f64, sums: &Sums<'_>, omega: &mut [f64]) -> (f64, f64) {
+    fn gradient(&self, alpha: &[f64], exponent: f64, sums: &PassSums<'_>, omega: &mut [f64]) -> (f64, f64) {
         let q = self.exponent.q();
         omega.fill(0.0);
-        self.layout.heads.add_gradient(sums.heads, alpha, omega);
-        self.layout.tails.add_gradient(sums.tails, alpha, omega);
+        self.tensor.layout.heads.add_gradient(sums.heads, alpha, omega);
+        self.tensor.layout.tails.add_gradient(sums.tails, alpha, omega);
         let factorial = self.factorial(1);
-        let product: f64 = alpha.iter().zip(&*omega).map(|(alpha, omega)| alpha * omega).sum();
+        let product = dot(alpha, omega);
         let power = WidePower::new(1.0, exponent, q - 1.0);
         omega.iter_mut().for_each(|omega| *omega = power.times(*omega * factorial));
         // Rounding may leave a little less than nothing.
@@ -138,7 +133,7 @@ impl Gram<'_> {
 
     /// How far rounding can have moved `omega`; see `form/rounding.rs`.
     fn roundings(&self, alpha: &[f64], exponent: f64, out: &mut [f64]) {
-        let ln_norms = &self.diagonal.ln_sizes;
+        let ln_norms = &self.tensor.diagonal.ln_sizes;
         let ln_moduli = rounding::ln_moduli(alpha, ln_norms) + exponent * LN_2;
         rounding::of_tensor(self.exponent.q(), ln_moduli, ln_norms.iter().copied(), self.units(), out);
     }
@@ -150,23 +145,20 @@ impl Gram<'_> {
     /// kernel's [`condition`]. Evaluating a kernel takes fewer than 64 units, or a few for every degree, and the division of a
     /// normalised one those of its logarithms. A sum over the tensor meets every head and tail once at most.
     fn units(&self) -> f64 {
-        let Layout { heads, tails, stripes, .. } = &self.layout;
-        let (n, q, d) = (self.samples() as f64, self.exponent.q(), self.matrix.features());
-        let condition = condition(&*self.kernel, self.diagonal.largest);
-        let inputs = if self.kernel.symmetric() > 1 { d } else { products::additions(d) };
+        let Staircase { heads, tails, stripes, .. } = &self.tensor.layout;
+        let (n, q, d) = (self.samples() as f64, self.exponent.q(), self.tensor.matrix.features());
+        let condition = condition(&*self.tensor.kernel, self.tensor.diagonal.largest);
+        let inputs = if self.tensor.kernel.symmetric() > 1 { d } else { additions(d) };
         let entry = condition * (inputs as f64 + q + 12.0) + 64.0;
-        let divided = if self.kernel.normalized() { entry + 4.0 * self.diagonal.largest_ln } else { 0.0 };
+        let divided = if self.tensor.kernel.normalized() { entry + 4.0 * self.tensor.diagonal.largest_ln } else { 0.0 };
         let sum = (heads.len() + tails.len() + stripes.len()) as f64 + 3.0 * n + 6.0 * q;
         entry + divided + sum
     }
 
     /// Bounds the rounding of one evaluation again, by the tensor of the moduli of the data instead of what bounds its entries.
     pub(super) fn sharpen_roundings(&self, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
-        let Ok(matrix) = self.matrix.moduli() else { return 0 };
-        let entries = None;
-        let Self { kernel, exponent, layout, diagonal, room, .. } = self;
-        let (kernel, layout, diagonal) = (kernel.clone(), layout.clone(), diagonal.clone());
-        let moduli = Gram { matrix, kernel, exponent: *exponent, layout, diagonal, entries, room: *room };
+        let Ok(tensor) = self.tensor.moduli() else { return 0 };
+        let moduli = Gram { tensor, exponent: self.exponent, entries: None, room: self.room };
         let alpha: Vec<f64> = alpha.iter().map(|alpha| alpha.abs()).collect();
         let mut evaluation = Evaluation::default();
         moduli.evaluate(&alpha, &mut evaluation, scratch);
@@ -178,11 +170,11 @@ impl Gram<'_> {
     }
 
     /// M.
-    fn second_derivatives(&self, alpha: &[f64], exponent: f64, sums: &Sums<'_>, matrix: &mut [f64]) {
+    fn second_derivatives(&self, alpha: &[f64], exponent: f64, sums: &PassSums<'_>, matrix: &mut [f64]) {
         let n = alpha.len();
         matrix.fill(0.0);
-        self.layout.heads.add_hessian(sums.heads, alpha, matrix);
-        self.layout.tails.add_hessian(sums.tails, alpha, matrix);
+        self.tensor.layout.heads.add_hessian(sums.heads, alpha, matrix);
+        self.tensor.layout.tails.add_hessian(sums.tails, alpha, matrix);
         let power = WidePower::new(1.0, exponent, self.exponent.q() - 2.0);
         let factorial = self.factorial(2);
         for a in 0..n {

@@ -7,8 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::{
     Features,
-    form::laws::{Table, all_close, close, curvature, dot, evaluate, with_threads},
+    form::laws::{Table, all_close, close, curvature, evaluate, with_threads},
     kernel::{Exponential, FeatureMap, Linear, Normalized, Polynomial, cardinality, laws},
+    numeric::dot,
 };
 
 /// q, and as many samples as its tensor can have in a small test.

@@ -1,15 +1,11 @@
 //! `Q` along lines.
 
-use super::{
-    Gram, evaluation,
-    layout::Layout,
-    pass::{self, Batch},
-    unit,
-};
+use super::{Gram, evaluation, unit};
 use crate::{
     Scratch,
-    exponent::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2},
     form::{Expansion, LinePoint, Lines, QForm},
+    numeric::{WidePower, ZERO_EXPONENT, binary_exponent, dot, scale_by_exp2},
+    tensor::{Batch, Staircase, pass_length},
 };
 
 /// `Q(alpha + t d)` is a polynomial of degree q in t. With the coefficients `W^(r)` of `W(alpha + t d)`, its coefficient
@@ -20,7 +16,7 @@ pub(super) fn lines<'a>(
     directions: &[f64],
     scratch: &'a mut Scratch,
 ) -> Box<dyn Lines + 'a> {
-    let Layout { heads, tails, .. } = &gram.layout;
+    let Staircase { heads, tails, .. } = &gram.tensor.layout;
     let (n, half) = (gram.samples(), heads.size());
     let count = directions.len() / n;
     // One list for alpha, then `half` lists for every direction.
@@ -47,7 +43,7 @@ pub(super) fn lines<'a>(
         tail_weights[first * tails.len()..][..half * tails.len()].copy_from_slice(&tail_line[tails.len()..]);
     }
     coefficients.fill(0.0);
-    let together = evaluation::batch(8 * pass::memory(&gram.layout, 1, false) as u64, gram.room);
+    let together = evaluation::batch(8 * pass_length(&gram.tensor.layout, 1, false) as u64, gram.room);
     for first in (0..lists).step_by(together) {
         let part = first..(first + together).min(lists);
         let batch = Batch {
@@ -55,7 +51,7 @@ pub(super) fn lines<'a>(
             tails: &tail_weights[part.start * tails.len()..part.end * tails.len()],
             cross: None,
         };
-        let sums = gram.pass(&batch, scratch.pass.take(pass::memory(&gram.layout, part.len(), false)));
+        let sums = gram.pass(&batch, scratch.pass.take(pass_length(&gram.tensor.layout, part.len(), false)));
         for (list, sums) in part.zip(sums.heads.chunks(heads.len())) {
             // The list of alpha belongs to every line, the others to one.
             let (own, s) = if list == 0 {
@@ -67,7 +63,7 @@ pub(super) fn lines<'a>(
                 for r in 0..=half {
                     let with = if r == 0 { 0 } else { line * half + r };
                     let weights = &head_weights[with * heads.len()..][..heads.len()];
-                    let product: f64 = weights.iter().zip(sums).map(|(weight, sum)| weight * sum).sum();
+                    let product = dot(weights, sums);
                     coefficients[line * (2 * half + 1) + r + s] += gram.factorial(1) * product;
                 }
             }
@@ -86,10 +82,10 @@ pub(super) fn segment<'a>(
 ) -> Box<dyn Lines + 'a> {
     let (n, order) = (gram.samples(), gram.order());
     let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
-    let dot = |v: &[f64]| v.iter().zip(&d).map(|(v, d)| v * d).sum::<f64>();
     let values = [at_from, at_to].map(|at| at.evaluation.values[0]);
-    let slopes = [at_from, at_to].map(|at| dot(&at.evaluation.omegas));
-    let curvature: f64 = d.iter().zip(super::curvature(at_from).chunks(n)).map(|(d, row)| d * dot(row)).sum();
+    let slopes = [at_from, at_to].map(|at| dot(&at.evaluation.omegas, &d));
+    let curvature: f64 =
+        d.iter().zip(super::curvature(at_from).chunks(n)).map(|(entry, row)| entry * dot(row, &d)).sum();
     let second = 0.5 * (order as f64 - 1.0) * curvature;
     let rest = values[1] - values[0] - slopes[0] - second;
     let slope_rest = slopes[1] - slopes[0] - 2.0 * second;

@@ -4,38 +4,28 @@
 //! Q(alpha) = (1/q) sum_(i_1, ..., i_q) K(x_(i_1), ..., x_(i_q)) alpha_(i_1) ... alpha_(i_q)      (15) [eq:dualellp2]
 //! ```
 //!
-//! `multisets.rs` holds the algebra of symmetric tensors, `layout.rs` the packed storage, `products.rs` how it is filled,
-//! `pass.rs` and `contract.rs` how it is read.
+//! The tensor itself is in `tensor/`: here is what the route makes of it.
 
-mod contract;
-mod diagonal;
+mod bytes;
 mod evaluation;
 #[cfg(test)]
 mod laws;
-mod layout;
 mod lines;
-mod multisets;
-mod pass;
 mod predictor;
-mod products;
-mod shares;
 mod subset;
-mod symmetric;
 
 use std::{fmt, sync::Arc};
 
 use rayon::prelude::*;
 
-pub(crate) use self::shares::GramShares;
-use self::{
-    diagonal::Diagonal,
-    layout::Layout,
-    pass::{Batch, Sums},
-    products::{Products, Work},
-};
-use super::{Evaluation, Expansion, Hessian, HessianPart, LINES, Lines, Predict, QForm, expansion::Kept};
+use self::bytes::{pass_bytes, tensor_bytes, working_bytes};
+use super::{Evaluation, Expansion, Hessian, HessianPart, Lines, Predict, QForm, expansion::Kept};
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory, Scratch, exponent::scaled_copy, kernel::TensorKernel, workers::checkpoint,
+    Error, Exponent, FeatureMatrix, Memory, Scratch,
+    kernel::TensorKernel,
+    numeric::scaled_copy,
+    tensor::{Batch, PassSums, Staircase, Tensor, pass, ways},
+    workers::checkpoint,
 };
 
 /// `Q` of the features of a tensor kernel, from the Gram tensor of order q = 2, 4, 6 or 8.
@@ -49,11 +39,8 @@ use crate::{
 /// c, `Q` loses as many digits as `c^q` has.
 #[derive(Clone)]
 pub struct Gram<'a> {
-    matrix: FeatureMatrix<'a>,
-    kernel: Arc<dyn TensorKernel>,
+    tensor: Tensor<'a>,
     exponent: Exponent,
-    layout: Layout,
-    diagonal: Diagonal,
     /// The packed tensor; `None` if it is streamed.
     entries: Option<Arc<Vec<f64>>>,
     /// Bytes that the accumulators of a pass may take.
@@ -83,8 +70,8 @@ impl<'a> Gram<'a> {
         memory.check(TENSOR, Self::bytes(matrix.samples(), matrix.features(), &*kernel, order), INSTEAD)?;
         let tensor = tensor_bytes(matrix.samples(), order).unwrap_or(u64::MAX);
         let mut gram = Self::unfilled(matrix, kernel, exponent, memory.less(tensor))?;
-        let mut entries = memory.zeros(TENSOR, gram.layout.entries, INSTEAD)?;
-        gram.fill(&mut entries);
+        let mut entries = memory.zeros(TENSOR, gram.tensor.layout.entries, INSTEAD)?;
+        gram.tensor.fill(&mut entries);
         gram.entries = Some(Arc::new(entries));
         Ok(gram)
     }
@@ -108,12 +95,11 @@ impl<'a> Gram<'a> {
         let order = exponent.order()?;
         let needed = Self::streamed_bytes(matrix.samples(), matrix.features(), &*kernel, order);
         memory.check(PASS, needed, PASS_INSTEAD)?;
-        let diagonal = Diagonal::of_samples(&*kernel, &matrix, order)?;
-        let layout = Layout::gram(matrix.samples(), order);
         // What one dual vector needs is there; what is left is for others in the same pass.
         let one = pass_bytes(matrix.samples(), order).unwrap_or(u64::MAX);
         let room = memory.less(needed.unwrap_or(u64::MAX)).bytes().saturating_add(one);
-        Ok(Self { matrix, kernel, exponent, layout, diagonal, entries: None, room })
+        let tensor = Tensor::new(matrix, kernel, order)?;
+        Ok(Self { tensor, exponent, entries: None, room })
     }
 
     /// The bytes that a stored tensor of n samples of d inputs takes together with its passes, for one dual vector at a time;
@@ -135,28 +121,24 @@ impl<'a> Gram<'a> {
         (one.saturating_mul(batch as u64 - 1), problems.div_ceil(batch))
     }
 
-    fn fill(&self, entries: &mut [f64]) {
-        let products = self.products();
-        let tiles = self.layout.split(entries);
-        tiles.into_par_iter().for_each_init(Work::default, |work, (tile, out)| {
-            checkpoint();
-            products.fill(tile, out, work);
-        });
-    }
-
     /// The samples.
     pub fn matrix(&self) -> &FeatureMatrix<'a> {
-        &self.matrix
+        &self.tensor.matrix
     }
 
     /// The kernel.
     pub fn kernel(&self) -> &dyn TensorKernel {
-        &*self.kernel
+        &*self.tensor.kernel
+    }
+
+    /// The tensor, without its entries.
+    pub(crate) fn tensor(&self) -> &Tensor<'a> {
+        &self.tensor
     }
 
     /// The number of entries of the packed tensor, whether stored or not.
     pub fn entries(&self) -> usize {
-        self.layout.entries
+        self.tensor.layout.entries
     }
 
     /// Whether the tensor is stored.
@@ -206,15 +188,15 @@ impl<'a> Gram<'a> {
     ///
     /// If there are not q indices, or one is not below n.
     pub fn entry(&self, indices: &[usize]) -> Option<f64> {
-        let Layout { heads, tails, .. } = &self.layout;
+        let Staircase { heads, tails, .. } = &self.tensor.layout;
         assert_eq!(indices.len(), heads.size() + tails.size(), "an entry has q indices");
         assert!(indices.iter().all(|&i| i < self.samples()), "indices are below n");
         let mut sorted = indices.to_vec();
         sorted.sort_unstable();
         let (head, tail) = sorted.split_at(heads.size());
         let (head, tail) = (heads.rank(head), tails.rank(tail));
-        let stored = self.entries.as_ref()?[self.layout.place(head, tail)];
-        Some(stored * products::ways(&self.layout, head, tail))
+        let stored = self.entries.as_ref()?[self.tensor.layout.place(head, tail)];
+        Some(stored * ways(&self.tensor.layout, head, tail))
     }
 
     /// As [`QForm::evaluate`], and the matrix M at every dual vector in the same pass.
@@ -223,47 +205,17 @@ impl<'a> Gram<'a> {
     }
 
     fn order(&self) -> usize {
-        2 * self.layout.heads.size()
+        self.tensor.order()
     }
 
-    fn products(&self) -> Products<'_> {
-        let Self { layout, kernel, matrix, diagonal, .. } = self;
-        Products { layout, kernel: &**kernel, x: matrix, shifts: &diagonal.shifts, points: None }
-    }
-
-    fn pass<'b>(&self, batch: &Batch<'_>, memory: &'b mut [f64]) -> Sums<'b> {
-        pass::run(&self.products(), self.packed(), batch, memory)
+    fn pass<'b>(&self, batch: &Batch<'_>, memory: &'b mut [f64]) -> PassSums<'b> {
+        pass(&self.tensor.products(), self.packed(), batch, memory)
     }
 
     /// `(q - less)!`
     fn factorial(&self, less: usize) -> f64 {
         (1..=self.order() - less).map(|m| m as f64).product()
     }
-}
-
-/// Bytes of the tensor itself.
-fn tensor_bytes(samples: usize, order: usize) -> Option<u64> {
-    u64::try_from(multisets::count(samples, order)?).ok()?.checked_mul(8)
-}
-
-/// Bytes for lists of indices, of tiles and of monomials, for the tiles that threads fill, and for the moduli of the data, by which
-/// the rounding of a certificate is bounded. Accumulators of passes come to it.
-fn working_bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
-    let half = u64::try_from(multisets::count(samples, order / 2)?).ok()?;
-    // Both lists of indices, and monomials for the lines of a line search.
-    let lists = half.checked_mul(8 * order as u64 + 16 * (2 + (LINES * order) as u64 / 2))?;
-    let tiles = layout::most_tiles(half).checked_mul(size_of::<layout::Tile>() as u64)?;
-    let threads = (rayon::current_num_threads() as u64).checked_mul(products::thread_bytes(half, inputs, kernel))?;
-    let moduli = (samples as u64).checked_mul(inputs as u64)?.checked_mul(8)?;
-    lists.checked_add(tiles)?.checked_add(threads)?.checked_add(moduli)
-}
-
-/// Bytes of the accumulators of a pass for one dual vector.
-fn pass_bytes(samples: usize, order: usize) -> Option<u64> {
-    let half = u64::try_from(multisets::count(samples, order / 2)?).ok()?;
-    // Second derivatives at q = 2 are the matrix itself.
-    let square = if order == 2 { 0 } else { (samples as u64).checked_mul(samples as u64)? };
-    half.checked_mul(2)?.checked_add(square)?.checked_mul(8 * layout::MAX_STRIPES as u64)
 }
 
 /// Copies a dual vector scaled by a power of two to a size in [1/2, 1), and returns that power.
@@ -277,7 +229,7 @@ impl QForm for Gram<'_> {
     }
 
     fn samples(&self) -> usize {
-        self.matrix.samples()
+        self.tensor.matrix.samples()
     }
 
     fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
@@ -346,10 +298,10 @@ fn curvature(at: &Expansion) -> &[f64] {
 impl fmt::Debug for Gram<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gram")
-            .field("matrix", &self.matrix)
-            .field("kernel", &self.kernel)
+            .field("matrix", &self.tensor.matrix)
+            .field("kernel", &self.tensor.kernel)
             .field("exponent", &self.exponent)
-            .field("entries", &self.layout.entries)
+            .field("entries", &self.tensor.layout.entries)
             .field("stored", &self.is_stored())
             .finish()
     }

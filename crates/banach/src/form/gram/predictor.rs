@@ -5,19 +5,13 @@ use std::{fmt, sync::Arc};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
-use super::{
-    Gram,
-    diagonal::Diagonal,
-    layout::Layout,
-    multisets::Multisets,
-    products::{Products, Work},
-    unit,
-};
+use super::{Gram, unit};
 use crate::{
     Error, FeatureMatrix,
-    exponent::WidePower,
     form::{Predict, QForm},
     kernel::TensorKernel,
+    numeric::WidePower,
+    tensor::{Diagonal, FillBuffers, Multisets, Staircase, TileFiller},
     workers::checkpoint,
 };
 
@@ -54,7 +48,7 @@ impl GramPredictor {
     pub(super) fn new(gram: &Gram<'_>, alphas: &[f64]) -> Self {
         let n = gram.samples();
         assert_eq!(alphas.len() % n, 0, "every alpha has n entries");
-        let heads = gram.layout.heads.clone();
+        let heads = gram.tensor.layout.heads.clone();
         let tails = Multisets::tails(n, heads.size() - 1);
         let function = |alpha: &[f64]| {
             let mut copy = vec![0.0; n];
@@ -65,7 +59,8 @@ impl GramPredictor {
             Function { exponent, heads: of_heads, tails: of_tails }
         };
         let functions = alphas.chunks(n).map(function).collect();
-        let (matrix, kernel, diagonal) = (gram.matrix.clone().into_owned(), gram.kernel.clone(), gram.diagonal.clone());
+        let (matrix, kernel, diagonal) =
+            (gram.tensor.matrix.clone().into_owned(), gram.tensor.kernel.clone(), gram.tensor.diagonal.clone());
         Self { matrix, kernel, diagonal, heads, functions }
     }
 
@@ -73,20 +68,20 @@ impl GramPredictor {
         2 * self.heads.size()
     }
 
-    fn layout(&self, points: usize) -> Layout {
-        Layout::points(self.heads.clone(), self.matrix.samples(), points)
+    fn layout(&self, points: usize) -> Staircase {
+        Staircase::points(self.heads.clone(), self.matrix.samples(), points)
     }
 
     /// The sums of one block of points, up to their scale, one function after another.
-    fn predict_block(&self, layout: &Layout, points: &FeatureMatrix<'_>, shifts: &[f64]) -> Vec<f64> {
+    fn predict_block(&self, layout: &Staircase, points: &FeatureMatrix<'_>, shifts: &[f64]) -> Vec<f64> {
         let (count, functions) = (points.samples(), self.functions.len());
         let Self { matrix, kernel, diagonal, .. } = self;
         let points = Some((points, shifts));
-        let products = Products { layout, kernel: &**kernel, x: matrix, shifts: &diagonal.shifts, points };
+        let products = TileFiller { layout, kernel: &**kernel, x: matrix, shifts: &diagonal.shifts, points };
         let parts: Vec<Vec<f64>> = layout
             .stripes
             .par_iter()
-            .map_init(Work::default, |work, stripe| {
+            .map_init(FillBuffers::default, |work, stripe| {
                 let columns = stripe.tails.len() * count;
                 let mut sums = vec![0.0; columns * functions];
                 let mut buffer = std::mem::take(&mut work.tile);

@@ -3,8 +3,8 @@
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Route, dot, largest};
-use crate::FeatureMatrix;
+use super::{Route, largest};
+use crate::{FeatureMatrix, numeric::dot};
 
 /// Samples by features, one column after another, with `Q` as it is defined.
 #[derive(Debug, Clone)]

@@ -6,11 +6,13 @@ use super::{
         kernel_features::{FEATURES, INSTEAD},
         tiles::{INSTEAD as TILES_INSTEAD, PASS},
     },
-    Features, Gram, KernelFeatures, Planner, Rates, Route, Shape, Tiles,
+    Features, Gram, KernelFeatures, Planner, Route, Shape, Tiles,
 };
 use crate::{
     Error, Exponent,
+    cost::tensor_entries,
     kernel::{FeatureMap, MonomialScale, TensorKernel, cardinality},
+    monomials::PassSize,
 };
 
 /// Predicted seconds and bytes of a route.
@@ -73,22 +75,14 @@ impl Task<'_> {
 
     fn tiles(&self) -> Result<Cost, Error> {
         let Shape { samples, inputs, stored, .. } = self.shape;
-        let (scale, rates, problems) = (self.planner.scale, &self.planner.rates, self.problems() as f64);
+        let (scale, rates) = (self.planner.scale, &self.planner.rates);
         let bytes = Tiles::bytes(samples, inputs, self.kernel, scale, self.problems())?;
-        let (entries, tiles) = Tiles::work(inputs, self.kernel)?;
-        // Two products for every problem, and for all together those that find the scale.
-        let shared = match scale {
-            MonomialScale::Raw => 0.0,
-            MonomialScale::Unit => 1.0,
-            MonomialScale::Standardized => 2.0,
-        };
-        let operations = (2.0 * problems + shared) * 2.0 * samples as f64 * entries;
-        let overhead = problems * tiles * TILE_OVERHEAD;
-        let powers = problems * entries / self.power_rate();
+        let size = PassSize::new(inputs, self.kernel)?;
+        let pass = rates.monomials(samples, size, scale, self.problems(), self.exponent);
         // Where there are no more tiles than blocks of variables, the data themselves are what takes time.
-        let data = 2.0 * reading(stored as f64, self.problems(), 1, rates);
+        let data = 2.0 * rates.reading(stored as f64, self.problems(), 1);
         let setup = if scale == MonomialScale::Raw { 0.0 } else { 8.0 * stored as f64 / rates.fresh };
-        self.within(PASS, bytes, TILES_INSTEAD, setup, operations / rates.product + overhead + powers + data)
+        self.within(PASS, bytes, TILES_INSTEAD, setup, pass + data)
     }
 
     /// What keeps a tensor from being taken: it holds the monomials as they are.
@@ -109,7 +103,7 @@ impl Task<'_> {
         let setup = self.filling(entries) + 8.0 * entries / rates.fresh;
         let one = Gram::bytes(samples, self.shape.inputs, self.kernel, order);
         let (more, passes) = self.beside_one(one, order);
-        let evaluation = reading(entries, self.problems(), passes, rates);
+        let evaluation = rates.reading(entries, self.problems(), passes);
         let instead = "stream the tensor, take fewer samples or a smaller q, or list the features";
         let what = "the Gram tensor, with the working memory of its passes,";
         self.within(what, one.map(|one| one.saturating_add(more)), instead, setup, evaluation)
@@ -150,44 +144,19 @@ impl Task<'_> {
         Ok(Cost { setup, evaluation, total, bytes: bytes.unwrap_or(u64::MAX) })
     }
 
-    /// Sums over the inputs, then the kernel entry by entry.
     fn filling(&self, entries: f64) -> f64 {
-        let (rates, sums) = (&self.planner.rates, self.kernel.symmetric() as f64);
-        entries * sums * (2.0 * self.shape.inputs as f64 / rates.product + 1.0 / rates.kernel)
+        self.planner.rates.filling(entries, self.shape.inputs, self.kernel)
     }
 
     fn dense_pass(&self, entries: f64, features: usize) -> f64 {
-        reading(entries, self.problems(), 1, &self.planner.rates) + self.powers(features)
+        self.planner.rates.reading(entries, self.problems(), 1) + self.powers(features)
     }
 
     fn sparse_pass(&self, stored: usize, features: usize) -> f64 {
         (self.problems() * stored) as f64 / self.planner.rates.scatter + self.powers(features)
     }
 
-    /// `|u|^(q-1)` of every feature.
     fn powers(&self, features: usize) -> f64 {
-        self.problems() as f64 * features as f64 / self.power_rate()
+        self.planner.rates.powers(self.problems() as f64 * features as f64, self.exponent)
     }
-
-    fn power_rate(&self) -> f64 {
-        let rates = &self.planner.rates;
-        if self.exponent.is_fast() { rates.power } else { rates.real_power }
-    }
-}
-
-/// Seconds that a tile takes besides its arithmetic (`banach bench tiles`).
-const TILE_OVERHEAD: f64 = 5e-6;
-
-/// The share of the streaming rate that a pass reaches, which does something with what it reads (`banach bench`).
-const STREAMING: f64 = 0.7;
-
-/// The first dual vector of a pass waits for memory, the others for the arithmetic.
-fn reading(entries: f64, problems: usize, passes: usize, rates: &Rates) -> f64 {
-    let first = (8.0 / (STREAMING * rates.stream)).max(1.0 / rates.contraction);
-    entries * (passes as f64 * first + problems.saturating_sub(passes) as f64 / rates.contraction)
-}
-
-/// `(n+q-1 choose q)`, also where it is no longer a `usize`.
-fn tensor_entries(samples: usize, order: usize) -> f64 {
-    (0..order).map(|k| (samples + k) as f64 / (k + 1) as f64).product()
 }

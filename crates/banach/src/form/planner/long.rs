@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::{Plan, Route};
-use crate::kernel::cardinality;
+use crate::cost::feature_count;
 
-/// So many seconds are long.
-const LONG: f64 = 600.0;
+/// Seconds from which a fit is worth a word before it starts: people leave their desk.
+const LONG_FIT_SECONDS: f64 = 600.0;
 
 /// A fit that is predicted to take more than ten minutes.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ impl Plan {
     pub fn long_fit(&self, gammas: usize) -> Option<LongFit> {
         let (cost, passes) = (self.cost(), self.planner.evaluations.saturating_mul(gammas.max(1)));
         let seconds = cost.setup + passes as f64 * cost.evaluation;
-        let monomials = || cardinality(self.kernel(), self.shape().inputs)?.to_string().parse::<f64>().ok();
+        let monomials = || feature_count(self.kernel(), self.shape().inputs);
         let what = match self.chosen() {
             Route::Features if self.lists_inputs() => "the data".to_owned(),
             Route::Features | Route::Tiles => {
@@ -45,7 +45,7 @@ impl Plan {
             }
             Route::Gram | Route::Streamed => "the Gram tensor".to_owned(),
         };
-        (seconds > LONG).then_some(LongFit { seconds, pass: cost.evaluation, passes, what })
+        (seconds > LONG_FIT_SECONDS).then_some(LongFit { seconds, pass: cost.evaluation, passes, what })
     }
 }
 

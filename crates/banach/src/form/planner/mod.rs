@@ -1,12 +1,12 @@
 //! Which route to take to `Q`: what each would cost, what keeps it from being taken, and why.
 //!
-//! `rates.rs` says how fast the machine is, `cost.rs` what a route asks of it, `table.rs` how a plan explains itself, `long.rs`
+//! `cost.rs` says what a route takes, `measure.rs` how fast the machine is, `table.rs` how a plan explains itself, `long.rs`
 //! whether the fit will take long, `paper_rule.rs` what the paper would do.
 
 mod cost;
 mod long;
+mod measure;
 mod paper_rule;
-mod rates;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -15,14 +15,13 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 pub use cost::Cost;
 pub use long::LongFit;
-pub use rates::Rates;
 
 use serde::{Deserialize, Serialize};
 
 use self::cost::Task;
 use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory,
+    Error, Exponent, FeatureMatrix, Memory, Rates,
     kernel::{MonomialScale, TensorKernel, check_columns, lists_inputs},
 };
 

@@ -1,7 +1,7 @@
 //! (21) `[eq:compucost]`: when the paper takes the tensor.
 
 use super::Plan;
-use crate::kernel::{MonomialScale, cardinality};
+use crate::{cost::feature_count, kernel::MonomialScale};
 
 impl Plan {
     /// What (21) says of these sizes, in a sentence. It counts multiplications at q = 4, and knows no scaled monomials: `None`
@@ -10,12 +10,12 @@ impl Plan {
         if self.exponent.order() != Ok(4) || self.planner.scale != MonomialScale::Raw {
             return None;
         }
-        let Some(features) = cardinality(&*self.kernel, self.shape.inputs) else {
+        let Some(features) = feature_count(&*self.kernel, self.shape.inputs) else {
             return Some(
                 "The paper's rule (21), n <= 2 card(K)^(1/3), holds for every n: card(K) is infinite.".to_owned(),
             );
         };
-        let limit = 2.0 * features.to_string().parse::<f64>().ok()?.cbrt();
+        let limit = 2.0 * features.cbrt();
         let samples = self.shape.samples;
         let (verdict, sign, count) =
             if samples as f64 <= limit { ("holds", "<=", "fewer") } else { ("does not hold", ">", "more") };

@@ -1,17 +1,13 @@
 //! `Q` and omega in one pass.
 
-use super::{
-    monomials::{Monomials, Points},
-    sweep::{Sweep, Tile, Visitor},
-};
+use super::roundings;
 use crate::{
     Exponent, Scratch,
     data::Pool,
-    exponent::largest,
-    form::{
-        Evaluation,
-        running::{Running, scaled},
-    },
+    exponent::{Running, scaled},
+    form::Evaluation,
+    monomials::{MonomialSweep, Monomials, Points, Tile, Visitor},
+    numeric::largest,
 };
 
 /// Turns u into `J_q(u)`, relative to the largest `|u|` met so far.
@@ -66,7 +62,7 @@ impl Functions<'_> {
         let (q, m, Self { totals, sums }) = (monomials.exponent.q(), points.x.samples(), self);
         totals.fill(0.0);
         sums.fill(0.0);
-        let pass = Sweep { monomials, group: 1, state: Running::LENGTH, output: Some(points) };
+        let pass = MonomialSweep { monomials, group: 1, state: Running::LENGTH, output: Some(points) };
         pass.run(alphas, own, pool, visitor, |states, stripe_sums| {
             let stripes = states.chunks(Running::LENGTH).zip(stripe_sums.chunks(m));
             let functions = totals.chunks_mut(Running::LENGTH).zip(sums.chunks_mut(m));
@@ -100,9 +96,9 @@ pub(super) fn pass<V: Visitor>(
     functions.find(monomials, &monomials.points, copies, (visitor, own), &mut scratch.pass);
     for (problem, (total, exponent)) in totals.chunks(Running::LENGTH).zip(&*exponents).enumerate() {
         let total = Running::load(total);
-        total.finish(*exponent, q, problem, out);
+        out.finish(problem, total, *exponent, q);
         let (alpha, ln_value) = (&alphas[problem * n..][..n], out.ln_values[problem]);
-        monomials.roundings(alpha, ln_value, total.spread, &mut out.roundings[problem * n..][..n]);
+        roundings::bound(monomials, alpha, ln_value, total.spread, &mut out.roundings[problem * n..][..n]);
     }
 }
 
@@ -110,6 +106,6 @@ pub(super) fn pass<V: Visitor>(
 pub(super) fn evaluate(monomials: &Monomials<'_>, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
     let visitor = Powers { exponent: monomials.exponent };
     // Nothing is kept, which takes no memory.
-    let mut own = vec![(); monomials.layout.stripes.len()];
+    let mut own = vec![(); monomials.stripes()];
     pass(monomials, alphas, &visitor, &mut own, out, scratch);
 }

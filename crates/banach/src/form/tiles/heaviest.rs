@@ -13,22 +13,23 @@ use std::{
     },
 };
 
+use rayon::prelude::*;
+
 use super::{
-    Tiles, entries,
+    Tiles,
     evaluate::{Powers, pass},
-    monomials::{Listed, Monomials},
-    sweep::{Place, Tile, Visitor},
 };
 use crate::{
     Hessian, HessianPart, Scratch,
-    exponent::{largest, scale_by_exp2},
+    exponent::{NEGLIGIBLE, scaled},
     form::{
         Evaluation, Expansion, QForm,
         expansion::Kept,
-        heaviest::Selection,
-        running::{NEGLIGIBLE, scaled},
+        heaviest::{Columns, Selection},
     },
     kernel::MonomialScale,
+    monomials::{Listed, Monomials, Place, Tile, Visitor, note_above},
+    numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
 /// What a pass keeps for second-order steps.
@@ -67,7 +68,7 @@ const JUDGED: u64 = 1 << 14;
 
 /// The relative norms of the monomials, about.
 #[derive(Debug, Clone)]
-pub(super) struct Norms {
+pub(super) struct MonomialNorms {
     /// `rho` of each variable, and of what the monomials of a degree have in common; at most 1.
     variables: Vec<f64>,
     degrees: Vec<f64>,
@@ -79,7 +80,7 @@ pub(super) struct Norms {
     exponent: f64,
 }
 
-impl Norms {
+impl MonomialNorms {
     pub(super) fn new(monomials: &Monomials<'_>) -> Self {
         let (n, degrees) = (monomials.samples(), monomials.degrees.len());
         if monomials.scale != MonomialScale::Raw {
@@ -143,13 +144,13 @@ impl Norms {
 
 /// A monomial that may be kept.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct HeavyMonomial {
     score: f64,
     u: f64,
     index: u64,
 }
 
-impl Candidate {
+impl HeavyMonomial {
     /// Heavier ones first; those of equal score by their number.
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
         other.score.total_cmp(&self.score).then(self.index.cmp(&other.index))
@@ -158,8 +159,8 @@ impl Candidate {
 
 /// What one stripe has found for one dual vector.
 #[derive(Debug, Clone, Default)]
-struct Found {
-    candidates: Vec<Candidate>,
+struct FoundInStripe {
+    candidates: Vec<HeavyMonomial>,
     left_out: Vec<LeftOut>,
     /// Entries until the next one that is judged.
     until: usize,
@@ -170,7 +171,7 @@ struct Found {
 /// Evaluates and keeps the heaviest.
 struct Collect<'c> {
     powers: Powers,
-    norms: &'c Norms,
+    norms: &'c MonomialNorms,
     capacity: usize,
     every: usize,
     /// One for each dual vector.
@@ -180,7 +181,7 @@ struct Collect<'c> {
 /// What all stripes together have found for one dual vector.
 #[derive(Debug, Default)]
 struct Shared {
-    candidates: Mutex<Vec<Candidate>>,
+    candidates: Mutex<Vec<HeavyMonomial>>,
     /// The bits of a score that at least as many monomials reach as can be kept. Whatever is below it will not be kept in any
     /// case, so when it was raised, and by which stripe, does not change what is.
     threshold: AtomicU64,
@@ -194,7 +195,7 @@ impl Shared {
         f64::from_bits(self.threshold.load(Ordering::Relaxed))
     }
 
-    fn take_in(&self, candidates: &mut Vec<Candidate>, capacity: usize) {
+    fn take_in(&self, candidates: &mut Vec<HeavyMonomial>, capacity: usize) {
         let mut all = self.candidates.lock().unwrap_or_else(PoisonError::into_inner);
         all.append(candidates);
         if all.len() >= 2 * capacity {
@@ -205,14 +206,14 @@ impl Shared {
 }
 
 /// Keeps the heaviest of more than `capacity` candidates; returns the least of their scores.
-fn cut(candidates: &mut Vec<Candidate>, capacity: usize) -> f64 {
-    candidates.select_nth_unstable_by(capacity - 1, Candidate::compare);
+fn cut(candidates: &mut Vec<HeavyMonomial>, capacity: usize) -> f64 {
+    candidates.select_nth_unstable_by(capacity - 1, HeavyMonomial::compare);
     candidates.truncate(capacity);
     candidates[capacity - 1].score
 }
 
 impl Collect<'_> {
-    fn collect(&self, tile: &Tile<'_>, size: f64, found: &mut Found) {
+    fn collect(&self, tile: &Tile<'_>, size: f64, found: &mut FoundInStripe) {
         let place = tile.place;
         let inner = if place.inner.is_empty() { &[1.0][..] } else { &self.norms.variables[place.inner.clone()] };
         let outer = |column: usize| {
@@ -245,13 +246,13 @@ impl Collect<'_> {
             // Rounding must not lose one that is as heavy as the threshold; it is compared exactly below.
             let limit = (least / common * (1.0 - 1e-12)).max(f64::MIN_POSITIVE);
             found.places.clear();
-            entries::note_above(u, inner, limit, &mut found.places);
+            note_above(u, inner, limit, &mut found.places);
             for &row in &found.places {
                 let (u, rho) = (u[row as usize], inner[row as usize]);
                 let score = u.abs() * rho * common;
                 if score >= least && score > 0.0 {
                     let index = place.index(column, row as usize);
-                    found.candidates.push(Candidate { score, u: tile.factor * u, index });
+                    found.candidates.push(HeavyMonomial { score, u: tile.factor * u, index });
                 }
             }
             if found.candidates.len() >= HANDED_IN {
@@ -264,7 +265,7 @@ impl Collect<'_> {
 
 impl Visitor for Collect<'_> {
     /// One for each dual vector.
-    type Own = Vec<Found>;
+    type Own = Vec<FoundInStripe>;
 
     fn visit(&self, mut tile: Tile<'_>, own: &mut Self::Own) -> bool {
         let size = tile.factor * largest(tile.u);
@@ -291,7 +292,7 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
     let every = if capacity as u64 == count { 0 } else { (count / JUDGED).max(1) as usize };
     let pools: Vec<Shared> = (0..batch).map(|_| Shared::default()).collect();
     let visitor = Collect { powers, norms: form.norms(), capacity, every, pools: &pools };
-    let mut own = vec![vec![Found::default(); batch]; monomials.layout.stripes.len()];
+    let mut own = vec![vec![FoundInStripe::default(); batch]; monomials.stripes()];
     pass(monomials, alphas, &visitor, &mut own, &mut together, scratch);
     let copy = scratch.duals.take(n);
     for (problem, (at, alpha)) in out.iter_mut().zip(alphas.chunks(n)).enumerate() {
@@ -325,7 +326,7 @@ pub(super) fn left_out_length(form: &Tiles<'_>) -> usize {
 /// Numbers that stripes collect for one dual vector before an expansion is made of them, at most: all that is left out, twice as
 /// many candidates as are kept, and those that are not handed in. Lists grow by doubling.
 pub(super) fn collected_length(form: &Tiles<'_>) -> usize {
-    let (each, stripes) = (size_of::<Candidate>() / 8, form.monomials.layout.stripes.len());
+    let (each, stripes) = (size_of::<HeavyMonomial>() / 8, form.monomials.stripes());
     2 * (left_out_length(form) + each * (2 * form.capacity() + HANDED_IN * stripes))
 }
 
@@ -380,4 +381,23 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
     let mut hessian = selection.hessian(&listed, q, scratch);
     hessian.columns.iter_mut().for_each(|column| *column = at.indices[*column] as usize);
     hessian
+}
+
+impl Columns for Listed<'_, '_> {
+    fn samples(&self) -> usize {
+        Listed::samples(self)
+    }
+
+    fn column_into(&self, column: usize, out: &mut [f64]) {
+        Listed::column_into(self, column, out);
+    }
+
+    fn scale_of(&self, columns: &[usize]) -> f64 {
+        let size = |column: &mut Vec<f64>, at: &usize| {
+            self.column_into(*at, column);
+            largest(column)
+        };
+        let sizes = columns.par_iter().with_min_len(64).map_init(|| vec![0.0; self.samples()], size);
+        f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)))
+    }
 }

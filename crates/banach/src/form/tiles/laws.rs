@@ -230,7 +230,7 @@ fn threads_and_batches() {
         let kernel = Polynomial::new(2, 1.0, 1.0).expect("valid");
         let tiles = Tiles::new(case.x.by_columns(), kernel, scale, exponent(1.1), MEMORY).expect("finite");
         let tiles = tiles.with_layout(32, 500);
-        assert!(tiles.monomials.layout.stripes.len() > 1);
+        assert!(tiles.monomials.stripes() > 1);
         let run = |threads| {
             with_threads(threads, || {
                 let (mut at, mut scratch) = (vec![Expansion::default(); 5], Scratch::new());

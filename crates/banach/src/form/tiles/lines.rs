@@ -2,18 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::{
-    monomials::Monomials,
-    sweep::{Sweep, Tile, Visitor},
-};
 use crate::{
     Exponent, Scratch,
     data::Pool,
-    exponent::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
-    form::{
-        LinePoint, Lines,
-        running::{NEGLIGIBLE, RunningLine, scaled},
-    },
+    exponent::{NEGLIGIBLE, RunningLine, scaled},
+    form::{LinePoint, Lines},
+    monomials::{MonomialSweep, Monomials, Tile, Visitor},
+    numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
 };
 
 /// Copies of alpha and of the directions, and the working memory of a pass.
@@ -58,8 +53,8 @@ impl Lines for TileLines<'_, '_> {
         pair[..n].copy_from_slice(&self.copies[..n]);
         pair[n..].copy_from_slice(&self.copies[(1 + line) * n..][..n]);
         let visitor = Step { exponent, u_scale, d_scale };
-        let mut own = vec![(); self.monomials.layout.stripes.len()];
-        let pass = Sweep { monomials: self.monomials, group: 2, state: RunningLine::LENGTH, output: None };
+        let mut own = vec![(); self.monomials.stripes()];
+        let pass = MonomialSweep { monomials: self.monomials, group: 2, state: RunningLine::LENGTH, output: None };
         let (q, mut total) = (exponent.q(), RunningLine::default());
         pass.run(pair, &mut own, pool, &visitor, |state, _| total.merge(RunningLine::load(state), q));
         self.passes.set(self.passes.get() + 1);

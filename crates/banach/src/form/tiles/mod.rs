@@ -1,34 +1,26 @@
 //! The tiles route: `Q` of a kernel with finitely many features, none of which is stored.
 
-mod entries;
 mod evaluate;
 mod heaviest;
 #[cfg(test)]
 mod laws;
-mod layout;
 mod lines;
-mod monomials;
 mod predictor;
-mod ranks;
+mod roundings;
 mod segment;
 mod sharp;
-pub(crate) mod sweep;
 
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use self::{heaviest::Heaviest, monomials::Monomials};
-use self::{heaviest::Norms, lines::TileLines, monomials::degrees, predictor::TilePredictor, sweep::Sweep};
-use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm, running::Running};
+pub(super) use self::heaviest::Heaviest;
+use self::{heaviest::MonomialNorms, lines::TileLines, predictor::TilePredictor};
+use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Scratch,
     kernel::{MonomialScale, TensorKernel, check_range},
+    monomials::{MonomialSweep, Monomials, pass_bytes},
 };
 
-/// Variables in a block of a tile, at most: two blocks of a few hundred samples and the tile fit in a second-level
-/// cache, and products of this size run at full speed.
-const WIDTH: usize = 128;
-/// Running numbers of a dual vector in an evaluation.
-const STATE: usize = Running::LENGTH;
 /// Monomials that an expansion keeps, if there are as many: one of so many, between two numbers, and some for each sample. More
 /// of 211,575 do not save a pass (n = 90 and 150, p = 1.02 to 4/3), and to list them takes longer than the pass.
 const KEPT_SHARE: u64 = 64;
@@ -63,7 +55,7 @@ pub struct Tiles<'a> {
     /// `Phi_n Phi_n*`, the Hessian for q = 2, found when it is first asked for.
     square: OnceLock<Vec<f64>>,
     /// About the norms of the features, found when another Hessian is first asked for.
-    norms: OnceLock<Norms>,
+    norms: OnceLock<MonomialNorms>,
 }
 
 /// What is to fit in memory, and what to do where it does not.
@@ -97,32 +89,7 @@ impl<'a> Tiles<'a> {
         scale: MonomialScale,
         problems: usize,
     ) -> Result<Option<u64>, Error> {
-        let count = ranks::count(inputs, &degrees(kernel, inputs)?);
-        let scaled = scale != MonomialScale::Raw;
-        let pass = |batch, points| Sweep::memory(samples, inputs, count, batch, points, scaled);
-        let numbers = || {
-            let pass = pass(problems.max(1), samples)?;
-            let vectors = samples.checked_mul(problems.max(1))?.checked_mul(2)?;
-            // Scaled columns are a copy.
-            let copy = if scaled { samples.checked_mul(inputs)? } else { 0 };
-            pass.checked_add(vectors)?.checked_add(copy)
-        };
-        Ok(numbers().and_then(|numbers| u64::try_from(numbers).ok()?.checked_mul(8)))
-    }
-
-    /// About how many entries of tiles are computed, with those on the diagonal that are in place of none, and how many
-    /// tiles there are.
-    pub(super) fn work(inputs: usize, kernel: &dyn TensorKernel) -> Result<(f64, f64), Error> {
-        let degrees = degrees(kernel, inputs)?;
-        let (mut entries, mut tiles) = (ranks::count(inputs, &degrees) as f64, 0.0);
-        for degree in &degrees {
-            let ways = |size| ranks::ways(inputs, size, degree.distinct).unwrap_or(u64::MAX) as f64;
-            tiles += ways(degree.degree.saturating_sub(2));
-            if degree.degree >= 2 {
-                entries += 0.5 * ways(degree.degree - 1) * inputs.min(WIDTH) as f64;
-            }
-        }
-        Ok((entries, tiles + entries / (WIDTH * WIDTH) as f64))
+        pass_bytes(samples, inputs, kernel, scale, problems)
     }
 
     /// The same, cut into tiles of at most so many variables, a multiple of 8, and with so many monomials kept by an
@@ -147,8 +114,8 @@ impl<'a> Tiles<'a> {
         self.capacity.min(usize::try_from(self.monomials.count()).unwrap_or(usize::MAX))
     }
 
-    fn norms(&self) -> &Norms {
-        self.norms.get_or_init(|| Norms::new(&self.monomials))
+    fn norms(&self) -> &MonomialNorms {
+        self.norms.get_or_init(|| MonomialNorms::new(&self.monomials))
     }
 
     /// `Phi_n Phi_n*`. For raw monomials these are the values of the kernel; others take a pass for every sample.
@@ -242,7 +209,8 @@ impl QForm for Tiles<'_> {
     fn batch_bytes(&self) -> u64 {
         let Monomials { scale, .. } = self.monomials;
         let (n, d, scaled) = (self.samples(), self.monomials.inputs(), scale != MonomialScale::Raw);
-        let numbers = |problems| Sweep::memory(n, d, self.monomials.count(), problems, n, scaled).unwrap_or(usize::MAX);
+        let numbers =
+            |problems| MonomialSweep::memory(n, d, self.monomials.count(), problems, n, scaled).unwrap_or(usize::MAX);
         let collected = heaviest::collected_length(self) as u64;
         (numbers(2) as u64).saturating_sub(numbers(1) as u64).saturating_add(collected).saturating_mul(8)
     }

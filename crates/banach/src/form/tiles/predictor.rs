@@ -1,16 +1,12 @@
 //! Fitted functions, by their dual vectors: the pass of an evaluation whose second product goes to the new points.
 
-use super::{
-    evaluate::{Functions, Powers},
-    monomials::Monomials,
-};
+use super::evaluate::{Functions, Powers};
 use crate::{
     Error, FeatureMatrix, Scratch,
-    exponent::WidePower,
-    form::{
-        Predict,
-        running::{Running, scaled},
-    },
+    exponent::{Running, scaled},
+    form::Predict,
+    monomials::Monomials,
+    numeric::WidePower,
 };
 
 /// `f(x) = <J_q(Phi_n* alpha), Phi(x)>` for one or several alpha.
@@ -42,7 +38,7 @@ impl Predict for TilePredictor {
         let q = monomials.exponent.q();
         let mut values = vec![0.0; points * count];
         let (mut scratch, visitor) = (Scratch::new(), Powers { exponent: monomials.exponent });
-        let mut own = vec![(); monomials.layout.stripes.len()];
+        let mut own = vec![(); monomials.stripes()];
         let together = (SUMS / (count * own.len()).max(1)).clamp(64, POINTS);
         for first in (0..points).step_by(together) {
             let end = (first + together).min(points);

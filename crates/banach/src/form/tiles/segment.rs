@@ -1,9 +1,12 @@
 //! `Q` near an expanded point, as far as the monomials that were kept see it: no pass.
 
-use super::{Tiles, heaviest::kept, monomials::Listed};
+use super::{Tiles, heaviest::kept};
 use crate::{
     Hessian, Scratch,
-    form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines, running::scaled},
+    exponent::scaled,
+    form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines},
+    monomials::Listed,
+    numeric::dot,
 };
 
 /// The line from an expanded point in the direction d, on the monomials that a Hessian has kept.
@@ -111,7 +114,7 @@ struct Parabola {
 
 impl Parabola {
     fn new(ends: [&Expansion; 2], d: &[f64]) -> Self {
-        let slope = |at: &Expansion| at.evaluation.omegas.iter().zip(d).map(|(omega, d)| omega * d).sum();
+        let slope = |at: &Expansion| dot(&at.evaluation.omegas, d);
         Self { value: ends[0].evaluation.values[0], slopes: ends.map(slope) }
     }
 }

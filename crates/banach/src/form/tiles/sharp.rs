@@ -14,17 +14,15 @@
 
 use super::{
     evaluate::{Functions, Powers},
-    monomials::{Monomials, Points},
-    sweep::{Tile, Visitor},
+    roundings,
 };
 use crate::{
     Evaluation, Scratch,
-    exponent::WidePower,
-    form::{
-        rounding::UNIT,
-        running::{Running, scaled},
-    },
+    exponent::{Running, scaled},
+    form::rounding::UNIT,
     kernel::MonomialScale,
+    monomials::{Monomials, Points, Tile, Visitor},
+    numeric::WidePower,
 };
 
 /// Passes over the monomials.
@@ -53,7 +51,7 @@ pub(super) fn sharpen(monomials: &Monomials<'_>, alpha: &[f64], at: &mut Evaluat
     let of_products = sums(monomials, &moduli.points, alpha, scratch);
     let alpha: Vec<f64> = alpha.iter().map(|alpha| alpha.abs()).collect();
     let of_moduli = sums(&moduli, &moduli.points, &alpha, scratch);
-    let (q, units) = (monomials.exponent.q(), monomials.units());
+    let (q, units) = (monomials.exponent.q(), roundings::units(monomials));
     // A percent for the rounding of these sums themselves and for terms of second order.
     let unit = 1.01 * UNIT;
     for ((rounding, u), v) in at.roundings.iter_mut().zip(of_products).zip(of_moduli) {
@@ -73,7 +71,7 @@ fn sums(monomials: &Monomials<'_>, points: &Points<'_>, alpha: &[f64], scratch: 
     let exponent = scaled(alpha, &mut copy);
     let (mut total, mut sums) = ([0.0; Running::LENGTH], vec![0.0; alpha.len()]);
     let visitor = Moduli(Powers { exponent: monomials.exponent });
-    let mut own = vec![(); monomials.layout.stripes.len()];
+    let mut own = vec![(); monomials.stripes()];
     let functions = Functions { totals: &mut total, sums: &mut sums };
     functions.find(monomials, points, &copy, (&visitor, &mut own), &mut scratch.pass);
     let power = WidePower::new(Running::load(&total).size, exponent, monomials.exponent.q() - 1.0);

@@ -61,7 +61,7 @@ fn involves(monomial: &Monomial, variable: usize) -> bool {
     monomial.factors().iter().any(|(factor, _)| *factor == variable)
 }
 
-fn check(model: &DualModel<'_>, found: &Found, pairs: &Found, chosen: &[usize], slack: f64) {
+fn check(model: &DualModel<'_>, found: &FoundShares, pairs: &FoundShares, chosen: &[usize], slack: f64) {
     let energies = energies(model, 24);
     let name = || format!("{} q = {} {}", model.kernel.name(), model.exponent.q(), model.scale);
     let total: f64 = energies.iter().map(|(_, energy)| energy).sum();

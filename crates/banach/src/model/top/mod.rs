@@ -19,20 +19,16 @@ use self::{
 };
 use super::DualModel;
 use crate::{
-    Error, FeatureMatrix, Tiles,
-    exponent::WidePower,
-    form::tiles::Monomials,
-    kernel::{Monomial, MonomialScale, cardinality},
+    Error, FeatureMatrix,
+    cost::{feature_count, passes_over_monomials},
+    kernel::{Monomial, MonomialScale},
+    monomials::{Monomials, pass_bytes},
+    numeric::WidePower,
 };
 pub(crate) use candidates::Candidate;
 
 /// The highest degree that is looked at for a kernel without one.
 const MAX_DEGREE: usize = 512;
-
-/// Up to so many monomials, a search in the order of their bounds takes less time than a pass over all of them.
-const TREE: u64 = 100_000;
-/// So many monomials a pass goes through in minutes, 1e9 per second and core or so; more are searched.
-const SWEEP: u64 = 1 << 36;
 
 /// How much a search may take before it stops with what it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,8 +126,7 @@ impl DualModel<'_> {
     /// ```
     pub fn top_monomials(&self, count: usize, budget: Budget) -> Result<TopMonomials, Error> {
         let mut meter = Meter::new(budget.check()?);
-        let features = cardinality(&*self.kernel, self.samples.features());
-        if features.is_some_and(|features| features > TREE.into() && features <= SWEEP.into()) {
+        if feature_count(&*self.kernel, self.samples.features()).is_some_and(passes_over_monomials) {
             return self.top_by_tiles(&self.monomials()?, count, &mut meter);
         }
         let (tree, found) = match self.kernel.degrees() {
@@ -204,7 +199,7 @@ impl DualModel<'_> {
     fn top_by_tiles(&self, monomials: &Monomials<'_>, count: usize, meter: &mut Meter) -> Result<TopMonomials, Error> {
         let highest = monomials.degrees().last().unwrap_or(0);
         let (n, d) = (monomials.samples(), monomials.inputs());
-        let pass = Tiles::bytes(n, d, &*self.kernel, self.scale, 1)?;
+        let pass = pass_bytes(n, d, &*self.kernel, self.scale, 1)?;
         let instead = "ask for no monomials (top 0), or take fewer variables";
         self.memory.less(Tree::bytes(self)).check("a pass over all monomials", pass, instead)?;
         let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;

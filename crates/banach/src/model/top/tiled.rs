@@ -20,12 +20,9 @@ use super::{
 };
 use crate::{
     Scratch,
-    exponent::{largest, scale_by_exp2},
-    form::tiles::{
-        Monomials,
-        sweep::{Place, Sweep, Tile, Visitor},
-    },
     kernel::{Monomial, MonomialScale},
+    monomials::{MonomialSweep, Monomials, Place, Tile, Visitor},
+    numeric::{largest, scale_by_exp2},
 };
 
 /// Solves: the `count` largest `|u_k|`.
@@ -35,13 +32,13 @@ use crate::{
 pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count: usize, meter: &mut Meter) -> Found {
     // The scale of the tree: the largest number is about 1.
     let alpha: Vec<f64> = alpha.iter().map(|alpha| scale_by_exp2(*alpha, -tree.alpha_exponent)).collect();
-    let limits = Sizes::new(tree, monomials, &alpha);
+    let limits = TileBounds::new(tree, monomials, &alpha);
     let visitor = Largest { count, sizes: &limits, meter: &*meter };
-    let mut parts: Vec<Part> = (0..monomials.stripes()).map(|_| Part::default()).collect();
-    let pass = Sweep { monomials, group: 1, state: 0, output: None };
+    let mut parts: Vec<LargestInStripe> = (0..monomials.stripes()).map(|_| LargestInStripe::default()).collect();
+    let pass = MonomialSweep { monomials, group: 1, state: 0, output: None };
     pass.run(&alpha, &mut parts, &mut Scratch::new().pass, &visitor, |_, _| {});
 
-    let mut whole = Part::default();
+    let mut whole = LargestInStripe::default();
     parts.into_iter().for_each(|part| whole.merge(part, count));
     meter.nodes = meter.nodes.saturating_add(whole.looked_at);
     // Both scales are powers of two.
@@ -63,7 +60,7 @@ pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count
 }
 
 /// What bounds are made of.
-struct Sizes {
+struct TileBounds {
     degrees: Vec<usize>,
     /// `c_k^(1/q)` of the monomials of each degree, at most.
     roots: Vec<f64>,
@@ -82,7 +79,7 @@ struct Sizes {
     constant: f64,
 }
 
-impl Sizes {
+impl TileBounds {
     fn new(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64]) -> Self {
         let (n, d) = (monomials.samples(), monomials.inputs());
         let degrees: Vec<usize> = monomials.degrees().collect();
@@ -97,7 +94,7 @@ impl Sizes {
             radius: tree.radius,
             rounding: 4.0 * tree.rounding(highest) * norm,
             alpha: norm,
-            unit: (monomials.scale() != MonomialScale::Raw).then_some((n as f64).sqrt()),
+            unit: (monomials.scale != MonomialScale::Raw).then_some((n as f64).sqrt()),
             constant: (n as f64).sqrt(),
         };
         if sizes.unit.is_some() {
@@ -185,13 +182,13 @@ impl Sizes {
 /// Looks for the largest in every tile.
 struct Largest<'s> {
     count: usize,
-    sizes: &'s Sizes,
+    sizes: &'s TileBounds,
     meter: &'s Meter,
 }
 
 /// What one stripe has found.
 #[derive(Default)]
-struct Part {
+struct LargestInStripe {
     /// The smallest on top.
     kept: BinaryHeap<Entry>,
     /// The most that `|u_k|` of a monomial that was looked at and is not kept can be.
@@ -225,7 +222,7 @@ impl PartialOrd for Entry {
     }
 }
 
-impl Part {
+impl LargestInStripe {
     /// A monomial with a smaller `|u_k|` is not kept.
     fn threshold(&self, count: usize) -> f64 {
         match self.kept.peek() {
@@ -258,9 +255,9 @@ impl Part {
 }
 
 impl Visitor for Largest<'_> {
-    type Own = Part;
+    type Own = LargestInStripe;
 
-    fn skip(&self, place: &Place<'_>, part: &mut Part) -> bool {
+    fn skip(&self, place: &Place<'_>, part: &mut LargestInStripe) -> bool {
         let bound = self.sizes.bound(place);
         let skipped = bound.value < part.threshold(self.count);
         if skipped {
@@ -269,7 +266,7 @@ impl Visitor for Largest<'_> {
         skipped
     }
 
-    fn ended(&self, part: &mut Part) -> bool {
+    fn ended(&self, part: &mut LargestInStripe) -> bool {
         if self.meter.check_time().is_err() {
             part.stopped = true;
             part.skipped = part.skipped.max(self.sizes.everything());
@@ -277,7 +274,7 @@ impl Visitor for Largest<'_> {
         part.stopped
     }
 
-    fn visit(&self, tile: Tile<'_>, part: &mut Part) -> bool {
+    fn visit(&self, tile: Tile<'_>, part: &mut LargestInStripe) -> bool {
         let width = self.sizes.width(tile.place, tile.spread);
         part.looked_at += tile.place.len() as u64;
         for (column, u) in tile.u.chunks(tile.place.inner_len()).enumerate() {

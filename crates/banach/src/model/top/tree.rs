@@ -5,9 +5,9 @@ use std::f64::consts::LN_2;
 use super::bounds::Bound;
 use crate::{
     Error,
-    exponent::{binary_exponent, largest, scale_by_exp2},
     kernel::{Monomial, MonomialScale, check_range, symmetric_sums},
     model::DualModel,
+    numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
 /// Samples are stored in multiples of this many, the rest zeros, so that loops over them have no remainder.

@@ -24,7 +24,7 @@
 //! (26) turns `e_m` into `||w_m - w_bar||_p^2`.
 
 use super::{paper::factor, *};
-use crate::loss::Split;
+use crate::{loss::Split, numeric::dot};
 
 /// A state of Algorithm 3.3: `alpha_m`, `Lambda(alpha_m)`, and of the step that leaves it `lambda_m` and the last trial that was refused.
 struct Step {
@@ -32,10 +32,6 @@ struct Step {
     value: f64,
     lambda: f64,
     refused: Option<Vec<f64>>,
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {

@@ -2,9 +2,9 @@
 
 use super::{
     System,
-    run::{Run, Sample, dot},
+    run::{Run, Sample},
 };
-use crate::{Certificate, Hessian};
+use crate::{Certificate, Hessian, numeric::dot};
 
 /// The barrier that smooths ends and kinks.
 pub(super) struct Barrier {

@@ -1,13 +1,16 @@
 //! How far to go: along a step, and along the ray through an iterate.
 
 use super::{
-    run::{Asked, Run, Sample, dot},
+    run::{Asked, Run, Sample},
     start::RAY_SHARE,
 };
-use crate::{Hessian, search::zero_between};
+use crate::{
+    Hessian,
+    numeric::{dot, search::zero_between},
+};
 
 /// The share of the way to the border that a step may go; more as the gap closes, so that convergence is not only linear.
-const MOST: f64 = 0.99;
+const SHARE_OF_WAY: f64 = 0.99;
 /// A step is taken whole if the slope at its end is at most this share of the one at its start: half a parabola's worth of
 /// overshoot, which costs less than the pass of a line search.
 const FLAT: f64 = 0.5;
@@ -53,7 +56,7 @@ impl Run<'_> {
 
     /// How much of the Newton step to try: what stays off the border, and what the features that the Hessian has kept allow.
     pub(super) fn length(&mut self, hessian: &Hessian, d: &[f64]) -> f64 {
-        let most = MOST.max(1.0 - self.certificate.relative_gap());
+        let most = SHARE_OF_WAY.max(1.0 - self.certificate.relative_gap());
         // Steps across kinks are often good; if they have led nowhere, the next ones stop there.
         let careful = self.record.idle() > HASTE && self.barrier.is_there();
         let room = if careful { self.room_under(self.barrier.mu(), d) } else { self.room(&self.alpha, d) };

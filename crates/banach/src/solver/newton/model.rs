@@ -20,16 +20,16 @@ pub(super) struct Model {
     last: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-/// A step that shrinks the gap less asks for more features.
-const ENOUGH: f64 = 0.1;
-/// A step that shrinks it more leaves its Hessian to the next.
-const MUCH: f64 = 0.03;
+/// A step that leaves more than this share of the gap asks for more features.
+const SHRINKS_TOO_LITTLE: f64 = 0.1;
+/// A step that leaves at most this share of it leaves its Hessian to the next, which saves forming one.
+const SHRINKS_WELL: f64 = 0.03;
 /// The share of the trace below which what was left out does not matter.
 const NEGLIGIBLE: f64 = 1e-6;
 
 /// Where what was left out has more than this share of the trace, a good last step tells more of it than a multiple of the
 /// identity does; elsewhere the features that are kept have changed too much since (both measured, p = 4/3 to 1.05).
-const MOST: f64 = 0.5;
+const LEAST_TAIL_TO_CORRECT: f64 = 0.5;
 
 impl Model {
     /// A model that keeps between these numbers of features.
@@ -44,7 +44,7 @@ impl Model {
         self.factors = [self.factors[1], factor];
         self.gap = gap;
         let left_out = self.hessian.as_ref().map_or(0.0, |hessian| hessian.tail_share);
-        if whole && factor > ENOUGH && left_out > NEGLIGIBLE {
+        if whole && factor > SHRINKS_TOO_LITTLE && left_out > NEGLIGIBLE {
             self.keep = self.keep.saturating_mul(2).min(self.most);
         }
     }
@@ -72,8 +72,8 @@ impl Model {
     fn correct(&mut self, hessian: &mut Hessian, alpha: &[f64], omega: &[f64], q: f64) {
         let last = self.last.replace((alpha.to_vec(), omega.to_vec()));
         if let Some((last_alpha, last_omega)) = last
-            && hessian.tail_share > MOST
-            && self.factors[1] < ENOUGH
+            && hessian.tail_share > LEAST_TAIL_TO_CORRECT
+            && self.factors[1] < SHRINKS_TOO_LITTLE
         {
             let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
             hessian.correct(&difference(alpha, &last_alpha), &difference(omega, &last_omega));
@@ -88,6 +88,6 @@ impl Model {
     /// Whether the same factor once more is enough, or a new Hessian has not made the factors smaller.
     fn serves_again(&self, tolerance: f64) -> bool {
         let [before, last] = self.factors;
-        last <= MUCH && (last * self.gap <= 0.3 * tolerance || last >= 0.3 * before)
+        last <= SHRINKS_WELL && (last * self.gap <= 0.3 * tolerance || last >= 0.3 * before)
     }
 }

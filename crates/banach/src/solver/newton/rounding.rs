@@ -1,7 +1,6 @@
 //! How far rounding moves predictions from listed features.
 
-use super::run::dot;
-use crate::{Hessian, HessianPart};
+use crate::{Hessian, HessianPart, numeric::dot};
 
 /// About how far rounding moves a prediction `omega_i`, as a root mean square over the samples.
 ///

@@ -27,8 +27,8 @@ pub(super) struct Sample<'a> {
 
 /// A run that goes no further has met its limit by rounding if this many times the usual rounding of a prediction would make its
 /// gap that many times as large.
-const FEW_ROUNDINGS: f64 = 8.0;
-const MUCH_MORE: f64 = 1.5;
+const ROUNDINGS_AT_LIMIT: f64 = 8.0;
+const GROWTH_AT_LIMIT: f64 = 1.5;
 
 /// Steps after the tolerance has been reached, for a matrix with at most so many entries, where the tolerance is that of a model and not
 /// that of a search.
@@ -251,8 +251,8 @@ impl<'a> Run<'a> {
     pub(super) fn is_noisy(&self, claimed: f64, plain: f64) -> bool {
         let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let evaluation = &self.here.evaluation;
-        claimed.max(self.within(FEW_ROUNDINGS * self.rounding).gap) > MUCH_MORE * plain
-            || MUCH_MORE * largest(&evaluation.roundings) > largest(&evaluation.omegas)
+        claimed.max(self.within(ROUNDINGS_AT_LIMIT * self.rounding).gap) > GROWTH_AT_LIMIT * plain
+            || GROWTH_AT_LIMIT * largest(&evaluation.roundings) > largest(&evaluation.omegas)
     }
 
     pub(super) fn progress(&self, problem: usize) -> Progress {
@@ -325,7 +325,7 @@ impl<'a> Run<'a> {
             let (best, plain) = self.record.into_sharpened(self.problem, &mut self.passes, &mut self.scratch);
             if best.certificate.relative_gap() <= tolerance {
                 status = Status::Converged;
-            } else if tolerance > 0.0 && best.certificate.gap > MUCH_MORE * plain {
+            } else if tolerance > 0.0 && best.certificate.gap > GROWTH_AT_LIMIT * plain {
                 status = Status::Rounding;
             }
             best
@@ -335,8 +335,4 @@ impl<'a> Run<'a> {
         let Best { alpha, omega, intercept, certificate } = best;
         Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

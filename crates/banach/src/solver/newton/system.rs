@@ -12,7 +12,7 @@ use faer::{
     },
 };
 
-use crate::{Hessian, HessianPart, form::MOST_DENSE};
+use crate::{Hessian, HessianPart, form::MOST_DENSE, numeric::dot};
 
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
 pub(super) struct System {
@@ -181,10 +181,6 @@ fn conjugate_gradients(columns: &[f64], diagonal: &[f64], steps: usize, x: &mut 
         direction.iter_mut().zip(&residual).for_each(|(d, residual)| *d = residual + next / square * *d);
         square = next;
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Cholesky's factor in place of a positive definite matrix, given below its diagonal. Pivots that rounding has made

@@ -44,8 +44,8 @@ pub(super) struct Linearised {
     pub curvature: f64,
 }
 
-/// Dual variables that differ by this share of their distance from an end are close.
-const NEAR: f64 = 1e-2;
+/// Dual variables that differ by this share of their distance from an end count as one.
+const CLOSE_SHARE: f64 = 1e-2;
 /// A secant may be this many times flatter than the tangent.
 const FLATTEST: f64 = 3.0;
 
@@ -75,7 +75,7 @@ impl<'a> Term<'a> {
 
     /// Whether two dual variables are close beside their distances from the ends.
     pub(super) fn is_near(&self, a: f64, b: f64) -> bool {
-        (a - b).abs() <= NEAR * (b - self.lower).min(self.upper - b)
+        (a - b).abs() <= CLOSE_SHARE * (b - self.lower).min(self.upper - b)
     }
 
     /// The loss at a prediction.

@@ -8,18 +8,18 @@ use crate::Status;
 
 /// The method for listed features has done its work when its pairs leave open this share of the tolerance, and so many
 /// iterations have not made the gap smaller.
-const SPENT: f64 = 0.1;
-const FEW: usize = 5;
+const OPEN_SHARE_AT_END: f64 = 0.1;
+const STILL_AT_END: usize = 5;
 /// The share of the tolerance that they need not go below.
 const LEAST_OPEN: f64 = 1e-2;
 
 /// Iterations that nearly all runs end in (`banach bench grid`), with a barrier and without.
-const LONG: usize = 13;
-const LONG_SMOOTH: usize = 40;
+const USUAL_ITERATIONS: usize = 13;
+const USUAL_ITERATIONS_SMOOTH: usize = 40;
 /// The relative gap from which they need a few more.
-const CLOSE: f64 = 1e-3;
-/// Ends of the domain that are this many times as far as the minimum on the ray are far.
-const FAR: f64 = 1e2;
+const GAP_NEAR_END: f64 = 1e-3;
+/// Ends of the domain that are this many times as far as the minimum on the ray count as none.
+const DISTANT_ENDS: f64 = 1e2;
 
 impl<'a> Run<'a> {
     /// From now on takes the steps of the method for listed features, if it can and has not.
@@ -34,10 +34,10 @@ impl<'a> Run<'a> {
     /// Whether steps in alpha alone have gone on for longer than they usually do, or will: where samples are fitted to within a kink and
     /// the ends of the domain are far, a barrier for both is a bad one for each.
     pub(super) fn takes_long(&self) -> bool {
-        let usual = if self.barrier.is_there() { LONG } else { LONG_SMOOTH };
+        let usual = if self.barrier.is_there() { USUAL_ITERATIONS } else { USUAL_ITERATIONS_SMOOTH };
         self.record.has_stalled()
-            || (self.iteration >= usual && self.plain > CLOSE)
-            || (self.problem.loss().kink() > 0.0 && self.ray_room > FAR)
+            || (self.iteration >= usual && self.plain > GAP_NEAR_END)
+            || (self.problem.loss().kink() > 0.0 && self.ray_room > DISTANT_ENDS)
     }
 
     /// As [`step`](Self::step), where features are listed and few.
@@ -119,10 +119,10 @@ impl<'a> Run<'a> {
 
     /// Whether the method has solved its equations, and the gap does not fall any more. Before, it need not fall.
     fn is_spent(&mut self, method: &Listed<'_>, tolerance: f64) -> bool {
-        self.solved = method.is_solved(&self.samples, SPENT * tolerance * self.size());
+        self.solved = method.is_solved(&self.samples, OPEN_SHARE_AT_END * tolerance * self.size());
         if !self.solved {
             self.still = 0;
         }
-        self.still > FEW
+        self.still > STILL_AT_END
     }
 }

@@ -4,6 +4,7 @@ use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
     Certificate, Error, Observer, Progress, Scratch, Status, Stopping,
     data::{Block, MAX_BLOCK, Sweep},
+    numeric::dot,
 };
 
 /// The weight of the last step in the extrapolated point `w_k + weight (w_k - w_(k-1))`, for k = 1, 2, ...
@@ -146,7 +147,7 @@ impl<'a> Run<'a> {
             let add = |_: &[f64], sum: &[f64]| image.iter_mut().zip(sum).for_each(|(image, sum)| *image += sum);
             pass.run(self.problem.features.matrix(), &vector, &mut [], &mut self.scratch.pass, |_| {}, add);
             self.passes += 1;
-            let last = std::mem::replace(&mut norm, vector.iter().zip(&image).map(|(v, image)| v * image).sum());
+            let last = std::mem::replace(&mut norm, dot(&vector, &image));
             vector = image;
             if (norm - last).abs() <= 1e-4 * norm {
                 break;

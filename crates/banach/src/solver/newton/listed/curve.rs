@@ -16,11 +16,11 @@ const FOUND: f64 = 1e-12;
 /// A change below this that no longer falls is rounding.
 const ROUNDING: f64 = 1e-9;
 /// Newton steps at most; most systems take four.
-pub(super) const MOST: usize = 60;
+pub(super) const MOST_STEPS: usize = 60;
 /// A product u is measured against no less than this share of what is asked of it.
 const LEAST: f64 = 1e-3;
 /// The largest number whose square is one.
-const LARGE: f64 = 1e150;
+const LARGEST_SQUARABLE: f64 = 1e150;
 
 impl Curve {
     pub(super) fn new(features: usize, exponent: Exponent) -> Self {
@@ -46,7 +46,7 @@ impl Curve {
     /// G hardly holds it, up to [`reach`](Self::reach), follows u too, since it may have powers of ten to go.
     pub(super) fn settle(&mut self, normal: &Normal, r: &[f64]) {
         let mut last = f64::INFINITY;
-        for _ in 0..MOST {
+        for _ in 0..MOST_STEPS {
             let image = normal.times(&self.w);
             let rest: Vec<f64> = r.iter().zip(&image).zip(&self.u).map(|((r, image), u)| r - image - u).collect();
             let system = self.system(normal);
@@ -80,7 +80,8 @@ impl Curve {
     /// `dw/du` along the curve, `(q-1) w/u`.
     pub(super) fn slopes(&self) -> Vec<f64> {
         let q = self.exponent.q();
-        let slope = |(w, u): (&f64, &f64)| if *w == 0.0 { 0.0 } else { ((q - 1.0) * (w / u).abs()).min(LARGE) };
+        let slope =
+            |(w, u): (&f64, &f64)| if *w == 0.0 { 0.0 } else { ((q - 1.0) * (w / u).abs()).min(LARGEST_SQUARABLE) };
         self.w.iter().zip(&self.u).map(slope).collect()
     }
 
@@ -113,7 +114,7 @@ impl Curve {
     fn go(&mut self, k: usize, dw: f64, du: f64, reach: f64) {
         let (p, q) = (self.exponent.p(), self.exponent.q());
         let (w, u) = (self.w[k], self.u[k] + du);
-        let by_u = u.abs().powf(q - 1.0).min(LARGE);
+        let by_u = u.abs().powf(q - 1.0).min(LARGEST_SQUARABLE);
         let grows = w != 0.0 && u.signum() == w.signum() && u.abs() > self.u[k].abs();
         let size = match () {
             () if grows && by_u > reach => (w + dw).abs().max(by_u.min(reach)),

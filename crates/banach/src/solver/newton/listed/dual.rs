@@ -2,7 +2,7 @@
 
 use super::{
     Listed,
-    curve::{MOST, is_found},
+    curve::{MOST_STEPS, is_found},
     guard::Linear,
     normal::Normal,
 };
@@ -31,7 +31,7 @@ impl Listed<'_> {
         let diagonal: Vec<f64> =
             samples.iter().zip(linear).map(|(sample, linear)| linear.curvature / sample.gamma).collect();
         let mut last = f64::INFINITY;
-        for _ in 0..MOST {
+        for _ in 0..MOST_STEPS {
             if self.intercept {
                 // What rounding left of the sum at a point with larger entries is not small beside these.
                 let excess = alpha.iter().sum::<f64>() / present.len() as f64;

@@ -23,8 +23,8 @@ use self::{
     guard::{Aim, Guard, Linear, Pair, products},
     normal::Normal,
 };
-use super::run::{Sample, dot};
-use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE};
+use super::run::Sample;
+use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE, numeric::dot};
 
 /// The state of an interior-point method.
 pub(super) struct Listed<'a> {
@@ -73,7 +73,7 @@ const MOST_SAMPLES: usize = 512;
 /// Entries, targets and gammas between the inverse of this and itself: products of several of them are numbers.
 const IN_RANGE: f64 = 1e40;
 /// The share of the way to the border that a step may go.
-const MOST: f64 = 0.995;
+const SHARE_OF_WAY: f64 = 0.995;
 /// The smallest multiplier at the start, as a share of the mean distance of targets from predictions: from a start of our own,
 /// which tells nothing, and from one that was given.
 const LEAST_MULTIPLIER: f64 = 0.5;
@@ -83,7 +83,7 @@ const SHORTEST: f64 = 1e-6;
 /// The products of the pairs shrink at most by this factor in one step.
 const MOST_SHRINK: f64 = 1e-6;
 /// A step that leaves more than this share of the products is slow, and what the next one then aims at.
-const SLOW: f64 = 0.8;
+const LEFT_BY_SLOW_STEP: f64 = 0.8;
 const CENTRE: f64 = 0.3;
 /// Predictions that a step moves by no more than this share of their size are found.
 const SETTLED: f64 = 1e-9;
@@ -201,7 +201,7 @@ impl<'a> Listed<'a> {
         let predictor = self.solve_first(samples, &normal, &plain);
         let aims = self.aims(&predictor, least);
         let corrector = self.solve(samples, &normal, &aims);
-        let share = (MOST * self.room(&corrector)).min(1.0);
+        let share = (SHARE_OF_WAY * self.room(&corrector)).min(1.0);
         self.go(share, &corrector);
     }
 
@@ -361,7 +361,7 @@ impl<'a> Listed<'a> {
         }
         let mean = now / count;
         // Where the last step has not made the products smaller, the next one leads back to the middle.
-        let least_share = if mean > SLOW * self.last_mean { CENTRE } else { MOST_SHRINK };
+        let least_share = if mean > LEFT_BY_SLOW_STEP * self.last_mean { CENTRE } else { MOST_SHRINK };
         self.last_mean = mean;
         let mu = (mean * (then / now).powi(3).clamp(least_share, 1.0)).max(least / count);
         predictor.pairs.iter().map(|step| Aim { mu, products: products(step) }).collect()

@@ -3,11 +3,8 @@
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
-use super::super::{
-    run::dot,
-    system::{factorise, substitute},
-};
-use crate::FeatureMatrix;
+use super::super::system::{factorise, substitute};
+use crate::{FeatureMatrix, numeric::dot};
 
 /// The quadratic form of the weights that a linearised problem has, `w'Gw/2` with `G = X_c' E X_c`.
 ///

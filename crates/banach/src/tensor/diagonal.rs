@@ -7,7 +7,7 @@ use crate::{
 
 /// The diagonal of the Gram tensor, found to be in range.
 #[derive(Debug, Clone)]
-pub(super) struct Diagonal {
+pub(crate) struct Diagonal {
     /// `ln K(x_i, ..., x_i)/q` for a normalised kernel, [`VANISHED`] where `K` is 0; otherwise empty.
     pub shifts: Vec<f64>,
     /// `ln ||Phi(x_i)||_q`, where the features of a normalised kernel have norm 1.
@@ -26,21 +26,21 @@ const VANISHED: f64 = 1e300;
 
 impl Diagonal {
     /// The diagonal of the samples.
-    pub(super) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
-        let sums = Symmetric::new(kernel, x, order);
+    pub(crate) fn of_samples(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Result<Self, Error> {
+        let sums = DiagonalSums::new(kernel, x, order);
         check_largest(kernel, "X", sums.first())?;
         sums.refuse_underflow(kernel, "X", x)?;
         Ok(sums.diagonal(kernel, order))
     }
 
     /// The diagonal of new points, which meet q - 1 samples each: `|p_1| <= p_1(x_i)^((q-1)/q) p_1(x)^(1/q)` (Hoelder).
-    pub(super) fn of_points(
+    pub(crate) fn of_points(
         &self,
         kernel: &dyn TensorKernel,
         x: &FeatureMatrix<'_>,
         order: usize,
     ) -> Result<Self, Error> {
-        let sums = Symmetric::new(kernel, x, order);
+        let sums = DiagonalSums::new(kernel, x, order);
         // A sum that underflowed is not 0.
         let samples = self.largest.max(f64::MIN_POSITIVE).powf(1.0 - 1.0 / order as f64);
         let orders = kernel.symmetric() as i32;
@@ -64,12 +64,12 @@ fn check_largest(kernel: &dyn TensorKernel, what: &'static str, p_1: &[f64]) -> 
 }
 
 /// `e_m` of the powers `x_ij^q`: the samples of m = 1, then those of m = 2, and so on.
-struct Symmetric {
+struct DiagonalSums {
     samples: usize,
     sums: Vec<f64>,
 }
 
-impl Symmetric {
+impl DiagonalSums {
     fn new(kernel: &dyn TensorKernel, x: &FeatureMatrix<'_>, order: usize) -> Self {
         let samples = x.samples();
         let orders = kernel.symmetric();

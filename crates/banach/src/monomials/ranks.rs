@@ -1,6 +1,6 @@
 //! Numbers of monomials, and their place among all monomials of their degree in the order of a dictionary.
 
-use super::monomials::Degree;
+use super::degrees::Degree;
 
 /// The number of ways to choose `size` of `inputs` variables, with repetition unless they are distinct; `None` beyond 2^64.
 pub(super) fn ways(inputs: usize, size: usize, distinct: bool) -> Option<u64> {

@@ -54,7 +54,7 @@ impl WithSimd for ExpM1InPlace<'_> {
 /// The Taylor polynomial where subtracting would cancel.
 #[inline(always)]
 fn exp_m1(t: f64) -> f64 {
-    const NEAR: f64 = 0.35;
+    const SERIES_BELOW: f64 = 0.35;
     const EXP_M1: [f64; 16] = [
         1.0,
         1.0 / 2.0,
@@ -73,10 +73,10 @@ fn exp_m1(t: f64) -> f64 {
         0.0,
         0.0,
     ];
-    let near = if t.abs() <= NEAR { t } else { 0.0 };
+    let near = if t.abs() <= SERIES_BELOW { t } else { 0.0 };
     let small = near * polynomial(EXP_M1, near);
     let large = exp(t) - 1.0;
-    if t.abs() <= NEAR { small } else { large }
+    if t.abs() <= SERIES_BELOW { small } else { large }
 }
 
 /// Without fused multiply-add the vector formulas would call a library function per step.

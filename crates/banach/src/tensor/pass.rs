@@ -18,10 +18,10 @@ use rayon::prelude::*;
 
 use super::{
     contract::{Pairs, TOGETHER, TwoSided, derivatives},
-    layout::{Block, Layout, Stripe},
-    products::{Products, Work},
+    layout::{ColumnBlock, Staircase, Stripe},
+    products::{FillBuffers, TileFiller},
 };
-use crate::workers::checkpoint;
+use crate::{numeric::dot, workers::checkpoint};
 
 /// Columns that are fetched together: they stay in the second-level cache.
 const COLUMNS_IN_TURN: usize = 16;
@@ -33,7 +33,7 @@ const CACHE_LINE: usize = 8;
 const PIECE: usize = 1 << 12;
 
 /// The batch of a pass.
-pub(super) struct Batch<'a> {
+pub(crate) struct Batch<'a> {
     /// `W` of the heads, one list after another.
     pub heads: &'a [f64],
     /// `W` of the tails.
@@ -44,7 +44,7 @@ pub(super) struct Batch<'a> {
 
 /// What the cross terms need.
 #[derive(Clone, Copy)]
-pub(super) struct Cross<'a> {
+pub(crate) struct Cross<'a> {
     /// The dual vectors.
     pub alphas: &'a [f64],
     /// `dW/dalpha` at the place of every index, for the heads (empty for pairs) and for the tails.
@@ -53,16 +53,16 @@ pub(super) struct Cross<'a> {
 }
 
 /// What a pass finds: V, Z and, if asked for, C, problem after problem.
-pub(super) struct Sums<'a> {
+pub(crate) struct PassSums<'a> {
     pub heads: &'a [f64],
     pub tails: &'a [f64],
     /// `C_ab` at `b n + a`.
     pub cross: &'a [f64],
 }
 
-impl Sums<'_> {
+impl PassSums<'_> {
     /// The part of one of the problems.
-    pub(super) fn of_problem(&self, problem: usize, problems: usize) -> Self {
+    pub(crate) fn of_problem(&self, problem: usize, problems: usize) -> Self {
         let part = |sums: &'_ [f64]| problem * (sums.len() / problems)..(problem + 1) * (sums.len() / problems);
         let Self { heads, tails, cross } = *self;
         Self { heads: &heads[part(heads)], tails: &tails[part(tails)], cross: &cross[part(cross)] }
@@ -70,7 +70,7 @@ impl Sums<'_> {
 }
 
 /// The sizes of the parts of the memory of a pass.
-struct Sizes {
+struct PassSizes {
     /// V of the batch.
     heads: usize,
     /// C of the batch.
@@ -81,8 +81,8 @@ struct Sizes {
     y: usize,
 }
 
-impl Sizes {
-    fn new(layout: &Layout, problems: usize, cross: bool) -> Self {
+impl PassSizes {
+    fn new(layout: &Staircase, problems: usize, cross: bool) -> Self {
         let n = layout.heads.samples();
         let stripe_tails = layout.stripes.iter().map(|stripe| stripe.tails.len()).max().unwrap_or(0);
         Self {
@@ -99,31 +99,40 @@ impl Sizes {
 }
 
 /// Numbers that a pass needs as working memory.
-pub(super) fn memory(layout: &Layout, problems: usize, cross: bool) -> usize {
-    let sizes = Sizes::new(layout, problems, cross);
+pub(crate) fn pass_length(layout: &Staircase, problems: usize, cross: bool) -> usize {
+    let sizes = PassSizes::new(layout, problems, cross);
     sizes.stripe() * layout.stripes.len() + sizes.heads + sizes.cross + problems * layout.tails.len()
 }
 
 /// Runs the pass over the stored entries or, without them, over tiles filled one by one.
-pub(super) fn run<'a>(
-    products: &Products<'_>,
+pub(crate) fn pass<'a>(
+    products: &TileFiller<'_>,
     stored: Option<&[f64]>,
     batch: &Batch<'_>,
     memory: &'a mut [f64],
-) -> Sums<'a> {
+) -> PassSums<'a> {
     let layout = products.layout;
     let problems = batch.heads.len() / layout.heads.len();
-    let sizes = Sizes::new(layout, problems, batch.cross.is_some());
+    let sizes = PassSizes::new(layout, problems, batch.cross.is_some());
     let (areas, totals) = memory.split_at_mut(sizes.stripe() * layout.stripes.len());
-    areas.par_chunks_mut(sizes.stripe()).zip(&layout.stripes).for_each_init(Work::default, |work, (area, stripe)| {
-        let pass = StripePass { layout, stripe, batch, problems };
-        pass.run(products, stored, Area::split(area, &sizes), work);
-    });
+    areas.par_chunks_mut(sizes.stripe()).zip(&layout.stripes).for_each_init(
+        FillBuffers::default,
+        |work, (area, stripe)| {
+            let pass = StripePass { layout, stripe, batch, problems };
+            pass.run(products, stored, StripeSums::split(area, &sizes), work);
+        },
+    );
     combine(layout, &sizes, problems, areas, totals)
 }
 
 /// Adds up the stripes in their order.
-fn combine<'a>(layout: &Layout, sizes: &Sizes, problems: usize, areas: &[f64], totals: &'a mut [f64]) -> Sums<'a> {
+fn combine<'a>(
+    layout: &Staircase,
+    sizes: &PassSizes,
+    problems: usize,
+    areas: &[f64],
+    totals: &'a mut [f64],
+) -> PassSums<'a> {
     let summed = sizes.heads + sizes.cross;
     let (sums, tails) = totals.split_at_mut(summed);
     sums.par_chunks_mut(PIECE).enumerate().for_each(|(piece, sums)| {
@@ -141,19 +150,19 @@ fn combine<'a>(layout: &Layout, sizes: &Sizes, problems: usize, areas: &[f64], t
         }
     }
     let (heads, cross) = sums.split_at(sizes.heads);
-    Sums { heads, cross, tails: &tails[..problems * layout.tails.len()] }
+    PassSums { heads, cross, tails: &tails[..problems * layout.tails.len()] }
 }
 
 /// The accumulators of a stripe.
-struct Area<'a> {
+struct StripeSums<'a> {
     heads: &'a mut [f64],
     cross: &'a mut [f64],
     tails: &'a mut [f64],
     y: &'a mut [f64],
 }
 
-impl<'a> Area<'a> {
-    fn split(area: &'a mut [f64], sizes: &Sizes) -> Self {
+impl<'a> StripeSums<'a> {
+    fn split(area: &'a mut [f64], sizes: &PassSizes) -> Self {
         area.fill(0.0);
         let (heads, rest) = area.split_at_mut(sizes.heads);
         let (cross, rest) = rest.split_at_mut(sizes.cross);
@@ -163,14 +172,14 @@ impl<'a> Area<'a> {
 }
 
 struct StripePass<'a> {
-    layout: &'a Layout,
+    layout: &'a Staircase,
     stripe: &'a Stripe,
     batch: &'a Batch<'a>,
     problems: usize,
 }
 
 impl StripePass<'_> {
-    fn run(&self, products: &Products<'_>, stored: Option<&[f64]>, mut area: Area<'_>, work: &mut Work) {
+    fn run(&self, products: &TileFiller<'_>, stored: Option<&[f64]>, mut area: StripeSums<'_>, work: &mut FillBuffers) {
         let mut buffer = std::mem::take(&mut work.tile);
         for tile in &self.layout.tiles[self.stripe.tiles.clone()] {
             checkpoint();
@@ -189,13 +198,13 @@ impl StripePass<'_> {
     }
 
     /// All problems take turns on a few columns at a time.
-    fn contract_block(&self, entries: &[f64], block: &Block, area: &mut Area<'_>) {
+    fn contract_block(&self, entries: &[f64], block: &ColumnBlock, area: &mut StripeSums<'_>) {
         let height = block.rows.len();
         for start in block.tails.clone().step_by(COLUMNS_IN_TURN) {
             let tails = start..(start + COLUMNS_IN_TURN).min(block.tails.end);
             let first = (start - block.tails.start) * height;
             let columns = &entries[first..first + tails.len() * height];
-            let turn = Block { rows: block.rows.clone(), tails, entries: 0..columns.len() };
+            let turn = ColumnBlock { rows: block.rows.clone(), tails, entries: 0..columns.len() };
             fetch(columns);
             match self.batch.cross {
                 None => self.contract(columns, &turn, area),
@@ -207,7 +216,7 @@ impl StripePass<'_> {
     }
 
     /// V and Z. All problems take turns on what fits in the first-level cache.
-    fn contract(&self, entries: &[f64], block: &Block, area: &mut Area<'_>) {
+    fn contract(&self, entries: &[f64], block: &ColumnBlock, area: &mut StripeSums<'_>) {
         let (heads, tails, height) = (self.layout.heads.len(), self.layout.tails.len(), block.rows.len());
         for start in block.tails.clone().step_by(TOGETHER) {
             let columns = start..(start + TOGETHER).min(block.tails.end);
@@ -231,8 +240,15 @@ impl StripePass<'_> {
     }
 
     /// V, Z and C. With `y_a = sum_H dW_H/da B_HT` of a tail, its `Z` is `<alpha, y>/h` (Euler).
-    fn contract_twice(&self, problem: usize, cross: Cross<'_>, columns: &[f64], block: &Block, area: &mut Area<'_>) {
-        let Layout { heads, tails, .. } = self.layout;
+    fn contract_twice(
+        &self,
+        problem: usize,
+        cross: Cross<'_>,
+        columns: &[f64],
+        block: &ColumnBlock,
+        area: &mut StripeSums<'_>,
+    ) {
+        let Staircase { heads, tails, .. } = self.layout;
         let (n, half, place) = (heads.samples(), heads.size(), self.stripe_place(problem, block.tails.start));
         let alpha = &cross.alphas[problem * n..(problem + 1) * n];
         let columns_in = &self.batch.tails[problem * tails.len()..][block.tails.clone()];
@@ -251,7 +267,7 @@ impl StripePass<'_> {
         let y = &mut area.y[..n];
         for (at, (column, sum)) in columns.chunks(block.rows.len()).zip(sums).enumerate() {
             derivatives(heads, block.rows.start, column, head_slopes, columns_in[at], rows, y);
-            *sum += y.iter().zip(alpha).map(|(y, alpha)| y * alpha).sum::<f64>() / half as f64;
+            *sum += dot(y, alpha) / half as f64;
             for (&b, slope) in tails.get(block.tails.start + at).iter().zip(&slopes[at * half..]) {
                 let column = &mut matrix[b as usize * n..][..n];
                 column.iter_mut().zip(&*y).for_each(|(sum, y)| *sum += slope * y);

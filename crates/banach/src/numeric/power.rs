@@ -12,7 +12,7 @@ use super::{
 
 /// How `t^r` is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Power {
+pub(crate) enum Power {
     /// `r` is a whole number.
     Integer(u32),
     /// `r` is this whole number plus one half.
@@ -25,7 +25,7 @@ pub(super) enum Power {
 const MAX_INTEGER: f64 = 64.0;
 
 impl Power {
-    pub(super) fn new(r: f64) -> Self {
+    pub(crate) fn new(r: f64) -> Self {
         debug_assert!(r > 0.0);
         match r {
             r if r > MAX_INTEGER => Self::Real(r),
@@ -37,7 +37,7 @@ impl Power {
 
     /// `t^r` in place; entries are non-negative.
     #[inline(always)]
-    pub(super) fn raise(self, t: &mut [f64]) {
+    pub(crate) fn raise(self, t: &mut [f64]) {
         match self {
             Self::Integer(1) => {}
             Self::Integer(2) => t.iter_mut().for_each(|t| *t = *t * *t),
@@ -158,7 +158,7 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
 }
 
 /// `sign(u)|u|^r` in place for `u * inverse_scale`, and the sum of `|u * inverse_scale|^(r+1)`.
-pub(super) fn signed_powers(power: Power, u: &mut [f64], inverse_scale: f64) -> f64 {
+pub(crate) fn signed_powers(power: Power, u: &mut [f64], inverse_scale: f64) -> f64 {
     Arch::new().dispatch(SignedPowers { power, u, inverse_scale })
 }
 
@@ -197,11 +197,11 @@ impl WithSimd for SignedPowers<'_> {
 }
 
 /// Independent partial sums, so that addition can use vectors.
-pub(super) const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 /// Adds the products `a_k b_k`, lane by lane.
 #[inline(always)]
-pub(super) fn accumulate(sums: &mut [f64; LANES], a: &[f64], b: &[f64]) {
+pub(crate) fn accumulate(sums: &mut [f64; LANES], a: &[f64], b: &[f64]) {
     let (a, a_rest) = a.as_chunks::<LANES>();
     let (b, b_rest) = b.as_chunks::<LANES>();
     for (a, b) in a.iter().zip(b) {
@@ -215,7 +215,7 @@ pub(super) fn accumulate(sums: &mut [f64; LANES], a: &[f64], b: &[f64]) {
 }
 
 #[inline(always)]
-pub(super) fn total(sums: &[f64; LANES]) -> f64 {
+pub(crate) fn total(sums: &[f64; LANES]) -> f64 {
     sums.iter().sum()
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{
-    layout::{Layout, MAX_COLUMNS, MAX_ROWS, Tile},
+    layout::{MAX_COLUMNS, MAX_ROWS, Staircase, TensorTile},
     multisets::binomial,
     symmetric,
 };
@@ -15,14 +15,14 @@ use crate::{FeatureMatrix, kernel::TensorKernel};
 const INPUTS: usize = 256;
 
 /// The most roundings of a sum over so many inputs.
-pub(super) fn additions(inputs: usize) -> usize {
+pub(crate) fn additions(inputs: usize) -> usize {
     inputs.min(INPUTS) + inputs.div_ceil(INPUTS)
 }
 
 /// Fills tiles.
 #[derive(Clone, Copy)]
-pub(super) struct Products<'a> {
-    pub layout: &'a Layout,
+pub(crate) struct TileFiller<'a> {
+    pub layout: &'a Staircase,
     pub kernel: &'a dyn TensorKernel,
     /// The samples.
     pub x: &'a FeatureMatrix<'a>,
@@ -34,7 +34,7 @@ pub(super) struct Products<'a> {
 
 /// Working memory of one thread.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(crate) struct FillBuffers {
     pub rows: Vec<f64>,
     pub columns: Vec<f64>,
     input: Vec<f64>,
@@ -51,8 +51,8 @@ pub(super) struct Work {
 /// What a matrix product packs, about.
 const PACKED: u64 = 1 << 20;
 
-/// Bytes of the [`Work`] of a thread and of the products that it forms, for so many heads and tails.
-pub(super) fn thread_bytes(half: u64, inputs: usize, kernel: &dyn TensorKernel) -> u64 {
+/// Bytes of the [`FillBuffers`] of a thread and of the products that it forms, for so many heads and tails.
+pub(crate) fn thread_bytes(half: u64, inputs: usize, kernel: &dyn TensorKernel) -> u64 {
     let (rows, columns) = (half.min(MAX_ROWS as u64), half.min(MAX_COLUMNS as u64));
     let (sums, inputs) = (kernel.symmetric() as u64, inputs.min(INPUTS) as u64);
     // The tile, its shifts, the sums at the edge and, where there are several, those of the whole tile.
@@ -62,17 +62,17 @@ pub(super) fn thread_bytes(half: u64, inputs: usize, kernel: &dyn TensorKernel) 
 }
 
 /// The first `length` numbers of a buffer that only grows.
-pub(super) fn room(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
+pub(crate) fn room(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
     if buffer.len() < length {
         buffer.resize(length, 0.0);
     }
     &mut buffer[..length]
 }
 
-impl Products<'_> {
+impl TileFiller<'_> {
     /// The entries of a tile, each divided by the number of ways in which its tied samples can be split between head
     /// and tail: `sum_(H, T) W_H W_T entry_HT = (1/q!) sum_(i_1, ..., i_q) K alpha_(i_1) ... alpha_(i_q)`.
-    pub(super) fn fill(&self, tile: &Tile, out: &mut [f64], work: &mut Work) {
+    pub(crate) fn fill(&self, tile: &TensorTile, out: &mut [f64], work: &mut FillBuffers) {
         let (orders, length) = (self.kernel.symmetric(), tile.entries.len());
         if orders == 1 {
             self.sums(1, &[], tile, out, work);
@@ -89,7 +89,14 @@ impl Products<'_> {
     }
 
     /// `e_1, ..., e_orders` of every entry, one after another, without some of the inputs.
-    pub(super) fn sums(&self, orders: usize, without: &[usize], tile: &Tile, out: &mut [f64], work: &mut Work) {
+    pub(crate) fn sums(
+        &self,
+        orders: usize,
+        without: &[usize],
+        tile: &TensorTile,
+        out: &mut [f64],
+        work: &mut FillBuffers,
+    ) {
         let length = tile.entries.len();
         for (rows, tails) in self.layout.products(tile) {
             let area = rows.len() * tails.len() * self.layout.points;
@@ -116,7 +123,7 @@ impl Products<'_> {
         rows: &Range<usize>,
         tails: &Range<usize>,
         out: &mut [f64],
-        work: &mut Work,
+        work: &mut FillBuffers,
     ) {
         let (height, width) = (rows.len(), tails.len() * self.layout.points);
         if orders > 1 {
@@ -143,7 +150,7 @@ impl Products<'_> {
     }
 
     /// Copies what is below the edge of the staircase.
-    fn pack(&self, tile: &Tile, rows: &Range<usize>, tails: &Range<usize>, product: &[f64], out: &mut [f64]) {
+    fn pack(&self, tile: &TensorTile, rows: &Range<usize>, tails: &Range<usize>, product: &[f64], out: &mut [f64]) {
         for block in self.layout.tile_blocks(tile).filter(|block| tails.contains(&block.tails.start)) {
             let (height, first) = (block.rows.len(), (block.tails.start - tails.start) * self.layout.points);
             let columns = product.chunks(rows.len()).skip(first);
@@ -154,7 +161,7 @@ impl Products<'_> {
     }
 
     /// `prod_(i in H) x_ij`, heads by inputs.
-    pub(super) fn form_rows(&self, rows: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+    pub(crate) fn form_rows(&self, rows: &Range<usize>, inputs: &Range<usize>, work: &mut FillBuffers) {
         let input = room(&mut work.input, self.x.samples());
         let out = room(&mut work.rows, rows.len() * inputs.len());
         for (j, out) in inputs.clone().zip(out.chunks_mut(rows.len())) {
@@ -164,7 +171,7 @@ impl Products<'_> {
     }
 
     /// `prod_(i in T) x_ij`, times the points if there are any: columns by inputs.
-    pub(super) fn form_columns(&self, tails: &Range<usize>, inputs: &Range<usize>, work: &mut Work) {
+    pub(crate) fn form_columns(&self, tails: &Range<usize>, inputs: &Range<usize>, work: &mut FillBuffers) {
         let points = self.layout.points;
         let input = room(&mut work.input, self.x.samples());
         let out = room(&mut work.columns, tails.len() * points * inputs.len());
@@ -184,7 +191,7 @@ impl Products<'_> {
         }
     }
 
-    fn apply_kernel(&self, tile: &Tile, sums: &mut [f64], work: &mut Work) {
+    fn apply_kernel(&self, tile: &TensorTile, sums: &mut [f64], work: &mut FillBuffers) {
         let length = tile.entries.len();
         if !self.kernel.normalized() {
             self.kernel.apply(sums, length);
@@ -195,7 +202,7 @@ impl Products<'_> {
     }
 
     /// `ln K(x_i, ..., x_i)/q` summed over the samples of every entry, for a normalised kernel.
-    pub(super) fn form_shifts(&self, tile: &Tile, work: &mut Work) {
+    pub(crate) fn form_shifts(&self, tile: &TensorTile, work: &mut FillBuffers) {
         let length = tile.entries.len();
         let shifts = room(&mut work.shifts, length);
         let heads = room(&mut work.head_shifts, tile.rows.len());
@@ -212,8 +219,8 @@ impl Products<'_> {
         }
     }
 
-    pub(super) fn divide_ties(&self, tile: &Tile, out: &mut [f64]) {
-        let Layout { heads, tails, points, .. } = self.layout;
+    pub(crate) fn divide_ties(&self, tile: &TensorTile, out: &mut [f64]) {
+        let Staircase { heads, tails, points, .. } = self.layout;
         for block in self.layout.tile_blocks(tile) {
             let height = block.rows.len();
             for (tail, columns) in block.tails.zip(out[block.entries].chunks_mut(height * points)) {
@@ -229,7 +236,7 @@ impl Products<'_> {
 }
 
 /// The number of ways in which the samples that head and tail share can be split between them.
-pub(super) fn ways(layout: &Layout, head: usize, tail: usize) -> f64 {
+pub(crate) fn ways(layout: &Staircase, head: usize, tail: usize) -> f64 {
     let Some(&k) = layout.tails.get(tail).first() else { return 1.0 };
     // A head that k belongs to ends with it.
     if layout.heads.get(head).last() != Some(&k) {

@@ -21,7 +21,7 @@ enum Order {
 
 /// All multisets of a given size over n samples.
 #[derive(Debug, Clone)]
-pub(super) struct Multisets {
+pub(crate) struct Multisets {
     samples: usize,
     size: usize,
     order: Order,
@@ -31,7 +31,7 @@ pub(super) struct Multisets {
 }
 
 /// `(n choose k)`, or `None` beyond `usize`.
-pub(super) fn binomial(n: usize, k: usize) -> Option<usize> {
+pub(crate) fn binomial(n: usize, k: usize) -> Option<usize> {
     let mut value = 1_u128;
     for factor in 1..=k {
         value = value.checked_mul((n as u128 + factor as u128).checked_sub(k as u128)?)? / factor as u128;
@@ -40,18 +40,18 @@ pub(super) fn binomial(n: usize, k: usize) -> Option<usize> {
 }
 
 /// The number of multisets of `size` out of n samples.
-pub(super) fn count(samples: usize, size: usize) -> Option<usize> {
+pub(crate) fn count(samples: usize, size: usize) -> Option<usize> {
     if size == 0 { Some(1) } else { binomial(samples.checked_add(size - 1)?, size) }
 }
 
 impl Multisets {
     /// Heads: ordered so that the multisets of the samples up to k come first.
-    pub(super) fn heads(samples: usize, size: usize) -> Self {
+    pub(crate) fn heads(samples: usize, size: usize) -> Self {
         Self::new(samples, size, Order::Colex)
     }
 
     /// Tails: ordered by their smallest sample.
-    pub(super) fn tails(samples: usize, size: usize) -> Self {
+    pub(crate) fn tails(samples: usize, size: usize) -> Self {
         Self::new(samples, size, Order::Lex)
     }
 
@@ -83,41 +83,41 @@ impl Multisets {
         Self { samples, size, order, len, indices }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn samples(&self) -> usize {
+    pub(crate) fn samples(&self) -> usize {
         self.samples
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    pub(super) fn get(&self, at: usize) -> &[u32] {
+    pub(crate) fn get(&self, at: usize) -> &[u32] {
         &self.indices[at * self.size..(at + 1) * self.size]
     }
 
     /// The indices of a range of multisets, one after another.
-    pub(super) fn range(&self, range: Range<usize>) -> &[u32] {
+    pub(crate) fn range(&self, range: Range<usize>) -> &[u32] {
         &self.indices[range.start * self.size..range.end * self.size]
     }
 
     /// Heads only: how many have all their samples below k.
-    pub(super) fn below(&self, k: usize) -> usize {
+    pub(crate) fn below(&self, k: usize) -> usize {
         debug_assert_eq!(self.order, Order::Colex);
         if k == 0 { 0 } else { count(k, self.size).expect("a part of the heads") }
     }
 
     /// The place of a sorted multiset in the list.
-    pub(super) fn rank(&self, set: &[usize]) -> usize {
+    pub(crate) fn rank(&self, set: &[usize]) -> usize {
         debug_assert!(set.len() == self.size && set.is_sorted());
         self.rank_of(set.iter().enumerate().map(|(place, &i)| self.rank_term(place, i)).sum())
     }
 
     /// The rank from the sum of its terms.
-    pub(super) fn rank_of(&self, terms: usize) -> usize {
+    pub(crate) fn rank_of(&self, terms: usize) -> usize {
         match self.order {
             Order::Colex => terms,
             // The multisets that come later are those of larger indices: a colex rank from the other end.
@@ -135,7 +135,7 @@ impl Multisets {
     }
 
     /// The terms of all samples, place after place.
-    pub(super) fn rank_terms(&self) -> Vec<usize> {
+    pub(crate) fn rank_terms(&self) -> Vec<usize> {
         (0..self.size).flat_map(|place| (0..self.samples).map(move |i| self.rank_term(place, i))).collect()
     }
 
@@ -158,7 +158,7 @@ impl Multisets {
     }
 
     /// `W` of every multiset.
-    pub(super) fn weights(&self, alpha: &[f64], out: &mut [f64]) {
+    pub(crate) fn weights(&self, alpha: &[f64], out: &mut [f64]) {
         if self.size == 2 {
             for (shared, others, run) in self.runs() {
                 let weights = out[run.clone()].iter_mut().zip(&alpha[others]);
@@ -171,7 +171,7 @@ impl Multisets {
     }
 
     /// The coefficients of `t^0, ..., t^size` in `W(alpha + t d)`: one list of all multisets after another.
-    pub(super) fn line_weights(&self, alpha: &[f64], d: &[f64], out: &mut [f64]) {
+    pub(crate) fn line_weights(&self, alpha: &[f64], d: &[f64], out: &mut [f64]) {
         let mut coefficients = [0.0; 8];
         for at in 0..self.len {
             let coefficients = &mut coefficients[..=self.size];
@@ -191,7 +191,7 @@ impl Multisets {
     }
 
     /// `out_a += sum_H sums_H dW_H/dalpha_a`.
-    pub(super) fn add_gradient(&self, sums: &[f64], alpha: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_gradient(&self, sums: &[f64], alpha: &[f64], out: &mut [f64]) {
         if self.size == 2 {
             for (shared, others, run) in self.runs() {
                 // Both samples of a pair, or the one of a pair of equals.
@@ -213,7 +213,7 @@ impl Multisets {
     }
 
     /// `out_ab += sum_H sums_H d^2 W_H/dalpha_a dalpha_b`, an n x n matrix.
-    pub(super) fn add_hessian(&self, sums: &[f64], alpha: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_hessian(&self, sums: &[f64], alpha: &[f64], out: &mut [f64]) {
         let n = self.samples;
         if self.size == 2 {
             for (shared, others, run) in self.runs() {
@@ -243,7 +243,7 @@ impl Multisets {
     }
 
     /// `dW_H/dalpha` at the place of each index; 0 at the repetitions of an index.
-    pub(super) fn derivatives(&self, alpha: &[f64], out: &mut [f64]) {
+    pub(crate) fn derivatives(&self, alpha: &[f64], out: &mut [f64]) {
         if self.size == 2 {
             for (pair, out) in self.indices.chunks_exact(2).zip(out.chunks_exact_mut(2)) {
                 let (a, b) = (pair[0] as usize, pair[1] as usize);
@@ -261,7 +261,7 @@ impl Multisets {
     }
 
     /// `prod_(i in H) x_i` for a range of multisets.
-    pub(super) fn products(&self, range: Range<usize>, x: &[f64], out: &mut [f64]) {
+    pub(crate) fn products(&self, range: Range<usize>, x: &[f64], out: &mut [f64]) {
         debug_assert_eq!(out.len(), range.len());
         match self.size {
             0 => out.fill(1.0),
@@ -290,12 +290,12 @@ impl Multisets {
     }
 
     /// `sum_(i in H) x_i`.
-    pub(super) fn sum(&self, at: usize, x: &[f64]) -> f64 {
+    pub(crate) fn sum(&self, at: usize, x: &[f64]) -> f64 {
         self.get(at).iter().map(|&i| x[i as usize]).sum()
     }
 
     /// How often sample k is in the multiset.
-    pub(super) fn multiplicity(&self, at: usize, k: usize) -> usize {
+    pub(crate) fn multiplicity(&self, at: usize, k: usize) -> usize {
         self.get(at).iter().filter(|&&i| i as usize == k).count()
     }
 }

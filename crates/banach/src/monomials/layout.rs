@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-use super::monomials::Degree;
+use super::degrees::Degree;
 use crate::{kernel::MAX_DEGREE, workers::checkpoint};
 
+/// Variables in a block of a tile, at most: two blocks of a few hundred samples and the tile fit in a second-level
+/// cache, and products of this size run at full speed.
+pub(super) const WIDTH: usize = 128;
 /// Most stripes.
 const MAX_STRIPES: usize = 32;
 /// Entries of the feature matrix in a stripe: long enough to hide the start of a task.
@@ -16,7 +19,7 @@ const STRIPE_ENTRIES: u64 = 1 << 18;
 /// variables and k in another that is not before it. Blocks begin at the last variable of the prefix. Degree 1 is a row of tiles
 /// without j, degree 0 a single one.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct Tiling {
     inputs: usize,
     /// Most variables in a block.
     pub width: usize,
@@ -79,7 +82,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn new(layout: &Layout, degree: &Degree) -> Self {
+    fn new(layout: &Tiling, degree: &Degree) -> Self {
         let (size, step) = (degree.degree.saturating_sub(2), usize::from(degree.distinct));
         if size == 0 {
             return Self { by_last: Vec::new(), all: layout.of_prefix(degree, &[]) };
@@ -106,7 +109,7 @@ impl Groups {
     }
 }
 
-impl Layout {
+impl Tiling {
     pub(super) fn new(samples: usize, inputs: usize, degrees: &[Degree], width: usize) -> Self {
         let count = super::ranks::count(inputs, degrees);
         let mut layout = Self { inputs, width, count, stripes: Vec::new() };
@@ -255,13 +258,13 @@ mod tests {
     use crate::kernel::{Anova, Linear, Polynomial, TensorKernel};
 
     /// The stripes by walking through all tiles.
-    fn walked(layout: &Layout, samples: usize, degrees: &[Degree]) -> Vec<(Cursor, u64)> {
-        let tiles = || std::iter::successors(Some(Layout::start(degrees, 0)), |at| layout.next(degrees, *at));
+    fn walked(layout: &Tiling, samples: usize, degrees: &[Degree]) -> Vec<(Cursor, u64)> {
+        let tiles = || std::iter::successors(Some(Tiling::start(degrees, 0)), |at| layout.next(degrees, *at));
         let entries =
             |at: &Cursor| layout.ranges(degrees, at).map(|range| range.len().max(1) as u64).iter().product::<u64>();
         let total: u64 = tiles().map(|at| entries(&at)).sum();
-        let share = total.div_ceil(Layout::stripes(samples, layout.count) as u64);
-        let (mut stripes, mut done) = (vec![(Layout::start(degrees, 0), 0)], 0);
+        let share = total.div_ceil(Tiling::stripes(samples, layout.count) as u64);
+        let (mut stripes, mut done) = (vec![(Tiling::start(degrees, 0), 0)], 0);
         for at in tiles() {
             if done >= stripes.len() as u64 * share {
                 stripes.push((at, 0));
@@ -288,8 +291,8 @@ mod tests {
         for kernel in kernels {
             for inputs in [1, 4, 6, 7, 13, 20] {
                 for (samples, width) in [(1, 8), (50, 128), (1 << 14, 8), (1 << 14, 16), (1 << 20, 128)] {
-                    let Ok(degrees) = super::super::monomials::degrees(&*kernel, inputs) else { continue };
-                    let layout = Layout::new(samples, inputs, &degrees, width);
+                    let Ok(degrees) = super::super::degrees::degrees(&*kernel, inputs) else { continue };
+                    let layout = Tiling::new(samples, inputs, &degrees, width);
                     let walked = walked(&layout, samples, &degrees);
                     assert_eq!(told(&layout.stripes), told(&walked), "{} {inputs} {samples} {width}", kernel.name());
                 }
@@ -311,10 +314,10 @@ mod tests {
         for kernel in kernels {
             for inputs in [1, 2, 3, 5, 9, 17, 30] {
                 for width in [8, 16, 128] {
-                    let Ok(degrees) = super::super::monomials::degrees(&*kernel, inputs) else { continue };
-                    let layout = Layout::new(1 << 14, inputs, &degrees, width);
+                    let Ok(degrees) = super::super::degrees::degrees(&*kernel, inputs) else { continue };
+                    let layout = Tiling::new(1 << 14, inputs, &degrees, width);
                     let mut met = std::collections::BTreeSet::new();
-                    let mut expected = Some(Layout::start(&degrees, 0));
+                    let mut expected = Some(Tiling::start(&degrees, 0));
                     for (begin, tiles) in &layout.stripes {
                         let mut at = Some(*begin);
                         for _ in 0..*tiles {

@@ -1,7 +1,7 @@
 //! Sums of powers of `u` that stay in range for every q: relative to the largest `|u|` met so far.
 
-use super::Evaluation;
-use crate::exponent::{LineSums, WidePower, scaled_copy};
+use super::LineSums;
+use crate::numeric::{WidePower, scaled_copy};
 
 /// Dual vectors are scaled to this power of two: products with entries up to 1e200 then stay finite, and those with
 /// denormal entries stay far above [`NEGLIGIBLE`].
@@ -13,11 +13,11 @@ pub(crate) fn scaled(alpha: &[f64], copy: &mut [f64]) -> f64 {
 }
 
 /// Scaled products below this are what cancellation leaves of numbers that are 1e60 times as large, or more.
-pub(super) const NEGLIGIBLE: f64 = 1e-300;
+pub(crate) const NEGLIGIBLE: f64 = 1e-300;
 
 /// The running scale of one dual vector in one stripe: sums are divided by powers of `size`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Running {
+pub(crate) struct Running {
     /// The largest `|u|` so far; 0 before the first.
     pub size: f64,
     /// The sum of `|u / size|^q`.
@@ -27,23 +27,23 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) const LENGTH: usize = 3;
+    pub(crate) const LENGTH: usize = 3;
 
-    pub(super) fn load(state: &[f64]) -> Self {
+    pub(crate) fn load(state: &[f64]) -> Self {
         Self { size: state[0], power_sum: state[1], spread: state[2] }
     }
 
-    pub(super) fn store(self, state: &mut [f64]) {
+    pub(crate) fn store(self, state: &mut [f64]) {
         state.copy_from_slice(&[self.size, self.power_sum, self.spread]);
     }
 
     /// 1/size, or 0 where every `u` is so small that its powers vanish.
-    pub(super) fn inverse(self) -> f64 {
+    pub(crate) fn inverse(self) -> f64 {
         if self.size < NEGLIGIBLE { 0.0 } else { 1.0 / self.size }
     }
 
     /// Raises the scale to `size` if that is larger, and shrinks what was summed up to fit.
-    pub(super) fn raise(&mut self, size: f64, q: f64, omega: &mut [f64]) {
+    pub(crate) fn raise(&mut self, size: f64, q: f64, omega: &mut [f64]) {
         if size > self.size {
             let factor = self.shrink_to(size, q);
             omega.iter_mut().for_each(|omega| *omega *= factor);
@@ -60,7 +60,7 @@ impl Running {
     }
 
     /// Adds the sums of a stripe.
-    pub(super) fn merge(&mut self, mut stripe: Self, sum: &[f64], q: f64, omega: &mut [f64]) {
+    pub(crate) fn merge(&mut self, mut stripe: Self, sum: &[f64], q: f64, omega: &mut [f64]) {
         self.raise(stripe.size, q, omega);
         let factor = stripe.shrink_to(self.size, q);
         self.power_sum += stripe.power_sum;
@@ -68,44 +68,40 @@ impl Running {
         omega.iter_mut().zip(sum).for_each(|(omega, sum)| *omega += factor * sum);
     }
 
-    /// The value of one dual vector of a batch, and its omega from the sum relative to the scale, for a dual vector that was
-    /// divided by `2^exponent`.
-    pub(super) fn finish(self, exponent: f64, q: f64, problem: usize, out: &mut Evaluation) {
-        let n = out.omegas.len() / out.values.len();
+    /// `Q` and its logarithm, and omega in place of the sum relative to the scale, for a dual vector that was divided by
+    /// `2^exponent`.
+    pub(crate) fn finish(self, exponent: f64, q: f64, omega: &mut [f64]) -> (f64, f64) {
         if self.size == 0.0 {
-            out.values[problem] = 0.0;
-            out.ln_values[problem] = f64::NEG_INFINITY;
-            return;
+            return (0.0, f64::NEG_INFINITY);
         }
-        let power = WidePower::new(self.size, exponent, q);
-        out.values[problem] = power.times(self.power_sum / q);
-        out.ln_values[problem] = power.ln_times(self.power_sum / q);
         let power = WidePower::new(self.size, exponent, q - 1.0);
-        out.omegas[problem * n..][..n].iter_mut().for_each(|omega| *omega = power.times(*omega));
+        omega.iter_mut().for_each(|omega| *omega = power.times(*omega));
+        let power = WidePower::new(self.size, exponent, q);
+        (power.times(self.power_sum / q), power.ln_times(self.power_sum / q))
     }
 }
 
 /// The running scale of sums along a line: `power` and `bregman` are divided by `size^q`, `slope` by `size^(q-1)`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RunningLine {
+pub(crate) struct RunningLine {
     pub size: f64,
     pub sums: LineSums,
 }
 
 impl RunningLine {
-    pub(super) const LENGTH: usize = 4;
+    pub(crate) const LENGTH: usize = 4;
 
-    pub(super) fn load(state: &[f64]) -> Self {
+    pub(crate) fn load(state: &[f64]) -> Self {
         Self { size: state[0], sums: LineSums { power: state[1], slope: state[2], bregman: state[3] } }
     }
 
-    pub(super) fn store(self, state: &mut [f64]) {
+    pub(crate) fn store(self, state: &mut [f64]) {
         let LineSums { power, slope, bregman } = self.sums;
         state.copy_from_slice(&[self.size, power, slope, bregman]);
     }
 
     /// Raises the scale to `size` if that is larger.
-    pub(super) fn raise(&mut self, size: f64, q: f64) {
+    pub(crate) fn raise(&mut self, size: f64, q: f64) {
         if size > self.size {
             let ratio = self.size / size;
             let factor = ratio.powf(q - 1.0);
@@ -117,7 +113,7 @@ impl RunningLine {
     }
 
     /// Adds the sums of a stripe.
-    pub(super) fn merge(&mut self, mut stripe: Self, q: f64) {
+    pub(crate) fn merge(&mut self, mut stripe: Self, q: f64) {
         self.raise(stripe.size, q);
         stripe.raise(self.size, q);
         self.sums = self.sums + stripe.sums;

@@ -9,16 +9,11 @@ use std::{mem::take, ops::RangeInclusive};
 
 use rayon::prelude::*;
 
-use super::{
-    Gram,
-    layout::{Layout, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Stripe, Tile},
-    products::{Products, Work},
-    unit,
-};
 use crate::{
-    Error, Scratch,
-    form::{Evaluation, QForm},
+    Error, Evaluation, Gram, QForm, Scratch,
     kernel::{Anova, TensorKernel, involving},
+    numeric::{dot_in_lanes, scaled_copy, sum_in_lanes},
+    tensor::{FillBuffers, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Staircase, Stripe, Tensor, TensorTile, TileFiller},
     workers::checkpoint,
 };
 
@@ -29,11 +24,11 @@ const VARIABLES: usize = 64;
 /// Highest degree of a spectrum.
 const MAX_SPECTRUM: usize = 128;
 /// Degrees beyond which this share is left, at most, are not told apart.
-const REST: f64 = 1e-12;
+const NEGLIGIBLE_SHARE: f64 = 1e-12;
 
 /// Shares of `q Q(alpha)`.
 #[derive(Debug, Clone)]
-pub(crate) struct GramShares {
+pub(super) struct TensorShares {
     /// `ln (q Q(alpha))`; minus infinity for `Q = 0`, where all shares are 0.
     pub ln_power_sum: f64,
     /// On the monomials that involve a variable, for the variables that were asked for.
@@ -47,10 +42,10 @@ pub(crate) struct GramShares {
     pub error: f64,
 }
 
-impl GramShares {
+impl TensorShares {
     /// Bytes that finding the shares of so many variables, or of all their pairs, takes beside a streamed tensor: sums for every
     /// stripe, and for every thread those of its tile.
-    pub(crate) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
+    pub(super) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
         let (count, sums) = (variables as u64, kernel.symmetric() as u64);
         let part = (count + MAX_SPECTRUM as u64).saturating_add(if pairs { count.saturating_mul(count) } else { 0 });
         let together = if pairs { count } else { VARIABLES as u64 };
@@ -61,135 +56,133 @@ impl GramShares {
     }
 }
 
-impl Gram<'_> {
-    /// The share of every variable and of every degree.
-    pub(crate) fn variable_shares(&self, alpha: &[f64]) -> Result<GramShares, Error> {
-        self.shares(alpha, &(0..self.matrix.features()).collect::<Vec<_>>(), false)
-    }
+/// The share of every variable and of every degree.
+pub(super) fn variable_shares(gram: &Gram<'_>, alpha: &[f64]) -> Result<TensorShares, Error> {
+    shares(gram, alpha, &(0..gram.matrix().features()).collect::<Vec<_>>(), false)
+}
 
-    /// The shares of all pairs of some variables.
-    pub(crate) fn pair_shares(&self, alpha: &[f64], variables: &[usize]) -> Result<GramShares, Error> {
-        self.shares(alpha, variables, true)
-    }
+/// The shares of all pairs of some variables.
+pub(super) fn pair_shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize]) -> Result<TensorShares, Error> {
+    shares(gram, alpha, variables, true)
+}
 
-    fn shares(&self, alpha: &[f64], variables: &[usize], pairs: bool) -> Result<GramShares, Error> {
-        let q = self.exponent.q();
-        let mut copy = vec![0.0; alpha.len()];
-        unit(alpha, &mut copy);
-        // Everything is relative, so that the scale of alpha does not count.
-        let mut scratch = Scratch::new();
-        let (mut evaluation, mut of_alpha) = (Evaluation::default(), Evaluation::default());
-        self.evaluate(&copy, &mut evaluation, &mut scratch);
-        self.evaluate(alpha, &mut of_alpha, &mut scratch);
-        let power_sum = q * evaluation.values[0];
-        let square = if pairs { variables.len().pow(2) } else { 0 };
-        if power_sum == 0.0 {
-            return Ok(GramShares {
-                ln_power_sum: f64::NEG_INFINITY,
-                variables: vec![0.0; variables.len()],
-                pairs: vec![0.0; square],
-                degrees: Vec::new(),
-                error: 0.0,
-            });
+fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> Result<TensorShares, Error> {
+    let q = gram.exponent().q();
+    let mut copy = vec![0.0; alpha.len()];
+    scaled_copy(alpha, 0.0, &mut copy);
+    // Everything is relative, so that the scale of alpha does not count.
+    let mut scratch = Scratch::new();
+    let (mut evaluation, mut of_alpha) = (Evaluation::default(), Evaluation::default());
+    gram.evaluate(&copy, &mut evaluation, &mut scratch);
+    gram.evaluate(alpha, &mut of_alpha, &mut scratch);
+    let power_sum = q * evaluation.values[0];
+    let square = if pairs { variables.len().pow(2) } else { 0 };
+    if power_sum == 0.0 {
+        return Ok(TensorShares {
+            ln_power_sum: f64::NEG_INFINITY,
+            variables: vec![0.0; variables.len()],
+            pairs: vec![0.0; square],
+            degrees: Vec::new(),
+            error: 0.0,
+        });
+    }
+    let moved: f64 = copy.iter().zip(&evaluation.roundings).map(|(alpha, rounding)| alpha.abs() * rounding).sum();
+    let degrees = if pairs { Vec::new() } else { spectrum(gram, &copy, power_sum)? };
+    let asked = SharesWanted { variables, pairs, degrees: &degrees };
+    let ShareSums { total, variables, pairs, degrees: energies } = read(gram.tensor(), &copy, &asked);
+    let all = variables.iter().chain(&pairs).chain(&energies);
+    if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
+        let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
+        return Err(Error::Parameter { name: "kernel", got: gram.kernel().name(), allowed });
+    }
+    let share = |part: &f64| (part / total).clamp(0.0, 1.0);
+    Ok(TensorShares {
+        ln_power_sum: of_alpha.ln_values[0] + q.ln(),
+        variables: variables.iter().map(share).collect(),
+        pairs: pairs.iter().map(share).collect(),
+        degrees: degrees.iter().zip(&energies).map(|(term, energy)| (term.degree, share(energy))).collect(),
+        error: moved / power_sum,
+    })
+}
+
+/// One read of the tensor, entries in stripes that depend on the number of samples alone.
+fn read(tensor: &Tensor<'_>, alpha: &[f64], asked: &SharesWanted<'_>) -> ShareSums {
+    let Staircase { heads, tails, stripes, .. } = &tensor.layout;
+    let (mut of_heads, mut of_tails) = (vec![0.0; heads.len()], vec![0.0; tails.len()]);
+    heads.weights(alpha, &mut of_heads);
+    tails.weights(alpha, &mut of_tails);
+    let reader = Reader { products: tensor.products(), heads: &of_heads, tails: &of_tails, asked };
+    let read_stripe = |work: &mut (FillBuffers, Buffers), stripe: &Stripe| {
+        let mut part = ShareSums::new(asked);
+        for tile in &tensor.layout.tiles[stripe.tiles.clone()] {
+            checkpoint();
+            reader.read_tile(tile, &mut part, &mut work.0, &mut work.1);
         }
-        let moved: f64 = copy.iter().zip(&evaluation.roundings).map(|(alpha, rounding)| alpha.abs() * rounding).sum();
-        let degrees = if pairs { Vec::new() } else { self.spectrum(&copy, power_sum)? };
-        let asked = Asked { variables, pairs, degrees: &degrees };
-        let Part { total, variables, pairs, degrees: energies } = self.read(&copy, &asked);
-        let all = variables.iter().chain(&pairs).chain(&energies);
-        if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
-            let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
-            return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
-        }
-        let share = |part: &f64| (part / total).clamp(0.0, 1.0);
-        Ok(GramShares {
-            ln_power_sum: of_alpha.ln_values[0] + q.ln(),
-            variables: variables.iter().map(share).collect(),
-            pairs: pairs.iter().map(share).collect(),
-            degrees: degrees.iter().zip(&energies).map(|(term, energy)| (term.degree, share(energy))).collect(),
-            error: moved / power_sum,
-        })
-    }
+        part
+    };
+    let parts: Vec<ShareSums> = stripes.par_iter().map_init(Default::default, read_stripe).collect();
+    let mut whole = ShareSums::new(asked);
+    parts.iter().for_each(|part| whole.add(part));
+    whole
+}
 
-    /// One read of the tensor, entries in stripes that depend on the number of samples alone.
-    fn read(&self, alpha: &[f64], asked: &Asked<'_>) -> Part {
-        let Layout { heads, tails, stripes, .. } = &self.layout;
-        let (mut of_heads, mut of_tails) = (vec![0.0; heads.len()], vec![0.0; tails.len()]);
-        heads.weights(alpha, &mut of_heads);
-        tails.weights(alpha, &mut of_tails);
-        let reader = Reader { products: self.products(), heads: &of_heads, tails: &of_tails, asked };
-        let read_stripe = |work: &mut (Work, Buffers), stripe: &Stripe| {
-            let mut part = Part::new(asked);
-            for tile in &self.layout.tiles[stripe.tiles.clone()] {
-                checkpoint();
-                reader.read_tile(tile, &mut part, &mut work.0, &mut work.1);
-            }
-            part
+/// The degrees that may matter. On degree s there is at most `(sum_i |alpha_i| ||Phi_s(x_i)||_q)^q`, and
+/// `||Phi_s(x_i)||_q^q = a_s (scale p_1)^s` (Minkowski).
+fn spectrum(gram: &Gram<'_>, alpha: &[f64], power_sum: f64) -> Result<Vec<DegreeTerm>, Error> {
+    let (tensor, kernel) = (gram.tensor(), gram.kernel());
+    let (lowest, highest) = kernel.degrees();
+    if kernel.symmetric() > 1 {
+        let highest = highest.unwrap_or(lowest);
+        return (lowest..=highest).map(|degree| DegreeTerm::of_interactions(kernel, degree)).collect();
+    }
+    let terms = (lowest..=highest.unwrap_or(MAX_SPECTRUM)).map(|degree| DegreeTerm::of_power(kernel, degree));
+    // A coefficient that is too small to be a number belongs to a degree that cannot matter, or is beyond the end.
+    let terms: Vec<DegreeTerm> = terms.filter(|term| term.a.is_normal()).collect();
+    if highest.is_some() {
+        return Ok(terms);
+    }
+    let q = gram.exponent().q();
+    let ln_t: Vec<f64> = diagonal_sums(tensor).iter().map(|t| (t * kernel.scale().unwrap_or(1.0)).ln()).collect();
+    let most = |term: &DegreeTerm| {
+        let size = |(i, alpha): (usize, &f64)| {
+            let power = if term.degree == 0 { 0.0 } else { term.degree as f64 * ln_t[i] };
+            let shift = tensor.diagonal.shifts.get(i).copied().unwrap_or(0.0);
+            alpha.abs() * ((term.a.ln() + power) / q - shift).exp()
         };
-        let parts: Vec<Part> = stripes.par_iter().map_init(Default::default, read_stripe).collect();
-        let mut whole = Part::new(asked);
-        parts.iter().for_each(|part| whole.add(part));
-        whole
-    }
+        alpha.iter().enumerate().map(size).sum::<f64>().powf(q)
+    };
+    let matters = |term: &DegreeTerm| most(term) > 1e-3 * NEGLIGIBLE_SHARE * power_sum;
+    let end = terms.iter().rposition(matters).map_or(1, |last| last + 1);
+    Ok(terms.into_iter().take(end).collect())
+}
 
-    /// The degrees that may matter. On degree s there is at most `(sum_i |alpha_i| ||Phi_s(x_i)||_q)^q`, and
-    /// `||Phi_s(x_i)||_q^q = a_s (scale p_1)^s` (Minkowski).
-    fn spectrum(&self, alpha: &[f64], power_sum: f64) -> Result<Vec<Term>, Error> {
-        let (lowest, highest) = self.kernel.degrees();
-        if self.kernel.symmetric() > 1 {
-            let highest = highest.unwrap_or(lowest);
-            return (lowest..=highest).map(|degree| Term::of_interactions(&*self.kernel, degree)).collect();
-        }
-        let terms = (lowest..=highest.unwrap_or(MAX_SPECTRUM)).map(|degree| Term::of_power(&*self.kernel, degree));
-        // A coefficient that is too small to be a number belongs to a degree that cannot matter, or is beyond the end.
-        let terms: Vec<Term> = terms.filter(|term| term.a.is_normal()).collect();
-        if highest.is_some() {
-            return Ok(terms);
-        }
-        let q = self.exponent.q();
-        let ln_t: Vec<f64> =
-            self.diagonal_sums().iter().map(|t| (t * self.kernel.scale().unwrap_or(1.0)).ln()).collect();
-        let most = |term: &Term| {
-            let size = |(i, alpha): (usize, &f64)| {
-                let power = if term.degree == 0 { 0.0 } else { term.degree as f64 * ln_t[i] };
-                let shift = self.diagonal.shifts.get(i).copied().unwrap_or(0.0);
-                alpha.abs() * ((term.a.ln() + power) / q - shift).exp()
-            };
-            alpha.iter().enumerate().map(size).sum::<f64>().powf(q)
-        };
-        let matters = |term: &Term| most(term) > 1e-3 * REST * power_sum;
-        let end = terms.iter().rposition(matters).map_or(1, |last| last + 1);
-        Ok(terms.into_iter().take(end).collect())
+/// `p_1 = sum_j x_ij^q` of every sample.
+fn diagonal_sums(tensor: &Tensor<'_>) -> Vec<f64> {
+    let mut column = vec![0.0; tensor.samples()];
+    let mut sums = vec![0.0; tensor.samples()];
+    for j in 0..tensor.matrix.features() {
+        tensor.matrix.column_into(j, &mut column);
+        sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.powi(tensor.order() as i32));
     }
-
-    /// `p_1 = sum_j x_ij^q` of every sample.
-    fn diagonal_sums(&self) -> Vec<f64> {
-        let mut column = vec![0.0; self.samples()];
-        let mut sums = vec![0.0; self.samples()];
-        for j in 0..self.matrix.features() {
-            self.matrix.column_into(j, &mut column);
-            sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.powi(self.order() as i32));
-        }
-        sums
-    }
+    sums
 }
 
 /// What is to be found.
-struct Asked<'a> {
+struct SharesWanted<'a> {
     variables: &'a [usize],
     pairs: bool,
-    degrees: &'a [Term],
+    degrees: &'a [DegreeTerm],
 }
 
 /// One degree of a kernel: `a p^s` with `p = scale p_1`, or `a e_s(z)`.
-struct Term {
+struct DegreeTerm {
     degree: usize,
     a: f64,
     /// The kernel of all interactions of this degree, for a kernel that is made of them.
     interactions: Option<Anova>,
 }
 
-impl Term {
+impl DegreeTerm {
     fn of_power(kernel: &dyn TensorKernel, degree: usize) -> Self {
         let a = kernel.unscaled_coefficient(if degree == 0 { &[] } else { std::slice::from_ref(&degree) });
         Self { degree, a, interactions: None }
@@ -202,15 +195,15 @@ impl Term {
 }
 
 /// Sums over some of the entries.
-struct Part {
+struct ShareSums {
     total: f64,
     variables: Vec<f64>,
     pairs: Vec<f64>,
     degrees: Vec<f64>,
 }
 
-impl Part {
-    fn new(asked: &Asked<'_>) -> Self {
+impl ShareSums {
+    fn new(asked: &SharesWanted<'_>) -> Self {
         let count = asked.variables.len();
         Self {
             total: 0.0,
@@ -230,11 +223,11 @@ impl Part {
 }
 
 struct Reader<'a> {
-    products: Products<'a>,
+    products: TileFiller<'a>,
     /// `W` of the heads and tails.
     heads: &'a [f64],
     tails: &'a [f64],
-    asked: &'a Asked<'a>,
+    asked: &'a SharesWanted<'a>,
 }
 
 /// Working memory of one thread.
@@ -265,7 +258,7 @@ struct Chunk {
 }
 
 impl Reader<'_> {
-    fn read_tile(&self, tile: &Tile, part: &mut Part, work: &mut Work, buffers: &mut Buffers) {
+    fn read_tile(&self, tile: &TensorTile, part: &mut ShareSums, work: &mut FillBuffers, buffers: &mut Buffers) {
         let (kernel, length) = (self.products.kernel, tile.entries.len());
         let orders = kernel.symmetric();
         buffers.sums.resize(orders * length, 0.0);
@@ -294,7 +287,7 @@ impl Reader<'_> {
         if self.asked.pairs { self.asked.variables.len().max(1) } else { VARIABLES }
     }
 
-    fn form_weights(&self, tile: &Tile, weights: &mut Vec<f64>) {
+    fn form_weights(&self, tile: &TensorTile, weights: &mut Vec<f64>) {
         weights.resize(tile.entries.len(), 0.0);
         for block in self.products.layout.tile_blocks(tile) {
             let heads = &self.heads[block.rows.clone()];
@@ -305,7 +298,7 @@ impl Reader<'_> {
         self.products.divide_ties(tile, weights);
     }
 
-    fn form_products(&self, tile: &Tile, variables: &[usize], work: &mut Work, buffers: &mut Buffers) {
+    fn form_products(&self, tile: &TensorTile, variables: &[usize], work: &mut FillBuffers, buffers: &mut Buffers) {
         let (height, width) = (tile.rows.len(), tile.tails.len());
         buffers.rows.clear();
         buffers.columns.clear();
@@ -317,7 +310,7 @@ impl Reader<'_> {
         }
     }
 
-    fn chunks(&self, tile: &Tile) -> Vec<Chunk> {
+    fn chunks(&self, tile: &TensorTile) -> Vec<Chunk> {
         let mut chunks = Vec::new();
         for block in self.products.layout.tile_blocks(tile) {
             let height = block.rows.len();
@@ -334,13 +327,13 @@ impl Reader<'_> {
     #[expect(clippy::too_many_arguments, reason = "a chunk of a tile with all that belongs to it")]
     fn read_chunk(
         &self,
-        tile: &Tile,
+        tile: &TensorTile,
         chunk: &Chunk,
         first: bool,
         shifts: Option<&[f64]>,
         variables: &[usize],
         place: usize,
-        part: &mut Part,
+        part: &mut ShareSums,
         buffers: &mut Buffers,
     ) {
         let kernel = self.products.kernel;
@@ -355,7 +348,7 @@ impl Reader<'_> {
         own(sums, own_sums);
         apply(kernel, own_sums, shifts, count, values);
         if first {
-            part.total += dot(weights, values);
+            part.total += dot_in_lanes(weights, values);
             self.read_degrees(own_sums, weights, shifts, &mut part.degrees);
         }
         z.resize(variables.len() * count, 0.0);
@@ -375,7 +368,7 @@ impl Reader<'_> {
             interactions(self.degrees(), own_others, z, shifts, count, involving);
         }
         for (share, involving) in part.variables[place..].iter_mut().zip(involving.chunks(count)) {
-            *share += dot(weights, involving);
+            *share += dot_in_lanes(weights, involving);
         }
         match (self.asked.pairs, kernel.symmetric() > 1) {
             (false, _) => {}
@@ -398,12 +391,12 @@ impl Reader<'_> {
             Some(shifts) => weights.iter().zip(shifts).map(|(weight, shift)| weight * (-shift).exp()).collect(),
             None => weights.to_vec(),
         };
-        let mut before = Term { degree: 0, a: 1.0, interactions: None };
+        let mut before = DegreeTerm { degree: 0, a: 1.0, interactions: None };
         let mut values = Vec::new();
         for (term, out) in self.asked.degrees.iter().zip(out) {
             if let Some(interactions) = &term.interactions {
                 apply(interactions, sums, shifts, count, &mut values);
-                *out += term.a * dot(weights, &values);
+                *out += term.a * dot_in_lanes(weights, &values);
                 continue;
             }
             // From one power to the next, so that neither the power nor its coefficient leaves the range.
@@ -416,8 +409,8 @@ impl Reader<'_> {
                 let factor = if step == 0 { ratio * scale } else { scale };
                 terms.iter_mut().zip(sums).for_each(|(term, p_1)| *term *= factor * p_1);
             }
-            *out += sum(&terms);
-            before = Term { degree: term.degree, a: term.a, interactions: None };
+            *out += sum_in_lanes(&terms);
+            before = DegreeTerm { degree: term.degree, a: term.a, interactions: None };
         }
     }
 }
@@ -429,7 +422,7 @@ fn read_pairs(
     kernel: &dyn TensorKernel,
     weights: &[f64],
     shifts: Option<&[f64]>,
-    part: &mut Part,
+    part: &mut ShareSums,
     sums: &[f64],
     z: &[f64],
     involving: &[f64],
@@ -442,12 +435,12 @@ fn read_pairs(
         let without: Vec<f64> = sums.iter().zip(z_a).map(|(sum, z)| sum - z).collect();
         apply(kernel, &without, shifts, count, values);
         rest.resize(count, 0.0);
-        part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
+        part.pairs[a * variables + a] += dot_in_lanes(weights, &involving[a * count..(a + 1) * count]);
         for b in a + 1..variables {
             kernel.apply_involving(&without, values, &z[b * count..(b + 1) * count], shifts, rest);
             let all = &involving[b * count..(b + 1) * count];
             rest.iter_mut().zip(all).for_each(|(rest, all)| *rest = all - *rest);
-            let both = dot(weights, rest);
+            let both = dot_in_lanes(weights, rest);
             part.pairs[a * variables + b] += both;
             part.pairs[b * variables + a] += both;
         }
@@ -477,7 +470,7 @@ fn read_pairs_of_interactions(
     degrees: RangeInclusive<usize>,
     weights: &[f64],
     shifts: Option<&[f64]>,
-    part: &mut Part,
+    part: &mut ShareSums,
     others: &[f64],
     z: &[f64],
     involving: &[f64],
@@ -486,7 +479,7 @@ fn read_pairs_of_interactions(
     let variables = z.len() / count;
     let lower = degrees.start() - 1..=degrees.end() - 1;
     for a in 0..variables {
-        part.pairs[a * variables + a] += dot(weights, &involving[a * count..(a + 1) * count]);
+        part.pairs[a * variables + a] += dot_in_lanes(weights, &involving[a * count..(a + 1) * count]);
         let rest: Vec<f64> =
             z.chunks(count).enumerate().filter(|(b, _)| *b != a).flat_map(|(_, z)| z).copied().collect();
         let mut both = vec![0.0; rest.len()];
@@ -494,7 +487,7 @@ fn read_pairs_of_interactions(
         let z_a = &z[a * count..(a + 1) * count];
         for (b, both) in (a + 1..variables).zip(both.chunks_mut(count).skip(a)) {
             both.iter_mut().zip(z_a).for_each(|(both, z)| *both *= z);
-            let both = dot(weights, both);
+            let both = dot_in_lanes(weights, both);
             part.pairs[a * variables + b] += both;
             part.pairs[b * variables + a] += both;
         }
@@ -510,18 +503,4 @@ fn apply(kernel: &dyn TensorKernel, sums: &[f64], shifts: Option<&[f64]>, count:
         Some(shifts) => kernel.apply_shifted(values, shifts),
     }
     values.truncate(count);
-}
-
-fn sum(a: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    a.chunks(8).for_each(|a| sums.iter_mut().zip(a).for_each(|(sum, a)| *sum += a));
-    sums.iter().sum()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
-    }
-    sums.iter().sum()
 }

@@ -1,77 +1,58 @@
-//! The monomials of a kernel over given samples: what they are, how many, and the value of each.
+//! The monomials of a kernel over given samples: what they are, how many, the value of each, and one pass over all of them.
+//!
+//! None is stored. `degrees` says which there are, `ranks` numbers them, `layout` cuts them into tiles and stripes, `sweep` is the
+//! pass, in which a visitor sees the product of every monomial with the dual vectors; `pass_size` is how much one computes.
+
+mod degrees;
+mod entries;
+mod layout;
+mod listed;
+mod pass_size;
+mod points;
+mod ranks;
+mod sweep;
 
 use std::{fmt, sync::Arc};
 
-use super::{
-    layout::Layout,
-    ranks::{place, variables, ways},
+pub(crate) use self::{
+    degrees::Degree,
+    entries::note_above,
+    listed::Listed,
+    pass_size::{PassSize, pass_bytes},
+    points::Points,
+    sweep::{MonomialSweep, Place, Tile, Visitor},
+};
+use self::{
+    layout::{Tiling, WIDTH},
+    ranks::{place, variables},
 };
 use crate::{
     Error, Exponent, FeatureMatrix, MAX_ENTRY,
-    exponent::{binary_exponent, largest, scale_by_exp2},
-    form::{
-        heaviest::Columns,
-        rounding::{self, Units},
-    },
-    kernel::{Block, MAX_DEGREE, MonomialScale, TensorKernel, cardinality, ln_norms},
+    kernel::{MAX_DEGREE, MonomialScale, TensorKernel, ln_norms},
+    numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
 /// The features of a kernel with finitely many of them, `phi_k(x) = c_k^(1/q) x^k`, or the same at another
 /// [`MonomialScale`]; generated, never stored. They are numbered as in a [`FeatureMap`](crate::kernel::FeatureMap).
 #[derive(Clone)]
 pub(crate) struct Monomials<'a> {
-    pub(super) points: Points<'a>,
-    pub(super) kernel: Arc<dyn TensorKernel>,
-    pub(super) scale: MonomialScale,
-    pub(super) exponent: Exponent,
+    pub(crate) points: Points<'a>,
+    pub(crate) kernel: Arc<dyn TensorKernel>,
+    pub(crate) scale: MonomialScale,
+    pub(crate) exponent: Exponent,
     /// The powers of two by which the columns were divided, where monomials have a scale of their own; else empty.
     exponents: Vec<f64>,
     /// The power of two by which the factors of the samples were divided, for the same reason.
     row_exponent: f64,
-    pub(super) degrees: Vec<Degree>,
-    pub(super) layout: Layout,
-    /// `ln ||Phi(x_i)||_q` of the samples, for a normalised kernel 0, or minus infinity for a sample without features; none for
-    /// monomials that have a scale of their own.
+    pub(crate) degrees: Vec<Degree>,
+    layout: Tiling,
     ln_norms: Vec<f64>,
-    /// The units of rounding that the division of a normalised kernel adds.
-    divisor: f64,
+    ln_divisors: Vec<f64>,
 }
-
-/// The monomials of one degree.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_field_names, reason = "the degree is what it is called")]
-pub(super) struct Degree {
-    pub degree: usize,
-    /// Products of distinct variables only.
-    pub distinct: bool,
-    /// The number of the first of them.
-    pub first: u64,
-}
-
-/// Samples, and what all monomials of each are multiplied by.
-#[derive(Debug, Clone)]
-pub(crate) struct Points<'a> {
-    pub(super) x: FeatureMatrix<'a>,
-    /// `1/||Phi(x_i)||_q` of a normalised kernel.
-    pub(super) rows: Option<Vec<f64>>,
-}
-
-impl Points<'_> {
-    /// The factors on all monomials.
-    pub(super) fn factors_into(&self, out: &mut [f64]) {
-        match &self.rows {
-            Some(rows) => out.copy_from_slice(rows),
-            None => out.fill(1.0),
-        }
-    }
-}
-
-/// Most monomials: a pass over more takes hours.
-const MOST: u64 = 1 << 40;
 
 /// `c_k^(1/q)` of the monomials that begin with the same variables and end with two more, `x_j x_k`, j <= k.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Roots {
+struct Roots {
     /// For j < k.
     pub pair: f64,
     /// For j = k.
@@ -89,19 +70,19 @@ impl<'a> Monomials<'a> {
         scale: MonomialScale,
         exponent: Exponent,
     ) -> Result<Self, Error> {
-        let degrees = degrees(&*kernel, x.features())?;
-        let layout = Layout::new(x.samples(), x.features(), &degrees, super::WIDTH);
+        let degrees = degrees::degrees(&*kernel, x.features())?;
+        let layout = Tiling::new(x.samples(), x.features(), &degrees, WIDTH);
         let exponents = if scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
         let points = Points { x, rows: None };
-        let (row_exponent, ln_norms, divisor) = (0.0, Vec::new(), 0.0);
+        let (row_exponent, ln_norms, ln_divisors) = (0.0, Vec::new(), Vec::new());
         let mut monomials =
-            Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, divisor };
+            Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, ln_divisors };
         monomials.check(&monomials.points.x)?;
         if scale == MonomialScale::Raw {
             monomials.ln_norms = monomials.ln_norms_of(&monomials.points.x);
         }
         if scale == MonomialScale::Raw && monomials.kernel.normalized() {
-            monomials.divisor = rounding::norms(&monomials.ln_norms, monomials.inputs());
+            monomials.ln_divisors.clone_from(&monomials.ln_norms);
             monomials.ln_norms.iter_mut().for_each(|ln| *ln = if ln.is_finite() { 0.0 } else { *ln });
         }
         let mut rows = monomials.row_factors(&monomials.points.x)?;
@@ -120,28 +101,29 @@ impl<'a> Monomials<'a> {
     #[cfg(test)]
     pub(crate) fn with_width(mut self, width: usize) -> Self {
         let Points { x, .. } = &self.points;
-        self.layout = Layout::new(x.samples(), x.features(), &self.degrees, width);
+        self.layout = Tiling::new(x.samples(), x.features(), &self.degrees, width);
         self
     }
 
     /// The same with data of their own.
-    pub(super) fn into_owned(self) -> Monomials<'static> {
-        let Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, divisor } =
+    pub(crate) fn into_owned(self) -> Monomials<'static> {
+        let Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, ln_divisors } =
             self;
         let points = Points { x: points.x.into_owned(), rows: points.rows };
-        Monomials { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, divisor }
+        Monomials { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, ln_divisors }
     }
 
     /// The same without copies.
-    pub(super) fn view(&self) -> Monomials<'_> {
+    pub(crate) fn view(&self) -> Monomials<'_> {
         let points = Points { x: self.points.x.view(), rows: self.points.rows.clone() };
         let (exponents, degrees) = (self.exponents.clone(), self.degrees.clone());
-        let (kernel, layout, ln_norms) = (self.kernel.clone(), self.layout.clone(), self.ln_norms.clone());
-        Monomials { points, kernel, exponents, degrees, layout, ln_norms, ..*self }
+        let (kernel, layout) = (self.kernel.clone(), self.layout.clone());
+        let (ln_norms, ln_divisors) = (self.ln_norms.clone(), self.ln_divisors.clone());
+        Monomials { points, kernel, exponents, degrees, layout, ln_norms, ln_divisors, ..*self }
     }
 
     /// The same of the moduli of the data.
-    pub(super) fn moduli(&self) -> Result<Monomials<'_>, Error> {
+    pub(crate) fn moduli(&self) -> Result<Monomials<'_>, Error> {
         let points = Points { x: self.points.x.moduli()?, rows: self.points.rows.clone() };
         Ok(Monomials { points, ..self.view() })
     }
@@ -161,11 +143,6 @@ impl<'a> Monomials<'a> {
         self.layout.count
     }
 
-    /// How they are scaled.
-    pub(crate) fn scale(&self) -> MonomialScale {
-        self.scale
-    }
-
     /// The degrees, in order.
     pub(crate) fn degrees(&self) -> impl Iterator<Item = usize> {
         self.degrees.iter().map(|degree| degree.degree)
@@ -174,6 +151,22 @@ impl<'a> Monomials<'a> {
     /// The stripes of a pass.
     pub(crate) fn stripes(&self) -> usize {
         self.layout.stripes.len()
+    }
+
+    /// The most roundings of a sum over all monomials.
+    pub(crate) fn additions(&self) -> f64 {
+        self.layout.additions()
+    }
+
+    /// `ln ||Phi(x_i)||_q` of the samples, for a normalised kernel 0, or minus infinity for a sample without features; none for
+    /// monomials that have a scale of their own.
+    pub(crate) fn ln_norms(&self) -> &[f64] {
+        &self.ln_norms
+    }
+
+    /// `ln ||Phi(x_i)||_q`, by which a normalised kernel divides raw monomials; otherwise empty.
+    pub(crate) fn ln_divisors(&self) -> &[f64] {
+        &self.ln_divisors
     }
 
     /// The values of one variable, as monomials are made of them.
@@ -187,12 +180,12 @@ impl<'a> Monomials<'a> {
     }
 
     /// The highest degree.
-    pub(super) fn highest(&self) -> usize {
+    pub(crate) fn highest(&self) -> usize {
         self.degrees.last().map_or(0, |degree| degree.degree)
     }
 
     /// New points of the same kind as the samples.
-    pub(super) fn points<'p>(&self, x: &'p FeatureMatrix<'_>) -> Result<Points<'p>, Error> {
+    pub(crate) fn points<'p>(&self, x: &'p FeatureMatrix<'_>) -> Result<Points<'p>, Error> {
         let (got, expected) = (x.features(), self.inputs());
         if got != expected {
             return Err(Error::Shape { what: "a row of the new X", got, expected });
@@ -240,37 +233,8 @@ impl<'a> Monomials<'a> {
         ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), |j, out| x.column_into(j, out))
     }
 
-    /// How often sums over samples and monomials are rounded. A monomial takes a rounding for each of its factors, as many for the
-    /// power of the kernel's scale, and some for the root of its coefficient.
-    pub(super) fn units(&self) -> Units {
-        let (n, q) = (self.samples() as f64, self.exponent.q());
-        let entry = rounding::monomials(self.highest()) + self.divisor;
-        Units { products: n + entry, sums: self.layout.additions() + rounding::powers(q) + entry }
-    }
-
-    /// How far rounding can have moved the predictions of a dual vector; see `form/rounding.rs`.
-    ///
-    /// A monomial with a scale of its own
-    /// has a mean square of 1 over the samples, so it is at most `sqrt(n)` anywhere and the moduli of its products with alpha add
-    /// up to at most `sqrt(n) ||alpha||_2`; before its mean is taken off, by `sqrt(1 + spread)` more. Its scale is a root of
-    /// the difference of two sums that are `1 + spread` times as large.
-    pub(super) fn roundings(&self, alpha: &[f64], ln_value: f64, spread: f64, out: &mut [f64]) {
-        let (n, q) = (self.samples() as f64, self.exponent.q());
-        let mut units = self.units();
-        if self.scale == MonomialScale::Raw {
-            let ln_moduli = rounding::ln_moduli(alpha, &self.ln_norms);
-            return rounding::of_features(q, ln_value, ln_moduli, self.ln_norms.iter().copied(), units, out);
-        }
-        units.sums += q * (n + 8.0) * (1.0 + spread);
-        let ln_norm = (self.count() as f64).ln() / q + 0.5 * n.ln() + (1.0 + spread).ln() + std::f64::consts::LN_2;
-        let size = largest(alpha);
-        let squares: f64 = alpha.iter().map(|alpha| (alpha / size) * (alpha / size)).sum();
-        let ln_moduli = if size > 0.0 { ln_norm + size.ln() + 0.5 * squares.ln() } else { f64::NEG_INFINITY };
-        rounding::of_features(q, ln_value, ln_moduli, std::iter::repeat(ln_norm), units, out);
-    }
-
     /// `c_k^(1/q)` of the monomials with these exponents; 1 or 0 where they have a scale of their own.
-    pub(super) fn root(&self, exponents: &[usize]) -> f64 {
+    fn root(&self, exponents: &[usize]) -> f64 {
         let unscaled = self.kernel.unscaled_coefficient(exponents);
         if self.scale != MonomialScale::Raw {
             return if unscaled > 0.0 { 1.0 } else { 0.0 };
@@ -286,7 +250,7 @@ impl<'a> Monomials<'a> {
     }
 
     /// `c_k^(1/q)` of the monomials that begin with some variables and have two more.
-    pub(super) fn roots(&self, prefix: &[usize]) -> Roots {
+    fn roots(&self, prefix: &[usize]) -> Roots {
         let mut exponents = [0; MAX_DEGREE + 2];
         let runs = prefix.chunk_by(|a, b| a == b);
         let used = exponents.iter_mut().zip(runs).map(|(exponent, run)| *exponent = run.len()).count();
@@ -306,7 +270,7 @@ impl<'a> Monomials<'a> {
     }
 
     /// How many monomials come before the first that begins with some variables.
-    pub(super) fn place(&self, degree: Degree, prefix: &[usize]) -> u64 {
+    fn place(&self, degree: Degree, prefix: &[usize]) -> u64 {
         degree.first + place(self.inputs(), degree.degree, degree.distinct, prefix)
     }
 
@@ -336,34 +300,6 @@ impl<'a> Monomials<'a> {
     }
 }
 
-/// The degrees of a kernel in which it has features, with the number of the first of each.
-pub(super) fn degrees(kernel: &dyn TensorKernel, inputs: usize) -> Result<Vec<Degree>, Error> {
-    let Some(count) = cardinality(kernel, inputs) else {
-        return Err(Error::InfinitelyManyFeatures { kernel: kernel.name() });
-    };
-    let (lowest, highest) = kernel.degrees();
-    let refuse = |allowed| Error::Parameter { name: "degree", got: format!("{lowest} to {highest:?}"), allowed };
-    let mut first = 0_u64;
-    let mut degrees = Vec::new();
-    for Block { degree, distinct } in Block::all(kernel, highest.unwrap_or(lowest)) {
-        let own = ways(inputs, degree, distinct).filter(|own| *own <= MOST);
-        let Some(end) = own.map(|own| first + own).filter(|end| *end <= MOST) else {
-            return Err(Error::TooManyFeatures { kernel: kernel.name(), inputs, cardinality: count });
-        };
-        if end > first {
-            degrees.push(Degree { degree, distinct, first });
-        }
-        if !kernel.coefficient(&vec![1; degree]).is_finite() {
-            return Err(refuse("degrees at which the coefficients are in range; lower the degree or the scale"));
-        }
-        first = end;
-    }
-    if degrees.is_empty() {
-        return Err(refuse("degrees at which the kernel has a feature in that many variables"));
-    }
-    Ok(degrees)
-}
-
 impl fmt::Debug for Monomials<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Monomials")
@@ -373,55 +309,5 @@ impl fmt::Debug for Monomials<'_> {
             .field("exponent", &self.exponent)
             .field("count", &self.count())
             .finish_non_exhaustive()
-    }
-}
-
-/// Some monomials by their numbers, as columns.
-pub(super) struct Listed<'m, 'a> {
-    monomials: &'m Monomials<'a>,
-    variables: Vec<Vec<u32>>,
-}
-
-impl<'m, 'a> Listed<'m, 'a> {
-    pub(super) fn new(monomials: &'m Monomials<'a>, indices: &[u64]) -> Self {
-        Self { monomials, variables: indices.iter().map(|&index| monomials.variables(index)).collect() }
-    }
-
-    /// The variables of one of them.
-    pub(super) fn variables(&self, column: usize) -> &[u32] {
-        &self.variables[column]
-    }
-
-    /// The products of all of them with a vector.
-    pub(super) fn products(&self, vector: &[f64], out: &mut [f64]) {
-        use rayon::prelude::*;
-        const PIECE: usize = 512;
-        self.variables.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE)).for_each(|(variables, out)| {
-            let mut column = vec![0.0; vector.len()];
-            for (variables, out) in variables.iter().zip(out) {
-                self.monomials.column_into(variables, &mut column);
-                *out = column.iter().zip(vector).map(|(phi, x)| phi * x).sum();
-            }
-        });
-    }
-}
-
-impl Columns for Listed<'_, '_> {
-    fn samples(&self) -> usize {
-        self.monomials.samples()
-    }
-
-    fn column_into(&self, column: usize, out: &mut [f64]) {
-        self.monomials.column_into(&self.variables[column], out);
-    }
-
-    fn scale_of(&self, columns: &[usize]) -> f64 {
-        use rayon::prelude::*;
-        let size = |column: &mut Vec<f64>, at: &usize| {
-            self.column_into(*at, column);
-            largest(column)
-        };
-        let sizes = columns.par_iter().with_min_len(64).map_init(|| vec![0.0; self.samples()], size);
-        f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)))
     }
 }

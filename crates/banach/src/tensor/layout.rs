@@ -16,24 +16,24 @@ use std::ops::Range;
 use super::multisets::{Multisets, count};
 
 /// Most rows of a tile: two vectors of this length fit in the first-level cache.
-pub(super) const MAX_ROWS: usize = 1024;
+pub(crate) const MAX_ROWS: usize = 1024;
 /// Columns of a tile: enough for a matrix product at full speed.
-pub(super) const MAX_COLUMNS: usize = 256;
+pub(crate) const MAX_COLUMNS: usize = 256;
 /// Columns of a product at the edge of the staircase, where what is above the edge is computed in vain.
 const EDGE_COLUMNS: usize = 48;
 /// Most stripes, and least entries of one.
-pub(super) const MAX_STRIPES: usize = 32;
+pub(crate) const MAX_STRIPES: usize = 32;
 const STRIPE_ENTRIES: usize = 1 << 16;
 
 /// Rows, columns, tiles and stripes.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(crate) struct Staircase {
     pub heads: Multisets,
     pub tails: Multisets,
     /// Columns for each tail.
     pub points: usize,
     /// Tiles, column group by column group.
-    pub tiles: Vec<Tile>,
+    pub tiles: Vec<TensorTile>,
     pub stripes: Vec<Stripe>,
     /// The number of entries.
     pub entries: usize,
@@ -41,7 +41,7 @@ pub(super) struct Layout {
 
 /// A rectangle of heads and tails, without what is above the staircase.
 #[derive(Debug, Clone)]
-pub(super) struct Tile {
+pub(crate) struct TensorTile {
     pub rows: Range<usize>,
     pub tails: Range<usize>,
     /// Its place among all entries.
@@ -50,7 +50,7 @@ pub(super) struct Tile {
 
 /// Consecutive tiles that share accumulators.
 #[derive(Debug, Clone)]
-pub(super) struct Stripe {
+pub(crate) struct Stripe {
     pub tiles: Range<usize>,
     /// The columns that it meets.
     pub tails: Range<usize>,
@@ -59,27 +59,27 @@ pub(super) struct Stripe {
 
 /// A bound on the number of tiles, given that of the heads and tails. Nothing of this size is divided further by its rows
 /// than between two samples.
-pub(super) fn most_tiles(half: u64) -> u64 {
+pub(crate) fn most_tiles(half: u64) -> u64 {
     (half / MAX_COLUMNS as u64 + 1).saturating_mul(2 * (half / MAX_ROWS as u64) + 2)
 }
 
 /// Neighbouring columns of a tile with the same number of rows.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
+pub(crate) struct ColumnBlock {
     pub rows: Range<usize>,
     pub tails: Range<usize>,
     /// Its place among the entries of the tile.
     pub entries: Range<usize>,
 }
 
-impl Layout {
+impl Staircase {
     /// A Gram tensor.
-    pub(super) fn gram(samples: usize, order: usize) -> Self {
+    pub(crate) fn gram(samples: usize, order: usize) -> Self {
         Self::new(Multisets::heads(samples, order / 2), Multisets::tails(samples, order / 2), 1)
     }
 
     /// The kernel at all samples but one, which is a new point.
-    pub(super) fn points(heads: Multisets, samples: usize, points: usize) -> Self {
+    pub(crate) fn points(heads: Multisets, samples: usize, points: usize) -> Self {
         let tails = Multisets::tails(samples, heads.size() - 1);
         Self::new(heads, tails, points)
     }
@@ -98,7 +98,7 @@ impl Layout {
                 layout.entries = entries.end;
                 // The tails at the front of the group may end below these rows.
                 let tails = tails.clone().find(|&t| layout.height(t) > rows.start).unwrap_or(tails.end)..tails.end;
-                layout.tiles.push(Tile { rows, tails, entries });
+                layout.tiles.push(TensorTile { rows, tails, entries });
             }
         }
         layout.stripes = layout.stripes();
@@ -154,11 +154,11 @@ impl Layout {
     }
 
     /// The columns of a rectangle, gathered where they have equally many rows. Empty columns are left out.
-    pub(super) fn blocks<'a>(
+    pub(crate) fn blocks<'a>(
         &'a self,
         rows: &'a Range<usize>,
         tails: &Range<usize>,
-    ) -> impl Iterator<Item = Block> + 'a {
+    ) -> impl Iterator<Item = ColumnBlock> + 'a {
         let (mut tail, end, mut entry) = (tails.start, tails.end, 0);
         std::iter::from_fn(move || {
             while tail < end {
@@ -169,19 +169,22 @@ impl Layout {
                     let length = (height - rows.start) * (tail - first) * self.points;
                     let entries = entry..entry + length;
                     entry = entries.end;
-                    return Some(Block { rows: rows.start..height, tails: first..tail, entries });
+                    return Some(ColumnBlock { rows: rows.start..height, tails: first..tail, entries });
                 }
             }
             None
         })
     }
 
-    pub(super) fn tile_blocks<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = Block> + 'a {
+    pub(crate) fn tile_blocks<'a>(&'a self, tile: &'a TensorTile) -> impl Iterator<Item = ColumnBlock> + 'a {
         self.blocks(&tile.rows, &tile.tails)
     }
 
     /// The tails of a tile in groups for one matrix product each, with the rows it needs.
-    pub(super) fn products<'a>(&'a self, tile: &'a Tile) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + 'a {
+    pub(crate) fn products<'a>(
+        &'a self,
+        tile: &'a TensorTile,
+    ) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + 'a {
         let (mut tail, end) = (tile.tails.start, tile.tails.end);
         std::iter::from_fn(move || {
             let first = tail;
@@ -205,9 +208,9 @@ impl Layout {
     }
 
     /// The tiles, each with its own part of the entries.
-    pub(super) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a Tile, &'a mut [f64])> {
+    pub(crate) fn split<'a>(&'a self, entries: &'a mut [f64]) -> Vec<(&'a TensorTile, &'a mut [f64])> {
         let mut rest = entries;
-        let own = |tile: &'a Tile| {
+        let own = |tile: &'a TensorTile| {
             let (own, left) = std::mem::take(&mut rest).split_at_mut(tile.entries.len());
             rest = left;
             (tile, own)
@@ -216,7 +219,7 @@ impl Layout {
     }
 
     /// The place of an entry among all, given the ranks of its head and its tail.
-    pub(super) fn place(&self, head: usize, tail: usize) -> usize {
+    pub(crate) fn place(&self, head: usize, tail: usize) -> usize {
         let group = (MAX_COLUMNS / self.points).max(1);
         let first = self.tiles.partition_point(|tile| tile.tails.end <= tail / group * group);
         let mut tiles = self.tiles[first..].iter();
@@ -235,7 +238,7 @@ mod tests {
     #[test]
     fn every_sorted_tuple_has_exactly_one_place() {
         for (samples, order) in [(1, 2), (7, 2), (40, 2), (1, 4), (5, 4), (13, 4), (1, 6), (6, 6), (4, 8)] {
-            let layout = Layout::gram(samples, order);
+            let layout = Staircase::gram(samples, order);
             assert_eq!(Some(layout.entries), count(samples, order));
             let mut places = Vec::new();
             for tail in 0..layout.tails.len() {
@@ -253,11 +256,11 @@ mod tests {
     #[test]
     fn stripes_tiles_and_products_cover_everything_in_order() {
         let layouts = [
-            Layout::gram(60, 4),
-            Layout::gram(20, 6),
-            Layout::gram(2000, 2),
-            Layout::points(Multisets::heads(30, 2), 30, 100),
-            Layout::points(Multisets::heads(50, 1), 50, 7),
+            Staircase::gram(60, 4),
+            Staircase::gram(20, 6),
+            Staircase::gram(2000, 2),
+            Staircase::points(Multisets::heads(30, 2), 30, 100),
+            Staircase::points(Multisets::heads(50, 1), 50, 7),
         ];
         for layout in layouts {
             assert!((1..=MAX_STRIPES).contains(&layout.stripes.len()));
@@ -272,7 +275,7 @@ mod tests {
                 assert_eq!(tile.entries.start, end);
                 end = tile.entries.end;
                 assert!(tile.rows.len() <= MAX_ROWS && !tile.entries.is_empty());
-                let blocks: Vec<Block> = layout.tile_blocks(tile).collect();
+                let blocks: Vec<ColumnBlock> = layout.tile_blocks(tile).collect();
                 assert_eq!(blocks.iter().map(|block| block.entries.len()).sum::<usize>(), tile.entries.len());
                 let products: Vec<_> = layout.products(tile).collect();
                 assert!(products.iter().flat_map(|(_, tails)| tails.clone()).eq(tile.tails.clone()));

@@ -52,7 +52,7 @@ pub(super) fn add_products(out: &mut [f64], x: &[f64], values: &[f64]) {
 }
 
 /// Notes the places at which `|u| rho` is at least `limit`, a positive number.
-pub(super) fn note_above(u: &[f64], rho: &[f64], limit: f64, places: &mut Vec<u32>) {
+pub(crate) fn note_above(u: &[f64], rho: &[f64], limit: f64, places: &mut Vec<u32>) {
     Arch::new().dispatch(Loop(
         #[inline(always)]
         || {

@@ -22,11 +22,10 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
 use super::{
-    entries,
-    layout::{Cursor, Layout},
-    monomials::{Degree, Monomials, Points, Roots},
+    Degree, Monomials, Points, Roots, entries,
+    layout::{Cursor, Tiling, WIDTH},
 };
-use crate::{FeatureMatrix, data::Pool, kernel::MonomialScale, workers::checkpoint};
+use crate::{FeatureMatrix, data::Pool, exponent::Running, kernel::MonomialScale, workers::checkpoint};
 
 /// Most samples in one product: so many columns of a tile that they fit in the second-level cache.
 const PANEL: usize = 512;
@@ -148,7 +147,7 @@ pub(crate) trait Visitor: Sync {
 
 /// The shape of a pass.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sweep<'s, 'a> {
+pub(crate) struct MonomialSweep<'s, 'a> {
     pub monomials: &'s Monomials<'a>,
     /// Dual vectors that the visitor sees together.
     pub group: usize,
@@ -160,7 +159,7 @@ pub(crate) struct Sweep<'s, 'a> {
 
 /// The sizes of the working memory of a stripe.
 #[derive(Clone, Copy)]
-struct Area {
+struct StripeSizes {
     sums: usize,
     states: usize,
     duals: usize,
@@ -172,7 +171,7 @@ struct Area {
     column: usize,
 }
 
-impl Area {
+impl StripeSizes {
     /// What a stripe leaves.
     fn results(self) -> usize {
         // Chunks are not empty, also where a pass leaves nothing but what the visitor keeps.
@@ -187,7 +186,7 @@ impl Area {
 }
 
 /// The working memory of a stripe.
-struct Work<'w> {
+struct StripeBuffers<'w> {
     sums: &'w mut [f64],
     states: &'w mut [f64],
     /// The dual vectors times the factors, one after another.
@@ -205,8 +204,8 @@ struct Work<'w> {
     other_column: &'w mut [f64],
 }
 
-impl<'w> Work<'w> {
-    fn new(area: Area, results: &'w mut [f64], mut numbers: &'w mut [f64]) -> Self {
+impl<'w> StripeBuffers<'w> {
+    fn new(area: StripeSizes, results: &'w mut [f64], mut numbers: &'w mut [f64]) -> Self {
         let mut take = |length: usize| {
             let (own, rest) = std::mem::take(&mut numbers).split_at_mut(length);
             numbers = rest;
@@ -230,9 +229,9 @@ impl<'w> Work<'w> {
     }
 }
 
-impl Sweep<'_, '_> {
+impl MonomialSweep<'_, '_> {
     /// Numbers that a pass of so many dual vectors takes.
-    pub(super) fn memory(
+    pub(crate) fn memory(
         samples: usize,
         inputs: usize,
         count: u64,
@@ -240,9 +239,9 @@ impl Sweep<'_, '_> {
         points: usize,
         scaled: bool,
     ) -> Option<usize> {
-        let width = super::WIDTH.min(inputs.next_multiple_of(8));
-        let area = Self::sizes(samples, points, width, batch, 1, super::STATE, scaled);
-        let stripes = Layout::stripes(samples, count);
+        let width = WIDTH.min(inputs.next_multiple_of(8));
+        let area = Self::sizes(samples, points, width, batch, 1, Running::LENGTH, scaled);
+        let stripes = Tiling::stripes(samples, count);
         samples.checked_mul(points.max(batch))?;
         // Every stripe leaves its sums; as many run at a time as there are threads.
         let workspaces = area.workspace().checked_mul(stripes.min(rayon::current_num_threads()))?;
@@ -257,10 +256,10 @@ impl Sweep<'_, '_> {
         group: usize,
         state: usize,
         scaled: bool,
-    ) -> Area {
+    ) -> StripeSizes {
         let panel = samples.max(points).min(PANEL);
         let groups = inputs / group;
-        Area {
+        StripeSizes {
             sums: points.saturating_mul(groups),
             states: state * groups,
             duals: samples.saturating_mul(inputs),
@@ -273,7 +272,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    fn area(&self, inputs: usize) -> Area {
+    fn area(&self, inputs: usize) -> StripeSizes {
         let (monomials, points) = (self.monomials, self.output.map_or(0, |points| points.x.samples()));
         let width = monomials.layout.width.min(monomials.inputs().next_multiple_of(8));
         let scaled = monomials.scale != MonomialScale::Raw;
@@ -299,7 +298,7 @@ impl Sweep<'_, '_> {
         let (results, workspaces) = numbers.split_at_mut(area.results() * stripes.len());
         let run_stripe = |at: usize, results: &mut [f64], workspace: &mut [f64], own: &mut V::Own| {
             results.fill(0.0);
-            let mut work = Work::new(area, results, workspace);
+            let mut work = StripeBuffers::new(area, results, workspace);
             self.run_stripe(stripes[at], alphas, &mut work, visitor, own);
         };
         if let [own] = own {
@@ -325,7 +324,7 @@ impl Sweep<'_, '_> {
         &self,
         (begin, tiles): (Cursor, u64),
         alphas: &[f64],
-        work: &mut Work<'_>,
+        work: &mut StripeBuffers<'_>,
         visitor: &V,
         own: &mut V::Own,
     ) {
@@ -364,7 +363,7 @@ impl Sweep<'_, '_> {
     }
 
     /// What the tiles of one prefix share.
-    fn begin(&self, degree: Degree, variables: &[usize], alphas: &[f64], work: &mut Work<'_>) -> Prefix {
+    fn begin(&self, degree: Degree, variables: &[usize], alphas: &[f64], work: &mut StripeBuffers<'_>) -> Prefix {
         let monomials = self.monomials;
         let products = |points: &Points<'_>, out: &mut [f64]| {
             points.factors_into(out);
@@ -396,7 +395,7 @@ impl Sweep<'_, '_> {
         place: &Place<'_>,
         roots: &Roots,
         alphas: &[f64],
-        work: &mut Work<'_>,
+        work: &mut StripeBuffers<'_>,
         visitor: &V,
         own: &mut V::Own,
     ) {
@@ -439,7 +438,7 @@ impl Sweep<'_, '_> {
     }
 
     /// The means of the monomials of a tile, and the factors that bring them to their scale; returns [`Tile::spread`].
-    fn scale(&self, place: &Place<'_>, roots: &Roots, work: &mut Work<'_>) -> f64 {
+    fn scale(&self, place: &Place<'_>, roots: &Roots, work: &mut StripeBuffers<'_>) -> f64 {
         let (monomials, length) = (self.monomials, place.len());
         let (x, n) = (&monomials.points.x, monomials.samples() as f64);
         let (means, scales) = (&mut work.means[..length], &mut work.scales[..length]);

@@ -1,0 +1,21 @@
+//! Points at which monomials have values.
+
+use crate::FeatureMatrix;
+
+/// Samples, and what all monomials of each are multiplied by.
+#[derive(Debug, Clone)]
+pub(crate) struct Points<'a> {
+    pub(crate) x: FeatureMatrix<'a>,
+    /// `1/||Phi(x_i)||_q` of a normalised kernel.
+    pub(crate) rows: Option<Vec<f64>>,
+}
+
+impl Points<'_> {
+    /// The factors on all monomials.
+    pub(crate) fn factors_into(&self, out: &mut [f64]) {
+        match &self.rows {
+            Some(rows) => out.copy_from_slice(rows),
+            None => out.fill(1.0),
+        }
+    }
+}

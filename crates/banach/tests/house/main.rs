@@ -1,0 +1,16 @@
+//! What the documents say of the sources is true: the order of the layers, the labels of the paper, the files that are named, and
+//! the date and status of every decision.
+//!
+//! Each check is a function from texts to complaints. It is run on the repository, and on made-up texts on which it has to complain.
+
+mod decisions;
+mod layers;
+mod named_files;
+mod paper_labels;
+mod repository;
+mod rust_source;
+
+/// Fails with all complaints at once.
+fn assert_none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
