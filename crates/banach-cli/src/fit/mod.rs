@@ -22,7 +22,7 @@ use self::{
     result::Fitted,
     validate::Validation,
 };
-use crate::{args::Common, files, print};
+use crate::{files, options::Common, print};
 
 /// The values of gamma that are tried.
 pub(crate) const GAMMAS: usize = 20;

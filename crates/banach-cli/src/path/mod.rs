@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use self::args::Path;
 use crate::{
-    args::Common,
     files,
     fit::{
         ground::{self, Ground, worst},
@@ -18,6 +17,7 @@ use crate::{
         result::{Data, Factor, Model, Proof, Route},
         validate::Validation,
     },
+    options::Common,
     print,
 };
 

@@ -1,11 +1,12 @@
 //! Fits with very many monomials.
 
+use banach::synthetic::SparseQuadratic;
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::task::{Done, Gamma, Representation, Task};
-use crate::{Error, Watch, data::SparseQuadratic};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]

@@ -1,11 +1,12 @@
 //! The Lasso on monomials that are written out, in a process of its own.
 
+use banach::synthetic::Sample;
 use std::{io::Write, path::Path};
 
 use serde::{Deserialize, Serialize};
 
 use super::super::process::{Process, python};
-use crate::{Error, data::Sample};
+use crate::Error;
 
 /// The program. It travels inside the binary, so that an installed one has it too.
 const PROGRAM: &str = include_str!("../../../peers/lasso.py");

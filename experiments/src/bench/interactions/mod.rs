@@ -106,7 +106,9 @@ fn ratio(of: Option<u64>, to: Option<u64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{data::SparseQuadratic, watch::Count};
+    use banach::synthetic::SparseQuadratic;
+
+    use crate::watch::Count;
 
     fn small() -> Request {
         let quick = Request::quick();

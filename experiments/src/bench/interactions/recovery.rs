@@ -1,5 +1,6 @@
 //! Are the true monomials found? Against a Lasso on the same monomials, written out.
 
+use banach::synthetic::SparseQuadratic;
 use std::path::Path;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use super::{
     ratio,
     task::{Done, Gamma, Representation, Selecting, Task},
 };
-use crate::{Error, Watch, data::SparseQuadratic};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]

@@ -1,5 +1,6 @@
 //! The tiles route against the matrix of all monomials.
 
+use banach::synthetic::SparseQuadratic;
 use std::path::Path;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use super::{
     ratio,
     task::{Done, Gamma, Representation, Task},
 };
-use crate::{Error, Watch, data::SparseQuadratic};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]

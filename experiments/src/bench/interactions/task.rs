@@ -14,14 +14,12 @@ use banach::{
     kernel::{Monomial, MonomialScale, Polynomial},
     model::Budget,
     selection::{Choice, MonomialRanking, SelectionOptions, select},
+    synthetic::{Sample, SparseQuadratic},
 };
 use serde::{Deserialize, Serialize};
 
 use super::super::process::{Process, peak_bytes};
-use crate::{
-    Error, Watch,
-    data::{Sample, SparseQuadratic},
-};
+use crate::{Error, Watch};
 
 /// How the monomials are represented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
