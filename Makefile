@@ -6,8 +6,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 # How `make demo` and `make install` build; `dev` is what the tests build, with debug assertions.
 PROFILE ?= release
-BANACH := $(CARGO) run --profile $(PROFILE) --locked --package banach-cli --
-LAB := $(CARGO) run --profile $(PROFILE) --locked --package banach-lab --
+PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 # Measurements are always of the release build.
 MEASURE := $(CARGO) run --release --locked --package banach-lab --
 
@@ -17,10 +16,11 @@ help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
 
 demo: ## build; real data to a table and a page; Tables 1 and 2 of the paper, Figure 1 at small size; into out/
-	$(BANACH) demo --out out/demo
-	$(LAB) reproduce table1 --no-baselines --repeats 2 --out out
-	$(LAB) reproduce figure1 --quick --out out
-	$(LAB) reproduce table2 --repeats 2 --out out
+	$(CARGO) build --profile $(PROFILE) --locked --package banach-cli --package banach-lab
+	$(PROGRAMS)/banach demo --out out/demo
+	$(PROGRAMS)/banach-lab reproduce table1 --no-baselines --repeats 2 --out out
+	$(PROGRAMS)/banach-lab reproduce figure1 --quick --out out
+	$(PROGRAMS)/banach-lab reproduce table2 --repeats 2 --out out
 
 test: test-rust test-python ## every test
 

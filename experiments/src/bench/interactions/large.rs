@@ -1,8 +1,8 @@
 //! Fits with very many monomials.
 
-use banach::synthetic::SparseQuadratic;
 use std::path::Path;
 
+use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
 use super::task::{Done, Gamma, Representation, Task};

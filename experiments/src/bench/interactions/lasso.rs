@@ -1,8 +1,8 @@
 //! The Lasso on monomials that are written out, in a process of its own.
 
-use banach::synthetic::Sample;
 use std::{io::Write, path::Path};
 
+use banach::synthetic::Sample;
 use serde::{Deserialize, Serialize};
 
 use super::super::process::{Process, python};

@@ -105,9 +105,9 @@ fn ratio(of: Option<u64>, to: Option<u64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use banach::synthetic::SparseQuadratic;
 
+    use super::*;
     use crate::watch::Count;
 
     fn small() -> Request {

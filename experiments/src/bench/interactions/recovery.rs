@@ -1,8 +1,8 @@
 //! Are the true monomials found? Against a Lasso on the same monomials, written out.
 
-use banach::synthetic::SparseQuadratic;
 use std::path::Path;
 
+use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
 use super::{

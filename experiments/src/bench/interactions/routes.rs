@@ -1,8 +1,8 @@
 //! The tiles route against the matrix of all monomials.
 
-use banach::synthetic::SparseQuadratic;
 use std::path::Path;
 
+use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
 use super::{
