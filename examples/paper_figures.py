@@ -28,7 +28,9 @@ figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 for solver, name, color in (("paper", "dual algorithm", "#D55E00"), ("newton", "Newton's method", "#0072B2")):
     for p, text, style in ((4 / 3, "4/3", "-"), (5 / 4, "5/4", "--")):
         model = LpRegressor(p=p, C=10.0, solver=solver, fit_intercept=False).fit(X, y)
-        print(f"{name:15} p = {text}: relative gap {model.duality_gap_:.0e} after {model.n_evaluations_} passes over the data")
+        print(
+            f"{name:15} p = {text}: relative gap {model.duality_gap_:.0e} after {model.n_evaluations_} passes over the data"
+        )
         model.plot_convergence(ax=axes[0], color=color, linestyle=style, label=f"{name}, p = {text}")
 axes[0].set_title(f"n = {n}, d = {d}", fontsize="medium", loc="left")
 axes[0].legend(frameon=False, fontsize="small")
