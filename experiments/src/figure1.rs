@@ -1,5 +1,6 @@
 //! Figure 1 of the paper: convergence of the dual algorithm against FISTA, and a recovered sparse vector.
 
+use banach::synthetic::SparseLinear;
 use kuva::{
     plot::{LegendPosition, LinePlot, ScatterPlot, lollipop::LollipopPlot, scatter::MarkerShape},
     render::{layout::Layout, plots::Plot},
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use crate::{
     Error, Picture, Watch,
-    data::{SparseLinear, count_found},
+    data::{count_found, features},
     runs::{Algorithm, Settings, dual, primal},
 };
 
@@ -50,7 +51,7 @@ impl Request {
     fn recover(&self, seed: u64, watch: &mut dyn Watch) -> Result<Recovery, Error> {
         watch.begin(&format!("right panel, seed {seed}"), 0);
         let sample = self.right.sample(seed);
-        let form = sample.form(RIGHT)?;
+        let form = features(&sample, RIGHT)?;
         let reference = dual(&self.settings, &form, &sample.targets, seed, watch)?;
         let estimate = form.weights(&reference.solution.alpha);
         Ok((sample.truth, estimate))
@@ -101,7 +102,7 @@ impl Figure1 {
         watch.begin("data, left panel", 0);
         let sample = request.left.sample(request.seed);
         for (p, ..) in LEFT {
-            let form = sample.form(p)?;
+            let form = features(&sample, p)?;
             watch.begin(&format!("{}, p = {p}", Algorithm::DualGradient.title()), 0);
             let reference = dual(&request.settings, &form, &sample.targets, request.seed, watch)?;
             watch.begin(&format!("{}, p = {p}", Algorithm::Fista.title()), request.settings.limit);

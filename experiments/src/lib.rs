@@ -1,14 +1,16 @@
 //! The paper's tables and figures, with the paper's numbers beside ours, and the benchmarks of banach.
 //!
-//! Every experiment generates its data from a seed, runs, and returns plain data. Printing and files are the
-//! command line's business.
+//! Every experiment generates its data from a seed, runs, and returns plain data. Printing and files are the business
+//! of the binary `banach-lab`, in `command/`.
 
 pub mod bench;
 mod comparison;
-pub mod data;
+mod data;
 mod figure;
 pub mod figure1;
 mod runs;
+#[cfg(doctest)]
+mod snippets;
 pub mod stress;
 pub mod table1;
 pub mod table2;

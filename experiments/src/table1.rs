@@ -1,10 +1,10 @@
 //! Table 1 of the paper: iterations to relative precision 1e-8 of the dual algorithm and two primal ones.
 
+use banach::synthetic::SparseLinear;
 use serde::Serialize;
 
 use crate::{
-    Algorithm, Comparison, Error, Outcome, Printed, Settings, Watch,
-    data::SparseLinear,
+    Algorithm, Comparison, Error, Outcome, Printed, Settings, Watch, data,
     runs::{dual, primal},
 };
 
@@ -112,7 +112,7 @@ impl Table1 {
             watch.begin(&format!("data, seed {seed}"), 0);
             let sample = request.data.sample(seed);
             for ((p, printed), column) in PAPER.iter().zip(&mut outcomes) {
-                let form = sample.form(p)?;
+                let form = data::features(&sample, p)?;
                 watch.begin(&format!("{}, p = {p}, seed {seed}", Algorithm::DualGradient.title()), 0);
                 let reference = dual(&request.settings, &form, &sample.targets, seed, watch)?;
                 let wanted = request.primal(repeat == 0, printed[2]);

@@ -5,12 +5,13 @@ use std::time::Instant;
 use banach::{
     Exponent, FeatureMatrix, Features, Gram, Memory, Rule,
     kernel::{FeatureMap, Polynomial},
+    synthetic::SparseQuadratic,
 };
 use serde::Serialize;
 
 use crate::{
     Comparison, Error, Outcome, Printed, Settings, Watch,
-    data::{SparseQuadratic, count_found, count_kept},
+    data::{count_found, count_kept},
     runs::{dual, dual_again},
 };
 

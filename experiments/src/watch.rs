@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use banach_cli::progress::Bar;
+
 /// Told how far an experiment is.
 pub trait Watch {
     /// A part of the work begins; it has at most this many steps.
@@ -9,6 +11,18 @@ pub trait Watch {
 
     /// So many steps of the part are done. `Break` ends the experiment.
     fn step(&mut self, done: usize) -> ControlFlow<()>;
+}
+
+/// The bar of the programs, which never asks to stop.
+impl Watch for Bar {
+    fn begin(&mut self, what: &str, steps: usize) {
+        Bar::begin(self, what, steps);
+    }
+
+    fn step(&mut self, done: usize) -> ControlFlow<()> {
+        Bar::step(self, done);
+        ControlFlow::Continue(())
+    }
 }
 
 /// Counts the parts of the work, and stops in the one it is told.

@@ -23,7 +23,7 @@ from ._display import (
 )
 from ._equation import Equation
 from ._files import load, save
-from ._functions import gram_tensor, reproduce, stability_selection
+from ._functions import gram_tensor, stability_selection
 from ._path import LpPath, lp_path
 from ._regressor import LpRegressor
 from ._table import Table
@@ -50,7 +50,6 @@ __all__ = [
     "kernels",
     "load",
     "lp_path",
-    "reproduce",
     "save",
     "stability_selection",
 ]

@@ -11,6 +11,7 @@ __all__ = [
     "Model",
     "Spec",
     "__version__",
+    "blood_cells",
     "choose",
     "command",
     "folds",
@@ -19,7 +20,6 @@ __all__ = [
     "make_monomials",
     "make_sparse_linear",
     "make_sparse_quadratic",
-    "reproduce",
 ]
 
 __version__: str
@@ -261,5 +261,5 @@ def make_sparse_quadratic(
 def make_monomials(
     samples: int, inputs: int, relevant: int, noise: float, seed: int
 ) -> tuple[_Floats, _Floats, list[tuple[list[tuple[int, int]], float]]]: ...
-def reproduce(what: str, quick: bool, seed: int, repeats: int, baselines: bool, threads: int) -> str: ...
+def blood_cells() -> bytes: ...
 def command(arguments: Sequence[str]) -> int: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -128,41 +127,3 @@ def stability_selection(
         threshold=float(threshold),
         feature_names=names,
     )
-
-
-def reproduce(
-    what: str,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    repeats: int = 5,
-    baselines: bool = True,
-    n_jobs: int | None = None,
-) -> dict[str, Any]:
-    """An experiment of the paper, with its printed numbers beside ours.
-
-    Parameters
-    ----------
-    what : {"table1", "table2", "figure1"}
-        Which.
-    quick : bool
-        A small version that takes less than a minute; the full one takes minutes.
-    seed, repeats : int
-        The first draw, and how many.
-    baselines : bool
-        With the primal algorithms of Table 1, which take most of its time.
-
-    Returns
-    -------
-    dict
-        What ``banach reproduce --json`` prints.
-    """
-    text = _core.reproduce(
-        _parameters.text("what", what, "table1, table2 or figure1"),
-        _parameters.boolean("quick", quick),
-        _parameters.whole("seed", seed),
-        _parameters.whole("repeats", repeats, "a whole number >= 1", least=1),
-        _parameters.boolean("baselines", baselines),
-        _parameters.threads(n_jobs),
-    )
-    return json.loads(text)

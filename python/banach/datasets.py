@@ -168,7 +168,7 @@ def load_blood_cells(*, return_X_y: bool = False, as_frame: bool = False) -> Any
     >>> cells.target_names.tolist()
     ['B cell', 'NK cell', 'dendritic cell', 'monocyte']
     """
-    header, rows = _resource("blood_cells.csv.gz")
+    header, rows = _unpacked(_core.blood_cells())
     target = np.array([row[0] for row in rows])
     numbers = np.array([row[1:] for row in rows], dtype=np.int64)
     total, counts = numbers[:, 0], numbers[:, 1:]
@@ -200,7 +200,8 @@ def load_fermentation(*, return_X_y: bool = False, as_frame: bool = False) -> An
     >>> X.shape, y.shape
     ((21, 1047), (21,))
     """
-    header, rows = _resource("fermentation.csv.gz")
+    packed = resources.files(__package__).joinpath("data").joinpath("fermentation.csv.gz").read_bytes()
+    header, rows = _unpacked(packed)
     numbers = np.array(rows, dtype=np.float64)
     data, names = np.asfortranarray(numbers[:, 1:]), [f"band {float(name):.0f}" for name in header[1:]]
     return _bunch(data, numbers[:, 0], names, header[0], _FERMENTATION, {}, return_X_y=return_X_y, as_frame=as_frame)
@@ -279,9 +280,8 @@ def _table(path: Path) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def _resource(name: str) -> tuple[list[str], list[list[str]]]:
-    """A file of the package: its header and its rows."""
-    packed = resources.files(__package__).joinpath("data").joinpath(name).read_bytes()
+def _unpacked(packed: bytes) -> tuple[list[str], list[list[str]]]:
+    """A packed file of comma-separated values: its header and its rows."""
     header, *rows = csv.reader(gzip.decompress(packed).decode("utf-8").splitlines())
     return header, rows
 

@@ -19,7 +19,6 @@ from banach import (
     gram_tensor,
     kernels,
     lp_path,
-    reproduce,
     stability_selection,
 )
 
@@ -307,9 +306,6 @@ ARGUMENTS = [
     ("Cs", lambda: FITTED.plot_path(Cs=0)),
     ("p", lambda: gram_tensor(X, p=1.3)),
     ("p", lambda: gram_tensor(X, p=3.0)),
-    ("what", lambda: reproduce("table9")),
-    ("what", lambda: reproduce(1)),
-    ("repeats", lambda: reproduce("table1", repeats=0)),
     ("n_samples", lambda: datasets.make_sparse_linear(0)),
     ("n_informative", lambda: datasets.make_sparse_linear(10, 5, 6)),
     ("n_informative", lambda: datasets.make_sparse_quadratic(10, 2, 4)),

@@ -24,7 +24,6 @@ from banach import (
     gram_tensor,
     kernels,
     lp_path,
-    reproduce,
     stability_selection,
 )
 
@@ -345,22 +344,6 @@ def test_kernels_count_their_monomials():
     assert kernels.Polynomial(10).cardinality(10**6) > 2**64
     assert kernels.Exponential(degrees=(1, 3)).degrees_ == (1, 3)
     assert kernels.Exponential().degrees_ == (0, None)
-
-
-@pytest.mark.parametrize(
-    ("what", "keys", "part"),
-    [
-        ("table1", {"request", "cells"}, "cells"),
-        ("table2", {"request", "rows", "found", "kept", "threads"}, "rows"),
-        ("figure1", {"request", "curves", "truth", "estimate", "found"}, "curves"),
-    ],
-)
-def test_the_experiments_of_the_paper_run_in_small(what, keys, part):
-    result = reproduce(what, quick=True, repeats=1, baselines=False)
-    assert set(result) == keys
-    assert result["request"]["repeats"] == 1
-    if what != "figure1":
-        assert all({"paper", "mean", "agrees"} <= set(row) for row in result[part])
 
 
 @pytest.mark.parametrize("make", [datasets.make_sparse_linear, datasets.make_sparse_quadratic, datasets.make_monomials])

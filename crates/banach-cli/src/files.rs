@@ -9,28 +9,29 @@ use std::{
 use anyhow::{Context, ensure};
 use banach_io::{destination, replace};
 
-use crate::args::Common;
+use crate::options::Common;
 
 /// A folder for results.
-pub(crate) struct Folder<'a> {
+#[derive(Debug)]
+pub struct Folder<'a> {
     path: PathBuf,
     common: &'a Common,
 }
 
 impl<'a> Folder<'a> {
     /// Makes the folder, before the work starts, so that a wrong name does not cost the result.
-    pub(crate) fn create(path: PathBuf, common: &'a Common) -> anyhow::Result<Self> {
+    pub fn create(path: PathBuf, common: &'a Common) -> anyhow::Result<Self> {
         fs::create_dir_all(&path).with_context(|| format!("cannot make the folder {}", path.display()))?;
         Ok(Self { path, common })
     }
 
     /// The path of a file in it.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// Writes a file.
-    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
         write_file(&self.file(name), contents, self.common)
     }
 }

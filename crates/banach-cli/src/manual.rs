@@ -5,11 +5,7 @@ use std::{io::Cursor, path::PathBuf};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::{
-    args::{Arguments, Common},
-    files::Folder,
-    print,
-};
+use crate::{args::Arguments, files::Folder, options::Common, print};
 
 const COMPLETIONS: &str = "\
 Examples:

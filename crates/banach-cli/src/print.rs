@@ -8,7 +8,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    args::Common,
+    options::Common,
     visible::{visible, visible_json},
 };
 
@@ -38,12 +38,13 @@ pub(crate) fn message(text: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&text.to_string()));
 }
 
-pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {
+/// A value as JSON, with characters that a terminal would obey in the notation of JSON.
+pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(visible_json(&serde_json::to_string_pretty(value)?).into_owned() + "\n")
 }
 
 /// Prints a result in the form that was asked for; `how` says how it comes about.
-pub(crate) fn result(
+pub fn result(
     common: &Common,
     value: &impl Serialize,
     text: impl Fn() -> String,

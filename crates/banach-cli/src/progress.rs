@@ -1,15 +1,16 @@
 //! The progress bar on standard error.
 
-use std::{ops::ControlFlow, time::Duration};
+use std::time::Duration;
 
-use banach_experiments::Watch;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Shows what is being done; invisible when standard error is not a terminal.
-pub(crate) struct Bar(ProgressBar);
+#[derive(Debug)]
+pub struct Bar(ProgressBar);
 
 impl Bar {
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// A bar that has nothing to show yet, and never has if `quiet`.
+    pub fn new(quiet: bool) -> Self {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         bar.enable_steady_tick(Duration::from_millis(120));
         Self(bar)
@@ -18,10 +19,9 @@ impl Bar {
     fn style(template: &str) -> ProgressStyle {
         ProgressStyle::with_template(template).expect("the templates of this file are valid")
     }
-}
 
-impl Watch for Bar {
-    fn begin(&mut self, what: &str, steps: usize) {
+    /// A part of the work begins; it has at most so many steps, 0 if that is not known.
+    pub fn begin(&self, what: &str, steps: usize) {
         self.0.reset();
         self.0.set_length(steps as u64);
         self.0.set_style(Self::style(if steps > 0 {
@@ -32,9 +32,9 @@ impl Watch for Bar {
         self.0.set_message(what.to_owned());
     }
 
-    fn step(&mut self, done: usize) -> ControlFlow<()> {
+    /// So many steps of the part are done.
+    pub fn step(&self, done: usize) {
         self.0.set_position(done as u64);
-        ControlFlow::Continue(())
     }
 }
 

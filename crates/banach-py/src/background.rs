@@ -12,7 +12,7 @@ use std::{
 use banach::{Observer, Progress, Switch, Workers};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
-use crate::errors::{Failure, exception};
+use crate::errors::exception;
 
 /// How often the interpreter is asked for signals, and told of progress.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -72,15 +72,6 @@ impl Running<'_, '_> {
         py: Python<'_>,
         work: impl FnOnce(&mut Watch) -> Result<T, banach::Error> + Send,
     ) -> PyResult<T> {
-        self.run_any(py, work)
-    }
-
-    /// As `run`, for work that can fail otherwise.
-    pub(crate) fn run_any<T: Send, E: Failure>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Watch) -> Result<T, E> + Send,
-    ) -> PyResult<T> {
         let workers = Workers::new(self.threads).map_err(exception)?;
         let switch = workers.switch();
         let (sender, mut receiver) = mpsc::channel();
@@ -115,7 +106,7 @@ impl Running<'_, '_> {
         });
         match result {
             (_, Some(error)) => Err(error),
-            (Ok(Some(result)), None) => result.map_err(Failure::exception),
+            (Ok(Some(result)), None) => result.map_err(exception),
             (Ok(None), None) => Err(PyRuntimeError::new_err("the work was ended from outside")),
             (Err(cause), None) => Err(panicked(&*cause)),
         }

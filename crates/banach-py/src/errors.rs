@@ -28,23 +28,3 @@ pub(crate) fn exception(error: Error) -> PyErr {
         _ => PyValueError::new_err(error.to_string().replace("gamma", "C")),
     }
 }
-
-/// What work that runs in the background can fail with.
-pub(crate) trait Failure: Send {
-    fn exception(self) -> PyErr;
-}
-
-impl Failure for Error {
-    fn exception(self) -> PyErr {
-        exception(self)
-    }
-}
-
-impl Failure for banach_experiments::Error {
-    fn exception(self) -> PyErr {
-        match self {
-            Self::Banach(error) => exception(error),
-            other => PyRuntimeError::new_err(other.to_string()),
-        }
-    }
-}

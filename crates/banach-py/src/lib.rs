@@ -8,8 +8,8 @@
 
 mod background;
 mod data;
+mod datasets;
 mod errors;
-mod experiments;
 mod files;
 mod kernel;
 mod model;
@@ -25,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         command,
-        experiments::{make_monomials, make_sparse_linear, make_sparse_quadratic, reproduce},
+        datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
         files::load_model,
         kernel::{Kernel, gram_tensor},
         model::Model,

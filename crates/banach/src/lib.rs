@@ -67,6 +67,7 @@ mod numeric;
 mod problem;
 pub mod selection;
 pub mod solver;
+pub mod synthetic;
 mod tensor;
 mod workers;
 
@@ -91,38 +92,3 @@ pub use solver::{
 };
 
 pub use workers::{Switch, Workers};
-
-/// The snippets of the README, executed as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct ReadmeSnippets;
-
-/// The snippets of the guide to kernels, executed as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/kernels.md")]
-pub struct KernelSnippets;
-
-/// The snippets of the guide to selection, executed as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/selection.md")]
-pub struct SelectionSnippets;
-
-/// The snippets of the guide to interactions, executed as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/interactions.md")]
-pub struct InteractionSnippets;
-
-/// The snippets of the guide to solvers, executed as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/solvers.md")]
-pub struct SolverSnippets;
-
-/// The snippets of the guide to Rust, executed as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/rust.md")]
-pub struct RustSnippets;
-
-/// The snippets of the guide to extending the library, executed as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/extending.md")]
-pub struct ExtendingSnippets;

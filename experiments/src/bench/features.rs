@@ -2,13 +2,13 @@
 
 use std::hint::black_box;
 
-use banach::{Evaluation, Exponent, FeatureMatrix, Features, QForm, Scratch};
+use banach::{Evaluation, Exponent, FeatureMatrix, Features, QForm, Scratch, synthetic::SparseLinear};
 
 use super::{
     Figure, Side, Target,
     timing::{Best, ColdCache, read, rounds},
 };
-use crate::{Error, Watch, data::SparseLinear};
+use crate::{Error, Watch};
 
 /// Dual vectors in the batch.
 const BATCH: usize = 8;

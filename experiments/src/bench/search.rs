@@ -6,13 +6,11 @@ use banach::{
     DualModel, DualProblem, Exponent, FeatureMatrix, Gram, Memory, Newton, Solver, Squared, Unobserved,
     kernel::Exponential,
     model::{Budget, SearchEnd},
+    synthetic::{EntryDistribution, SparseMonomials},
 };
 use serde::Serialize;
 
-use crate::{
-    Error, Watch,
-    data::{Entries, SparseMonomials},
-};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]
@@ -36,7 +34,7 @@ impl Request {
     pub fn full() -> Self {
         let data = |entries| SparseMonomials { samples: 60, inputs: 20, relevant: 5, noise: 0.1, entries };
         Self {
-            data: [Entries::Uniform, Entries::Positive, Entries::Normal].map(data).into(),
+            data: [EntryDistribution::Uniform, EntryDistribution::Positive, EntryDistribution::Normal].map(data).into(),
             seeds: 5,
             scales: vec![0.05, 0.1, 0.3, 1.0],
             gammas: vec![1.0, 100.0],
@@ -48,7 +46,8 @@ impl Request {
     /// A small version that takes seconds.
     pub fn quick() -> Self {
         let data = |entries| SparseMonomials { samples: 20, inputs: 6, relevant: 3, noise: 0.1, entries };
-        let data = [Entries::Uniform, Entries::Positive, Entries::Normal].map(data).into();
+        let data =
+            [EntryDistribution::Uniform, EntryDistribution::Positive, EntryDistribution::Normal].map(data).into();
         Self { data, seeds: 2, count: 10, ..Self::full() }
     }
 }

@@ -6,6 +6,7 @@ use banach::{
     DualProblem, Evaluation, Exponent, FeatureMatrix, Memory, Newton, Progress, QForm, Scratch, Solver, Squared,
     Stopping, Tiles,
     kernel::{MonomialScale, Polynomial},
+    synthetic::SparseQuadratic,
 };
 use faer::{Accum, Mat, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
@@ -16,7 +17,7 @@ use super::{
     process::peak_bytes,
     timing::{Best, rounds},
 };
-use crate::{Error, Watch, data::SparseQuadratic};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::watch::Count;
 
-    /// A sample of the 20,000 problems that `banach bench stress` tries. One fit in a hundred there stalls (docs/solvers.md).
+    /// A sample of the 20,000 problems that `banach-lab bench stress` tries. One fit in a hundred there stalls (docs/solvers.md).
     #[test]
     fn nothing_false_is_certified() {
         let stress = Stress::run(Request { problems: 1000, seed: 1 }, &mut Count::default()).expect("nobody stops it");

@@ -11,7 +11,7 @@ use super::{
     resolve::Goal,
     result::{self, Categorical, Class, Data, Imputed, Route, RouteCost, Variable},
 };
-use crate::args::Common;
+use crate::options::Common;
 
 /// What the result says of a variable, and how columns were scaled.
 const VARIABLE: u64 = 160;

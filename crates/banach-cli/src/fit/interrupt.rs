@@ -11,7 +11,6 @@ use std::{
 
 use anyhow::Context;
 use banach::{Observer, Progress, Switch, Workers};
-use banach_experiments::Watch as _;
 
 use super::result::Step;
 use crate::{print, progress::Bar};
@@ -73,7 +72,7 @@ pub(crate) struct Phase {
 impl Phase {
     /// A phase of so many fits.
     pub(crate) fn begin(what: &str, fits: usize, tolerance: f64, quiet: bool) -> Self {
-        let mut bar = Bar::new(quiet);
+        let bar = Bar::new(quiet);
         let many = fits > 1;
         bar.begin(what, if many { fits } else { LENGTH });
         WATCHED.store(true, Ordering::SeqCst);
@@ -102,8 +101,7 @@ impl Observer for Phase {
         if step.relative_gap <= self.tolerance {
             self.done.insert(progress.problem);
         }
-        // Whoever waits for it is the observer, who is this.
-        let _ = self.bar.step(if self.many { self.done.len() } else { self.way(step.relative_gap) });
+        self.bar.step(if self.many { self.done.len() } else { self.way(step.relative_gap) });
         if pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -22,7 +22,7 @@ use self::{
     result::Fitted,
     validate::Validation,
 };
-use crate::{args::Common, files, print};
+use crate::{files, options::Common, print};
 
 pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;

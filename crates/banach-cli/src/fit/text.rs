@@ -11,10 +11,7 @@ use super::{
     result::{Data, Fitted, Function, Model, Route, RouteCost, Selected, Top, Variable},
     validate::{Rule, Validation},
 };
-use crate::{
-    report::{Cell, Table},
-    visible::visible_name,
-};
+use crate::{table::Table, visible::visible_name};
 
 /// Everything, in the order in which it was found.
 pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
@@ -207,7 +204,7 @@ pub(crate) fn top_table(top: &Top, of: &str, scaling: Option<&str>) -> String {
             _ => "unknown".to_owned(),
         };
         row.extend(widths.then(|| entry.interval.map_or(String::new(), width)));
-        row.into_iter().map(Cell::from).collect()
+        row
     };
     let mut notes = Vec::new();
     notes.push(match (top.order_proven, top.set_proven, top.complete) {
@@ -240,14 +237,13 @@ fn selection_table(selected: &Selected, of: &str, fitted: &Fitted) -> String {
     let chosen = selected.terms.len();
     let row = |(terms, score): (usize, &super::result::SelectedScore)| {
         let mark = if terms == chosen { ">" } else { "" };
-        let cells = [
+        vec![
             mark.to_owned(),
             terms.to_string(),
             with_error(score.loss, significant),
             score.score.map_or(String::new(), |score| with_error(score, |value| format!("{value:.4}"))),
             score.next.clone().unwrap_or_default(),
-        ];
-        cells.into_iter().map(Cell::from).collect()
+        ]
     };
     let mut notes = vec![selected.equation.clone()];
     if fitted.data.standardized && !selected.variables.is_empty() {

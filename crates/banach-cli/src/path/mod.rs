@@ -14,7 +14,6 @@ use serde::Serialize;
 
 use self::args::Path;
 use crate::{
-    args::Common,
     files,
     fit::{
         input::{self, Input, warn_of_time},
@@ -23,6 +22,7 @@ use crate::{
         result::{Data, Factor, Model, Proof, Route},
         validate::Validation,
     },
+    options::Common,
     print,
 };
 

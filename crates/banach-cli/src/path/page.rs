@@ -7,12 +7,12 @@ use minijinja::{Value, context, value::Serde};
 
 use super::{Followed, Function};
 use crate::{
-    args::Common,
     files::write_file,
     fit::report::{
         chart::{Axis, Chart, Line},
         environment, gammas, safe,
     },
+    options::Common,
 };
 
 pub(super) fn write(path: &Path, followed: &Followed, common: &Common) -> anyhow::Result<()> {

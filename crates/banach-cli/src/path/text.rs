@@ -5,7 +5,7 @@ use banach::Status;
 use super::{Fit, Followed, Function, Growth};
 use crate::{
     fit::text::{data, metric, model, route, scaling, significant, with_error},
-    report::{Cell, Table},
+    table::Table,
 };
 
 pub(super) fn text(followed: &Followed) -> String {
@@ -36,7 +36,7 @@ fn table(function: &Function, followed: &Followed) -> String {
         let end = if fit.status == Status::Converged { "" } else { " NOT CONVERGED" };
         row.extend([significant(fit.norm), format!("{:.1e}{end}", fit.certificate.relative_gap)]);
         row.extend(function.monomials.iter().map(|growth: &Growth| significant(growth.coefficients[at])));
-        row.into_iter().map(Cell::from).collect()
+        row
     };
     let mut notes = Vec::new();
     if let Some(stands) = scaling(followed.data.standardized, followed.data.centred) {

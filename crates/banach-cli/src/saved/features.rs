@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::{args::Features, open, stopped};
 use crate::{
-    args::Common,
     fit::{
         result::{Shares, Top},
         text::{scaling, significant, top_table},
     },
+    options::Common,
     print,
     visible::visible_name,
 };

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::{args::Info, open};
 use crate::{
-    args::Common,
     fit::{
         result::Proof,
         text::{count, scaled, significant, size},
     },
+    options::Common,
     print,
     visible::visible_name,
 };

@@ -16,12 +16,12 @@ use super::{
     open,
 };
 use crate::{
-    args::Common,
     files,
     fit::{
         read::{filled, list},
         result::Imputed,
     },
+    options::Common,
     print,
 };
 

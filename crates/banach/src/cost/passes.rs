@@ -7,10 +7,10 @@ use crate::{
     monomials::PassSize,
 };
 
-/// Seconds that a tile takes besides its arithmetic (`banach bench tiles`).
+/// Seconds that a tile takes besides its arithmetic (`banach-lab bench tiles`).
 const TILE_OVERHEAD: f64 = 5e-6;
 
-/// The share of the streaming rate that a pass reaches, which does something with what it reads (`banach bench`).
+/// The share of the streaming rate that a pass reaches, which does something with what it reads (`banach-lab bench`).
 const STREAMING: f64 = 0.7;
 
 impl Rates {

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
 use super::task::{Done, Gamma, Representation, Task};
-use crate::{Error, Watch, data::SparseQuadratic};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]

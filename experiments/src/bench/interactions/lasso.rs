@@ -2,10 +2,11 @@
 
 use std::{io::Write, path::Path};
 
+use banach::synthetic::Sample;
 use serde::{Deserialize, Serialize};
 
 use super::super::process::{Process, python};
-use crate::{Error, data::Sample};
+use crate::Error;
 
 /// The program. It travels inside the binary, so that an installed one has it too.
 const PROGRAM: &str = include_str!("../../../peers/lasso.py");

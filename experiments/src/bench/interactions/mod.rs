@@ -105,8 +105,10 @@ fn ratio(of: Option<u64>, to: Option<u64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use banach::synthetic::SparseQuadratic;
+
     use super::*;
-    use crate::{data::SparseQuadratic, watch::Count};
+    use crate::watch::Count;
 
     fn small() -> Request {
         let quick = Request::quick();

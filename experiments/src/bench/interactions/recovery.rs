@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
 use super::{
@@ -9,7 +10,7 @@ use super::{
     ratio,
     task::{Done, Gamma, Representation, Selecting, Task},
 };
-use crate::{Error, Watch, data::SparseQuadratic};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
 use super::{
     ratio,
     task::{Done, Gamma, Representation, Task},
 };
-use crate::{Error, Watch, data::SparseQuadratic};
+use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]

@@ -15,14 +15,12 @@ use banach::{
     model::Budget,
     selection::{MonomialRanking, SelectionOptions, select},
     solver::Choice,
+    synthetic::{Sample, SparseQuadratic},
 };
 use serde::{Deserialize, Serialize};
 
 use super::super::process::{Process, peak_bytes};
-use crate::{
-    Error, Watch,
-    data::{Sample, SparseQuadratic},
-};
+use crate::{Error, Watch};
 
 /// How the monomials are represented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,14 +7,12 @@ use banach::{
     Progress, QForm, Quantile, Solver, Squared, SquaredHinge, Status,
     kernel::{Linear, Polynomial},
     loss::{Split, Targets},
+    synthetic::{Correlated, Sample, SparseLinear, SparseQuadratic},
 };
 use serde::Serialize;
 
 use super::ours;
-use crate::{
-    Error, Watch,
-    data::{Correlated, Sample, SparseLinear, SparseQuadratic},
-};
+use crate::{Error, Watch};
 
 /// The relative duality gap to reach.
 const TOLERANCE: f64 = 1e-8;
@@ -136,7 +134,7 @@ impl Part {
 
     fn form<'a>(&self, sample: &'a Sample, p: &str) -> Result<Box<dyn QForm + 'a>, Error> {
         if self.route == Route::Features {
-            return Ok(Box::new(sample.form(p)?));
+            return Ok(Box::new(crate::data::features(sample, p)?));
         }
         let n = sample.targets.len();
         let matrix = FeatureMatrix::from_columns(n, sample.columns.len() / n, &sample.columns[..])?;

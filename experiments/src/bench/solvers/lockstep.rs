@@ -2,7 +2,7 @@
 
 use banach::{
     CrossValidation, DualProblem, Exponent, FeatureMatrix, Features, Folds, GammaGrid, Observer, Solution, Solver,
-    Squared, Start, Unobserved, cross_validate,
+    Squared, Start, Unobserved, cross_validate, synthetic::SparseLinear,
 };
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::{
     },
     ours,
 };
-use crate::{Error, Watch, data::SparseLinear};
+use crate::{Error, Watch};
 
 /// How far the held-out losses may differ, relative to their size.
 const AGREEMENT: f64 = 1e-8;

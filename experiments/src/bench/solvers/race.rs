@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use banach::{DualProblem, Exponent, FeatureMatrix, Features, Solution, Solver, Squared, Status, Unobserved};
+use banach::{
+    DualProblem, Exponent, FeatureMatrix, Features, Solution, Solver, Squared, Status, Unobserved,
+    synthetic::SparseLinear,
+};
 use serde::Serialize;
 
 use super::{
@@ -14,7 +17,7 @@ use super::{
     Answer, Hello, ours,
     peer::Peer,
 };
-use crate::{Error, Watch, data::SparseLinear};
+use crate::{Error, Watch};
 
 /// The waiting threads of both sides spin for a while before they sleep; nothing is timed meanwhile.
 const SETTLE: Duration = Duration::from_millis(150);

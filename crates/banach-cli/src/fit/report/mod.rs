@@ -14,7 +14,7 @@ use super::{
     text::significant,
     validate::Validation,
 };
-use crate::{args::Common, files::write_file};
+use crate::{files::write_file, options::Common};
 
 /// Writes the page.
 pub(crate) fn write(path: &Path, fitted: &Fitted, common: &Common) -> anyhow::Result<()> {

@@ -15,7 +15,7 @@ const SHARE_OF_WAY: f64 = 0.99;
 /// overshoot, which costs less than the pass of a line search.
 const FLAT: f64 = 0.5;
 /// Iterations without progress after which a step may not cross a kink. Most steps across kinks are good, and in
-/// `banach bench grid --quick` two of 1000 runs come back from more than this without progress.
+/// `banach-lab bench grid --quick` two of 1000 runs come back from more than this without progress.
 const HASTE: usize = 3;
 /// The farthest that an iterate moves out on its ray: beyond this it was not near a minimum, and a step tells more.
 const LONGEST_STRETCH: f64 = 2.0;

@@ -205,7 +205,7 @@ fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut
     form.expand(&points, &mut expansions, scratch);
 }
 
-/// How many features a Hessian keeps at first: as many as make it cost a fraction of a pass (measured with `banach bench grid`),
+/// How many features a Hessian keeps at first: as many as make it cost a fraction of a pass (measured with `banach-lab bench grid`),
 /// but enough for a matrix of full rank. It does not depend on how many problems run together, so that each of them goes the
 /// way it would go alone.
 fn kept_features(form: &dyn QForm) -> usize {

@@ -13,7 +13,7 @@ const STILL_AT_END: usize = 5;
 /// The share of the tolerance that they need not go below.
 const LEAST_OPEN: f64 = 1e-2;
 
-/// Iterations that nearly all runs end in (`banach bench grid`), with a barrier and without.
+/// Iterations that nearly all runs end in (`banach-lab bench grid`), with a barrier and without.
 const USUAL_ITERATIONS: usize = 13;
 const USUAL_ITERATIONS_SMOOTH: usize = 40;
 /// The relative gap from which they need a few more.

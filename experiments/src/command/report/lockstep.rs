@@ -1,6 +1,6 @@
 //! Cross-validation in lockstep.
 
-use banach_experiments::bench::solvers::lockstep::{Lockstep, Pace};
+use banach_lab::bench::solvers::lockstep::{Lockstep, Pace};
 
 use super::{Cell, Table, bench::target};
 

@@ -138,7 +138,8 @@ fn fitting(path: &PathBuf, (rows, columns): (usize, usize), rounds: usize) -> an
         Request::new("1").read(path)?;
         reading_seconds = reading_seconds.min(start.elapsed().as_secs_f64());
         let start = Instant::now();
-        let run = Command::new(&program).arg("fit").arg(path).args(["--target", "1", "--quiet"]).output()?;
+        let run =
+            Command::new(&program).args(["banach", "fit"]).arg(path).args(["--target", "1", "--quiet"]).output()?;
         fit_seconds = fit_seconds.min(start.elapsed().as_secs_f64());
         ensure!(run.status.success(), "banach fit: {}", String::from_utf8_lossy(&run.stderr));
     }

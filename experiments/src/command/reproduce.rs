@@ -1,6 +1,7 @@
 //! The paper's experiments: run, write, print.
 
-use banach_experiments::{
+use banach_cli::{files::Folder, options::Common, print, progress::Bar};
+use banach_lab::{
     Picture,
     figure1::{self, Figure1},
     table1::{self, Baselines, Table1},
@@ -9,10 +10,7 @@ use banach_experiments::{
 use serde::Serialize;
 
 use crate::{
-    args::{Common, Experiment, Primal, Reproduce},
-    files::Folder,
-    print,
-    progress::Bar,
+    args::{Experiment, Primal, Reproduce},
     report::{self, Page},
 };
 

@@ -1,7 +1,7 @@
 //! A page of tables and pictures, as text, Markdown or HTML.
 
 use anyhow::Context;
-use banach_experiments::Picture;
+use banach_lab::Picture;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 

@@ -18,7 +18,6 @@ mod stress;
 mod table;
 mod table1;
 mod table2;
-mod text;
 mod tiles;
 
 pub(crate) use agreement::agreement;

@@ -1,6 +1,6 @@
 //! Evaluations to the tolerance over the grid.
 
-use banach_experiments::bench::solvers::grid::{Cell, Grid, Run, Single};
+use banach_lab::bench::solvers::grid::{Cell, Grid, Run, Single};
 
 use super::Table;
 

@@ -1,9 +1,7 @@
 //! Figure 1: what its panels show, as numbers.
 
-use banach_experiments::{
-    data::SparseLinear,
-    figure1::{Curve, Figure1},
-};
+use banach::synthetic::SparseLinear;
+use banach_lab::figure1::{Curve, Figure1};
 
 use super::{
     Table,

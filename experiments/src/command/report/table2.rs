@@ -1,8 +1,8 @@
 //! Table 2: the paper's times and counts beside ours.
 
-use banach_experiments::{
+use banach::synthetic::SparseQuadratic;
+use banach_lab::{
     Comparison, Outcome,
-    data::SparseQuadratic,
     table2::{Row, Table2},
 };
 

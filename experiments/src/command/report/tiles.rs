@@ -1,6 +1,6 @@
 //! The tiles route.
 
-use banach_experiments::bench::tiles::{Fit, TilesBench};
+use banach_lab::bench::tiles::{Fit, TilesBench};
 
 use super::{Cell, Table, bench::figure_row};
 

@@ -1,7 +1,7 @@
 //! Settings, iteration counts and seconds in words.
 
 use banach::Rule;
-use banach_experiments::{Comparison, End, Outcome, Printed, Settings};
+use banach_lab::{Comparison, End, Outcome, Printed, Settings};
 
 use super::Cell;
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use banach_experiments::{
+use banach_cli::{options::Common, print, progress::Bar};
+use banach_lab::{
     bench::{
         self, Bench,
         interactions::{self, Interactions},
@@ -16,9 +17,7 @@ use banach_experiments::{
 use serde::Serialize;
 
 use crate::{
-    args::{self, Common, Measured},
-    print,
-    progress::Bar,
+    args::{self, Measured},
     reading::Reading,
     report,
 };

@@ -1,8 +1,8 @@
 //! Table 1: the paper's iteration counts beside ours.
 
-use banach_experiments::{
+use banach::synthetic::SparseLinear;
+use banach_lab::{
     Algorithm,
-    data::SparseLinear,
     table1::{self, Baselines, Table1},
 };
 

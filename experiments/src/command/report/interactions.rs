@@ -1,6 +1,6 @@
 //! Interactions among very many variables.
 
-use banach_experiments::bench::interactions::{Done, Draw, Gamma, Interactions, Large};
+use banach_lab::bench::interactions::{Done, Draw, Gamma, Interactions, Large};
 
 use super::{Cell, Table, bench::figure_row};
 

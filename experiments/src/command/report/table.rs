@@ -1,5 +1,6 @@
 //! A table before it has a format.
 
+use banach_cli::table;
 use serde::Serialize;
 
 /// What a table says.
@@ -15,6 +16,15 @@ pub(crate) struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// What the reader must know, a sentence or two each.
     pub notes: Vec<String>,
+}
+
+impl Table {
+    /// The table in a terminal.
+    pub(crate) fn text(&self) -> String {
+        let Self { title, setting, header, rows, notes } = self.clone();
+        let rows = rows.iter().map(|row| row.iter().map(Cell::marked).collect()).collect();
+        table::Table { title, setting, header, rows, notes }.text()
+    }
 }
 
 /// One cell.

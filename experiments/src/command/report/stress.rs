@@ -1,6 +1,6 @@
 //! Random problems and their certificates.
 
-use banach_experiments::stress::{Ends, Kind, Stress};
+use banach_lab::stress::{Ends, Kind, Stress};
 
 use super::{Cell, Table};
 

@@ -1,6 +1,6 @@
 //! The measured figures.
 
-use banach_experiments::bench::{Bench, Figure, Side, Target};
+use banach_lab::bench::{Bench, Figure, Side, Target};
 
 use super::{Cell, Table};
 

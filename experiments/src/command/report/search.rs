@@ -1,6 +1,6 @@
 //! The search for the largest monomials.
 
-use banach_experiments::bench::search::{self, Request, Run, Search};
+use banach_lab::bench::search::{self, Request, Run, Search};
 
 use super::{Cell, Table};
 

@@ -1,19 +1,8 @@
-//! The paper's data and experiments.
+//! Data to try models on.
 
-use std::ops::ControlFlow;
-
-use banach_experiments::{
-    Watch,
-    data::{Entries, Sample, SparseLinear, SparseMonomials, SparseQuadratic},
-    figure1::{self, Figure1},
-    table1::{self, Baselines, Table1},
-    table2::{self, Table2},
-};
+use banach::synthetic::{EntryDistribution, Sample, SparseLinear, SparseMonomials, SparseQuadratic};
 use numpy::{PyArray1, PyArray2, ndarray::ShapeBuilder};
-use pyo3::{exceptions::PyValueError, prelude::*};
-use serde::Serialize;
-
-use crate::background::Running;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
 /// X in Fortran's order, y, and the features that matter with their coefficients.
 type Draw<'py, Feature> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Vec<(Feature, f64)>);
@@ -86,52 +75,13 @@ pub(crate) fn make_monomials(
     seed: u64,
 ) -> PyResult<Draw<'_, Factors>> {
     check(samples, inputs, relevant, usize::MAX, noise)?;
-    let problem = SparseMonomials { samples, inputs, relevant, noise, entries: Entries::Uniform };
+    let problem = SparseMonomials { samples, inputs, relevant, noise, entries: EntryDistribution::Uniform };
     let sample = py.detach(|| problem.sample(seed));
     Ok((matrix(py, samples, sample.columns)?, PyArray1::from_vec(py, sample.targets), sample.truth))
 }
 
-/// Nobody is told how far an experiment is; Ctrl-C ends it.
-struct Unwatched;
-
-impl Watch for Unwatched {
-    fn begin(&mut self, _what: &str, _steps: usize) {}
-
-    fn step(&mut self, _done: usize) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-/// A table or figure of the paper, as JSON.
+/// The genes of 326 blood cells, a packed CSV file.
 #[pyfunction]
-pub(crate) fn reproduce(
-    py: Python<'_>,
-    what: &str,
-    quick: bool,
-    seed: u64,
-    repeats: usize,
-    baselines: bool,
-    threads: usize,
-) -> PyResult<String> {
-    fn json(result: &impl Serialize) -> Result<String, banach_experiments::Error> {
-        serde_json::to_string(result).map_err(|error| banach_experiments::Error::Drawing(error.to_string()))
-    }
-    let running = Running { threads, tolerance: 0.0, progress: None };
-    let watch = &mut Unwatched;
-    match what {
-        "table1" => running.run_any(py, |_| {
-            let request = if quick { table1::Request::quick } else { table1::Request::full };
-            let baselines = if baselines { Baselines::All } else { Baselines::None };
-            json(&Table1::run(request(seed, repeats, baselines), watch)?)
-        }),
-        "table2" => running.run_any(py, |_| {
-            let request = if quick { table2::Request::quick } else { table2::Request::full };
-            json(&Table2::run(request(seed, repeats), watch)?)
-        }),
-        "figure1" => running.run_any(py, |_| {
-            let request = if quick { figure1::Request::quick } else { figure1::Request::full };
-            json(&Figure1::run(request(seed, repeats), watch)?)
-        }),
-        other => Err(PyValueError::new_err(format!("what = {other:?}; allowed: table1, table2 or figure1"))),
-    }
+pub(crate) fn blood_cells(py: Python<'_>) -> Bound<'_, PyBytes> {
+    PyBytes::new(py, banach_cli::BLOOD_CELLS)
 }

@@ -1,6 +1,6 @@
 //! What agrees with the paper and what does not, in one table.
 
-use banach_experiments::{Algorithm, Comparison, figure1::Figure1, table1::Table1, table2::Table2};
+use banach_lab::{Algorithm, Comparison, figure1::Figure1, table1::Table1, table2::Table2};
 
 use super::{
     Cell, Table,

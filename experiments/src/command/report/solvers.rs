@@ -1,6 +1,6 @@
 //! The solver against SciPy's.
 
-use banach_experiments::bench::solvers::{Race, Solvers};
+use banach_lab::bench::solvers::{Race, Solvers};
 
 use super::{Cell, Table, bench::target};
 

@@ -1,0 +1,103 @@
+"""The command and Python decide alike: the same choice, coefficients, predictions and numbers, to the last bit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, _core, load
+
+
+def numbers(n, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = X[:, 0] - 0.7 * X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(n)
+    return X, y
+
+
+def classes(n, d, seed, count):
+    X, y = numbers(n, d, seed)
+    edges = np.quantile(y, np.linspace(0, 1, count + 1)[1:-1])
+    return X, np.array([f"c{label}" for label in np.searchsorted(edges, y)])
+
+
+POLY = {"kernel": "poly", "degree": (1, 2)}
+ANOVA = {"kernel": "anova", "degree": (1, 2)}
+#: Data, what the command is told, and the estimator that is told the same.
+CASES = {
+    "linear search": (numbers(60, 8, 0), [], LpRegressorCV()),
+    "one standard error": (numbers(50, 30, 1), ["--one-se"], LpRegressorCV(one_standard_error=True)),
+    "folds": (numbers(45, 6, 2), ["--cv", "3", "--p", "1.1"], LpRegressorCV(1.1, cv=3)),
+    "fixed": (numbers(40, 6, 3), ["--gamma", "2.5"], LpRegressor(C=2.5)),
+    "exp search": (numbers(50, 4, 4), ["--kernel", "exp"], LpRegressorCV(kernel="exp")),
+    "exp, p given": (numbers(24, 3, 5), ["--kernel", "exp", "--p", "4/3"], LpRegressorCV(4 / 3, kernel="exp")),
+    "exp, scale given": (
+        numbers(40, 4, 6),
+        ["--kernel", "exp", "--p", "1.1", "--scale", "0.05", "--normalize-kernel=false"],
+        LpRegressorCV(1.1, kernel="exp", scale=0.05, normalize_kernel=False),
+    ),
+    "poly, huber": (
+        numbers(60, 5, 7),
+        ["--kernel", "poly", "--degree", "1..2", "--loss", "huber", "--rho", "0.8", "--p", "1.2"],
+        LpRegressorCV(1.2, loss="huber", rho=0.8, **POLY),
+    ),
+    "anova, standardised monomials": (
+        numbers(50, 6, 8),
+        ["--kernel", "anova", "--degree", "1..2", "--monomials", "standardized", "--p", "1.1"],
+        LpRegressorCV(1.1, monomials="standardized", **ANOVA),
+    ),
+    "quantile, no constant": (
+        numbers(60, 4, 9),
+        ["--loss", "quantile", "--tau", "0.7", "--no-intercept", "--p", "1.5"],
+        LpRegressorCV(1.5, loss="quantile", quantile=0.7, fit_intercept=False),
+    ),
+    "two classes": (classes(60, 6, 10, 2), [], LpClassifierCV()),
+    "three classes, hinge": (
+        classes(60, 5, 11, 3),
+        ["--loss", "hinge", "--kernel", "poly", "--degree", "2", "--cv", "4"],
+        LpClassifierCV(loss="hinge", kernel="poly", cv=4),
+    ),
+    "classes, fixed": (classes(40, 5, 12, 3), ["--gamma", "3", "--p", "1.2"], LpClassifier(1.2, C=3.0)),
+    "the paper's algorithm": (
+        numbers(30, 5, 13),
+        ["--gamma", "1", "--solver", "paper", "--theta", "0.7"],
+        LpRegressor(C=1.0, solver="paper", solver_options={"theta": 0.7}),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CASES)
+def test_the_command_and_python_give_the_same_bits(name, tmp_path, capfd):
+    (X, y), told, model = CASES[name]
+    lines = [",".join([*(repr(float(x)) for x in row), str(target)]) for row, target in zip(X, y, strict=True)]
+    header = ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"])
+    data, saved = tmp_path / "data.csv", tmp_path / "model.banach"
+    data.write_text("\n".join([header, *lines]) + "\n")
+    command = ["banach", "fit", str(data), "--target", "y", "--no-standardize", "--top", "3", "--json", "-q"]
+    code = _core.command([*command, "-o", str(saved), *told])
+    found = json.loads(capfd.readouterr().out)
+    assert code in (0, 1)
+
+    model.fit(X, y)
+    functions = found["functions"]
+    chosen = getattr(model, "best_params_", {"C": getattr(model, "C", None), "p": model.p})
+    assert found["model"]["gamma"] == chosen["C"]
+    assert found["model"]["p"] == chosen["p"]
+    assert found["status"] == model.status_
+    np.testing.assert_array_equal([f["certificate"]["relative_gap"] for f in functions], model._model.relative_gaps)
+    np.testing.assert_array_equal([f["certificate"]["primal"] for f in functions], model._model.primal_values)
+    if hasattr(model, "cv_results_"):
+        losses = [-candidate["loss"]["mean"] for candidate in found["validation"]["candidates"]]
+        own = len(losses) * (model.best_index_ // len(losses))
+        np.testing.assert_allclose(losses, model.cv_results_["mean_test_score"][own : own + len(losses)], rtol=1e-13)
+    for output, function in enumerate(functions):
+        top = model.top_features(3, output=output)
+        assert [entry["coefficient"] for entry in function["top"]["monomials"]] == list(top["coefficient"])
+
+    loaded = load(saved)
+    np.testing.assert_array_equal(loaded.dual_coef_, model.dual_coef_)
+    np.testing.assert_array_equal(loaded.intercept_, model.intercept_)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
