@@ -60,7 +60,8 @@ _PARAMETERS = {
     "Cs": """int or array, default=20
     Values of C to try, or how many; the data tell their range for every other choice.""",
     "cv": """int, splitter or None, default=None
-    The splits, as in scikit-learn; 5 folds if None.""",
+    The splits: a number of folds, 5 if None, which are shuffled by a fixed seed with classes spread evenly, as the
+    ``banach`` command has them; or a splitter of scikit-learn's.""",
     "scoring": """str, callable or None, default=None
     What to maximise, as in scikit-learn. If None, minus the mean held-out loss.""",
     "one_standard_error": """bool, default=False
