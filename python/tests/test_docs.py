@@ -23,9 +23,16 @@ def test_no_inner_product_is_taken_for_a_tag(page):
     assert re.findall(r"<[A-Za-z/][^>]*>", prose(ROOT / page)) == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_snippet_runs(page, tmp_path, monkeypatch):
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A folder to write to, with the examples in it as in a checkout."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("checkout")
+@pytest.mark.parametrize("page", PAGES)
+def test_every_snippet_runs(page):
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
     assert blocks
     session: dict[str, object] = {}
@@ -33,9 +40,13 @@ def test_every_snippet_runs(page, tmp_path, monkeypatch):
         exec(compile(block, page, "exec"), session)
 
 
-def test_the_readme_prints_what_it_says(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / "README.md").read_text()
-    block, printed = re.search(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL).groups()
-    exec(compile(block, "README.md", "exec"), {})
-    assert capsys.readouterr().out == printed
+@pytest.mark.usefixtures("checkout")
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_what_is_shown_is_printed(page, capsys):
+    # A block of Python and, right below it, a block of text. Such a block needs none of those before it.
+    pattern = r"^```python\n((?:(?!^```).)*)^```\n\n```text\n(.*?)^```"
+    shown = re.findall(pattern, (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    assert shown
+    for block, printed in shown:
+        exec(compile(block, page, "exec"), {})
+        assert capsys.readouterr().out == printed
