@@ -139,7 +139,7 @@ impl Spec {
             tolerance: tol,
             max_iterations: max_iter,
             solver: solver_options.of(solver.parse().map_err(exception)?)?,
-            route: route.map(|route| route.parse()).transpose().map_err(exception)?,
+            route: route.map(str::parse).transpose().map_err(exception)?,
             ..banach::Spec::default()
         };
         Fit::new(&values).map_err(exception)?;

@@ -2,7 +2,7 @@
 
 use anyhow::{bail, ensure};
 use banach::{
-    Search, Spec, Target,
+    Exponent, Search, Spec, Target,
     fit::{Gammas, KernelSpace},
     kernel::{self, KernelChoice},
     loss::{LossSpec, Targets},
@@ -50,7 +50,7 @@ pub(crate) fn search(model: &Model, spec: &Spec, choice: &GammaChoice) -> Search
         },
     };
     Search {
-        exponents: if choice.gamma.is_some() { vec![spec.p] } else { model.p.iter().map(|p| p.p()).collect() },
+        exponents: if choice.gamma.is_some() { vec![spec.p] } else { model.p.iter().map(Exponent::p).collect() },
         gammas: choice.gamma.map_or_else(Gammas::default, |gamma| Gammas::Given(vec![gamma])),
         choice: if choice.one_se { Choice::OneStandardError } else { Choice::Best },
         ..Search::new(kernel)

@@ -18,4 +18,4 @@ pub use prepared::{Fit, Prepared};
 pub use search::{Candidate, Gammas, KernelSpace, Search, SearchOption, Searched, Tried};
 pub use solver_choice::{PaperAlgorithm, PaperOptions, SolverChoice};
 pub use spec::Spec;
-pub use target::{Target, Task};
+pub use target::{Outputs, Target, Task};

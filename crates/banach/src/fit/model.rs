@@ -136,9 +136,8 @@ impl Model {
 
     /// How far the model can be from the optimum; with several functions, the one with the largest relative gap.
     pub fn certificate(&self) -> Certificate {
-        let certificates = self.solutions.iter().map(|solution| solution.certificate);
-        let worst = certificates.max_by(|a, b| a.relative_gap().total_cmp(&b.relative_gap()));
-        worst.expect("there is at least one function")
+        let worse = |a: Certificate, b: Certificate| if b.relative_gap() > a.relative_gap() { b } else { a };
+        self.solutions.iter().map(|solution| solution.certificate).fold(self.solutions[0].certificate, worse)
     }
 
     /// How the fit ended; with several functions, the end that is farthest from convergence.

@@ -11,10 +11,13 @@ const FOLDS: usize = 5;
 #[derive(Debug, Clone)]
 pub enum Target<'a> {
     /// Numbers, one vector for every output.
-    Numbers(Vec<Cow<'a, [f64]>>),
+    Numbers(Outputs<'a>),
     /// Classes, each known by an integer.
     Labels(Cow<'a, [i64]>),
 }
+
+/// The targets of every function.
+pub type Outputs<'a> = Vec<Cow<'a, [f64]>>;
 
 /// What a model predicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,11 +98,11 @@ impl Target<'_> {
         samples: usize,
         targets: Targets,
         sample_weight: Option<&[f64]>,
-    ) -> Result<(Task, Vec<Cow<'_, [f64]>>), Error> {
+    ) -> Result<(Task, Outputs<'_>), Error> {
         self.check_lengths(samples, sample_weight)?;
         match (self, targets) {
             (Self::Numbers(outputs), Targets::Real) => {
-                let outputs: Vec<Cow<'_, [f64]>> = outputs.iter().map(|y| Cow::Borrowed(&**y)).collect();
+                let outputs: Outputs<'_> = outputs.iter().map(|y| Cow::Borrowed(&**y)).collect();
                 Ok((Task::Numbers(outputs.len()), outputs))
             }
             (Self::Labels(labels), Targets::Signs) => {

@@ -130,7 +130,7 @@ impl Search {
     /// Fits every combination of what is searched to all samples but a fold, for every fold, and takes one by the loss of what was held
     /// out. The gamma, p and kernel of the fit itself do not count.
     ///
-    /// What cannot be fitted to these data is left out; an error of all of them is one of the search. The observer sees problems numbered
+    /// What cannot be fitted to these data is left out; where that is all of them, the first error is that of the search. The observer sees problems numbered
     /// one combination after another, [`fits`](Self::fits) in all.
     pub fn run(
         &self,
@@ -158,7 +158,7 @@ impl Search {
             }
         }
         let Some(first) = tried.first() else {
-            let error = left_out.pop().map(|(_, error)| error);
+            let error = left_out.into_iter().next().map(|(_, error)| error);
             return Err(error.unwrap_or(Error::Empty { what: "what is searched" }));
         };
         let metric = first.functions[0].metric;
