@@ -494,3 +494,21 @@ fn a_sparse_file_is_fitted_and_not_centred() {
         assert!((a - b).abs() < 1e-6, "{a} {b}");
     }
 }
+
+/// Of the exponential kernel p and the scale are searched, and what was tried is told.
+#[test]
+fn the_exponential_kernel_is_searched() {
+    let data = file("search.csv", trial());
+    let run = banach(&["fit", &data, "--target", "effect", "--kernel", "exp", "--explain", "--quiet"]);
+    let said = text(&run.stdout);
+    assert_eq!(run.status.code(), Some(0), "{said}");
+    assert!(said.contains("the best of 12 combinations") && said.contains("\nSearch. Loss on held-out"), "{said}");
+    let run = banach(&["fit", &data, "--target", "effect", "--kernel", "exp", "--json", "--quiet"]);
+    let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    let searched = found["validation"]["searched"].as_array().expect("a list");
+    let chosen: Vec<&Value> = searched.iter().filter(|one| one["chosen"] == true).collect();
+    assert_eq!((searched.len(), chosen.len()), (12, 1));
+    assert_eq!((&chosen[0]["p"], &chosen[0]["kernel"]), (&found["model"]["p"], &found["model"]["kernel"]));
+    let loss = |one: &Value| one["best"]["loss"]["mean"].as_f64().expect("a number");
+    assert!(searched.iter().all(|one| loss(chosen[0]) <= loss(one)));
+}

@@ -2,6 +2,7 @@
 
 use banach::{
     Status,
+    fit::Candidate,
     kernel::MonomialScale,
     solver::{Mean, Metric},
 };
@@ -9,20 +10,25 @@ use banach::{
 use super::{
     args::Fit,
     result::{Data, Fitted, Function, Model, Route, RouteCost, Selected, Top, Variable},
-    validate::{Rule, Validation},
+    validate::{Combination, Rule, Validation},
 };
 use crate::{table::Table, visible::visible_name};
 
 /// Everything, in the order in which it was found.
 pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
     let mut lines = vec![data(&fitted.data), model(&fitted.model, &gamma(fitted)), route(&fitted.route)];
+    lines.extend(fitted.validation.as_ref().and_then(search));
     lines.extend(fitted.validation.as_ref().map(validation));
     for function in &fitted.functions {
         lines.push(end(function, fitted));
     }
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
-    lines.extend(fitted.route.table.iter().map(|table| format!("\n{table}")));
+    if let Some(table) = &fitted.route.table {
+        lines.push(format!("\n{table}"));
+        let searched = fitted.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
+        lines.extend(searched.map(|searched| format!("\n{}", search_table(searched).trim_end())));
+    }
     for function in &fitted.functions {
         lines.extend(tables(function, fitted, fit));
     }
@@ -94,6 +100,40 @@ pub(crate) fn route(route: &Route) -> String {
         .map(|candidate| format!("{} {}", candidate.route, of(candidate)))
         .collect();
     format!("route:  {}, predicted {chosen} ({})", route.chosen, others.join("; "))
+}
+
+/// What was tried beside gamma, if anything.
+fn search(validation: &Validation) -> Option<String> {
+    let count = validation.searched.len();
+    (count > 0).then(|| {
+        format!(
+            "search: p and K are the best of {count} combinations, {} gammas each (--explain lists them)",
+            validation.candidates.len()
+        )
+    })
+}
+
+/// Every combination of p and kernel at its best gamma.
+fn search_table(searched: &[Combination]) -> String {
+    let row = |one: &Combination| {
+        let mark = if one.chosen { ">" } else { "" };
+        let best = |text: &dyn Fn(&Candidate) -> String| one.best.as_ref().map_or("interrupted".to_owned(), text);
+        vec![
+            mark.to_owned(),
+            significant(one.p),
+            one.kernel.clone(),
+            best(&|best| significant(best.gamma)),
+            best(&|best| with_error(best.loss, significant)),
+        ]
+    };
+    Table {
+        title: "Search".to_owned(),
+        setting: "Loss on held-out samples, at the best gamma. > what was taken.".to_owned(),
+        header: ["", "p", "kernel", "gamma", "loss"].map(str::to_owned).to_vec(),
+        rows: searched.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+    .text()
 }
 
 fn validation(validation: &Validation) -> String {
