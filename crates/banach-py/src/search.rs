@@ -10,6 +10,7 @@ use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
+    background::Running,
     data::{Table, rows},
     errors::exception,
     kernel::{Degree, degrees},
@@ -59,7 +60,8 @@ pub(crate) fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let table = x.borrow(py)?;
     let matrix: FeatureMatrix<'_> = table.matrix()?;
-    let found = spec.running(progress).run(py, |watch| {
+    let running = Running { tolerance: search.gap(&spec.values), ..spec.running(progress) };
+    let found = running.run(py, |watch| {
         let folds = Folds::from_splits(matrix.samples(), splits)?;
         search.run(&spec.fit_with(1.0)?, &matrix, target, weights.as_deref(), &folds, watch)
     })?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use banach::{Account, Exponent, FeatureMatrix, Fit, LongFit, Plan, Spec, Taken, kernel::cardinality};
+use banach::{Account, FeatureMatrix, Fit, LongFit, Plan, Spec, Taken, kernel::cardinality};
 use banach_io::{Dataset, Standardization};
 
 use super::{
@@ -100,10 +100,10 @@ impl Input {
     }
 
     /// The model; its gamma, if it has one.
-    pub(crate) fn model(&self, fit: &Fit, gamma: Option<f64>) -> Result<result::Model, banach::Error> {
+    pub(crate) fn model(&self, fit: &Fit, gamma: Option<f64>) -> result::Model {
         let (spec, kernel, variables) = (fit.spec(), fit.kernel(), self.data.table.names().len());
-        let exponent = Exponent::new(spec.p)?;
-        Ok(result::Model {
+        let exponent = fit.exponent();
+        result::Model {
             kernel: kernel.name(),
             min_degree: kernel.degrees().0,
             max_degree: kernel.degrees().1,
@@ -115,7 +115,7 @@ impl Input {
             loss: fit.loss().name(),
             gamma,
             intercept: spec.fit_intercept,
-        })
+        }
     }
 }
 

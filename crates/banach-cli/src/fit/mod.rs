@@ -47,8 +47,9 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
     };
     let fitting = input.fit(&spec)?;
     let (task, outputs) = input.goal.target.outputs(x.samples(), spec.loss.targets(), None)?;
+    // Before anything is built, which may take long by itself.
+    warn_of_time(fitting.plan(&x, outputs.len())?.long_fit(1), common);
     let prepared = fitting.prepare(&x, outputs.len())?;
-    warn_of_time(prepared.plan().long_fit(1), common);
     let problems = prepared.problems(&outputs, None)?;
     let mut phase = run.phase("fit", problems.len(), spec.tolerance);
     let solutions = prepared.solver().solve_all(&problems, &vec![Start::Auto; problems.len()], &mut phase)?;
@@ -63,7 +64,7 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
-        model: input.model(&fitting, Some(spec.gamma))?,
+        model: input.model(&fitting, Some(spec.gamma)),
         route: input::route(prepared.plan(), common.explain),
         validation,
         status: model.status(),
@@ -109,7 +110,7 @@ impl Run<'_> {
         warn_of_time(search.long_fit(&fitting, x, task.functions(), None, folds.count()), common);
         let options = search.options(asked, x, None)?.len();
         let fits = search.fits(options, task.functions(), folds.count());
-        let mut phase = self.phase("cross-validation", fits, asked.tolerance);
+        let mut phase = self.phase("cross-validation", fits, search.gap(asked));
         let found = search.run(&fitting, x, target, None, folds, &mut phase)?;
         let validation = Validation::new(&found, input, search.choice)?;
         let spec = found.chosen_spec().unwrap_or_else(|| {

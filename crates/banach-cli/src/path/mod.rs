@@ -91,25 +91,25 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
         [] => what.grid.gammas.map_or_else(Gammas::default, Gammas::Count),
         given => Gammas::Given(given.to_vec()),
     };
+    warn_of_time(fit.plan(&x, outputs.len())?.long_fit(gammas.count()), common);
     let prepared = fit.prepare(&x, outputs.len())?;
-    warn_of_time(prepared.plan().long_fit(gammas.count()), common);
     let problems = prepared.problems(&outputs, None)?;
     let grid = gammas.grid(&problems[0])?;
-    let phase = |name: &str, fits: usize| Phase::begin(name, fits, spec.tolerance, common.quiet);
+    let phase = |name: &str, fits: usize, gap: f64| Phase::begin(name, fits, gap, common.quiet);
     let validate = |folds: &banach::Folds| -> anyhow::Result<Validation> {
         let search = Search {
             exponents: vec![spec.p],
             gammas: Gammas::Given(grid.values().to_vec()),
             ..Search::new(KernelSpace::Fixed(spec.kernel.clone()))
         };
-        let mut phase = phase("cross-validation", search.fits(1, outputs.len(), folds.count()));
+        let mut phase = phase("cross-validation", search.fits(1, outputs.len(), folds.count()), search.gap(&spec));
         let found = search.run(&fit, &x, target, None, folds, &mut phase)?;
         Ok(Validation::new(&found, &input, search.choice)?)
     };
     let validation = folds.as_ref().map(validate).transpose()?;
     notes.extend(validation.iter().flat_map(|validation| validation.notes(interrupt::pressed())));
     let fits = grid.values().len() * problems.len();
-    let paths = path_all(&problems, &grid, prepared.solver(), &mut phase("path", fits))?;
+    let paths = path_all(&problems, &grid, prepared.solver(), &mut phase("path", fits, spec.tolerance))?;
     let functions = follow::functions(what, &input, &fit, &x, (&problems, &paths), &mut notes)?;
     let worst = Status::worst(paths.iter().flat_map(|path| &path.solutions).map(|solution| solution.status));
     if worst == Status::Interrupted {
@@ -119,7 +119,7 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
-        model: input.model(&fit, None)?,
+        model: input.model(&fit, None),
         route: input::route(prepared.plan(), common.explain),
         validation,
         status: worst,

@@ -50,6 +50,12 @@ impl Fit {
         })
     }
 
+    /// The same with other parameters, and their kernel: a loss of its own, the account and the rates stay.
+    pub(super) fn with_spec(&self, spec: &Spec) -> Result<Self, Error> {
+        let (loss, account, rates) = (self.loss.clone(), self.account.clone(), self.rates);
+        Ok(Self { loss, account, rates, ..Self::new(spec)? })
+    }
+
     /// Another kernel than that of the spec.
     #[must_use]
     pub fn with_kernel(self, kernel: Arc<dyn TensorKernel>) -> Self {

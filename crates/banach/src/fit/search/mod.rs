@@ -13,7 +13,7 @@ pub use space::{KernelSpace, SearchOption};
 
 use super::{Fit, Spec, Target};
 use crate::{
-    Account, CrossValidation, Error, FeatureMatrix, Folds, GammaGrid, LongFit, Observer, Plan, Progress, Status,
+    CrossValidation, Error, FeatureMatrix, Folds, GammaGrid, LongFit, Observer, Plan, Progress, Status,
     cross_validate_all,
     solver::{Choice, Mean, Metric},
 };
@@ -128,10 +128,10 @@ impl Search {
     }
 
     /// Fits every combination of what is searched to all samples but a fold, for every fold, and takes one by the loss of what was held
-    /// out. The gamma, p and kernel of the fit itself do not count.
+    /// out. The gamma, p and kernel of the fit itself do not count; a loss of its own does.
     ///
-    /// What cannot be fitted to these data is left out; where that is all of them, the first error is that of the search. The observer sees problems numbered
-    /// one combination after another, [`fits`](Self::fits) in all.
+    /// What cannot be fitted to these data is left out; where that is all of them, the first error is that of the search. The
+    /// observer sees problems numbered one combination after another, [`fits`](Self::fits) in all.
     pub fn run(
         &self,
         fit: &Fit,
@@ -145,7 +145,7 @@ impl Search {
         let (mut tried, mut left_out, mut before) = (Vec::new(), Vec::new(), 0);
         for option in options {
             let mut shifted = Shifted { observer, before };
-            match self.try_out(fit.account(), &option, x, y, sample_weight, folds, &mut shifted) {
+            match self.try_out(fit, &option, x, y, sample_weight, folds, &mut shifted) {
                 Ok(found) => {
                     before += found.functions.len() * folds.count() * found.candidates.len();
                     let finished = found.candidates.iter().all(|candidate| candidate.finished);
@@ -177,11 +177,14 @@ impl Search {
     ) -> Option<LongFit> {
         // What cannot be planned is refused or left out by the search.
         let options = self.options(fit.spec(), x, sample_weight).ok()?;
-        let plan = |option: &SearchOption| {
-            Fit::new(&option.spec).ok()?.with_account(fit.account().clone()).plan(x, functions * folds).ok()
-        };
+        let plan = |option: &SearchOption| fit.with_spec(&option.spec).ok()?.plan(x, functions * folds).ok();
         let slowest = options.iter().filter_map(plan).max_by(|a, b| a.cost().total.total_cmp(&b.cost().total));
         slowest?.long_fit(options.len() * self.gammas.count())
+    }
+
+    /// The relative duality gap at which its fits end.
+    pub fn gap(&self, spec: &Spec) -> f64 {
+        spec.tolerance.max(self.tolerance)
     }
 
     /// The fits of a search: every combination, gamma, function and fold.
@@ -193,7 +196,7 @@ impl Search {
     #[expect(clippy::too_many_arguments, reason = "the data and what is done with them")]
     fn try_out(
         &self,
-        account: &Account,
+        fit: &Fit,
         option: &SearchOption,
         x: &FeatureMatrix<'_>,
         y: &Target<'_>,
@@ -201,8 +204,7 @@ impl Search {
         folds: &Folds,
         observer: &mut dyn Observer,
     ) -> Result<Tried, Error> {
-        let spec = Spec { tolerance: option.spec.tolerance.max(self.tolerance), ..option.spec.clone() };
-        let fit = Fit::new(&spec)?.with_account(account.clone());
+        let fit = fit.with_spec(&Spec { tolerance: self.gap(&option.spec), ..option.spec.clone() })?;
         let (task, outputs) = y.outputs(x.samples(), fit.loss().targets(), sample_weight)?;
         let prepared = fit.prepare(x, outputs.len() * folds.count())?;
         let problems = prepared.problems(&outputs, sample_weight)?;

@@ -134,3 +134,21 @@ fn what_cannot_be_fitted_is_left_out_and_an_end_keeps_what_is_finished() {
     let found = two(vec![0.1, 0.2, 0.3]).run(&fit, &x, &target, None, &folds, &mut stop_at_second).expect("no error");
     assert!(found.tried.len() == 2 && found.chosen.is_some_and(|(option, _)| option == 0) && last >= 9, "{last}");
 }
+
+/// A loss that is not part of a spec is searched with, not the one of the spec.
+#[test]
+fn a_loss_of_its_own_takes_part() {
+    let (x, y) = (x(), y());
+    let (spec, target) = (Spec::default(), Target::from(&y));
+    let search = Search { gammas: Gammas::Count(4), ..Search::new(KernelSpace::Fixed(KernelSpec::Linear)) };
+    let folds = target.folds(N, None, 0).expect("valid");
+    let losses = |fit: &Fit| -> Vec<Mean> {
+        let found = search.run(fit, &x, &target, None, &folds, &mut Unobserved).expect("valid");
+        found.tried[0].candidates.iter().map(|candidate| candidate.loss).collect()
+    };
+    let squared = Fit::new(&spec).expect("valid");
+    let absolute = Fit::new(&Spec { loss: LossSpec::Absolute, ..spec }).expect("valid");
+    let own = squared.clone().with_loss(std::sync::Arc::new(crate::Absolute));
+    assert_eq!(losses(&own), losses(&absolute));
+    assert_ne!(losses(&own), losses(&squared));
+}
