@@ -4,12 +4,9 @@ use std::{fs, path::Path};
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The addresses that a thread must have beside what is counted: the buffer of a matrix product, and its stack. They are reserved, and
-/// most of them are never touched.
-const PER_THREAD: u64 = (64 + 4) << 20;
-
-/// The addresses that an allocator reserves for every thread if it can.
-const ARENA: u64 = 64 << 20;
+/// The addresses that a thread takes beside what is counted: the buffer of a matrix product, its stack, and what an allocator reserves
+/// for it. Most of them are never touched.
+const PER_THREAD: u64 = (64 + 4 + 64) << 20;
 
 /// Bytes that are free to this process.
 pub(super) fn free() -> u64 {
@@ -36,7 +33,7 @@ pub(super) fn threads(wanted: usize, process: &Path) -> usize {
     let text = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
     let Some(limit) = address_limit(&text("limits")) else { return wanted };
     let left = limit.saturating_sub(kilobytes(&text("status"), "VmSize:"));
-    usize::try_from(left / 2 / (2 * PER_THREAD + ARENA)).unwrap_or(usize::MAX).clamp(1, wanted.max(1))
+    usize::try_from(left / 2 / (2 * PER_THREAD)).unwrap_or(usize::MAX).clamp(1, wanted.max(1))
 }
 
 /// The limit that the process has now, in the words of Linux; `None` if there is none.
