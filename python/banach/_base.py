@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -64,6 +65,8 @@ class LpModel(BaseEstimator):
 
     _task: str
     _model: _core.Model
+    #: What held-out samples said in a search, as JSON.
+    _validation: str | None = None
 
     def _spec(self, **changes: Any) -> _core.Spec:
         """The parameters, checked; ``changes`` stand in for those that a search varies."""
@@ -105,7 +108,7 @@ class LpModel(BaseEstimator):
 
     def _forget(self) -> None:
         """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
-        for name in ("_model", *_OF_A_FIT):
+        for name in ("_model", "_validation", *_OF_A_FIT):
             self.__dict__.pop(name, None)
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
@@ -295,6 +298,54 @@ class LpModel(BaseEstimator):
         """
         self._check_fitted()
         return equation(self, k, output=output, refit=refit, cv=cv)
+
+    def report(
+        self,
+        k: int = 10,
+        *,
+        relevance: bool = True,
+        select: int | None = None,
+        stability: int | None = None,
+        random_state: int = 0,
+    ) -> dict[str, Any]:
+        """All that is known of the model, as data: what ``banach fit --json`` prints, under the same keys.
+
+        Parameters
+        ----------
+        k : int
+            So many of the largest monomials.
+        relevance : bool
+            How much every variable matters.
+        select : int, optional
+            An equation of at most so many monomials, with what held-out samples say of every length.
+        stability : int, optional
+            Which monomials are among so many largest in most halves of the samples.
+        random_state : int
+            Of the folds and halves.
+
+        Returns
+        -------
+        dict
+            ``model``, ``route``, ``validation`` (of a search by its own score, else None), ``status`` and ``functions``.
+            A table that cannot be made is None.
+        """
+        self._check_fitted()
+        variables = self._names() or [f"x{j}" for j in range(self.n_features_in_)]
+        classes = getattr(self, "classes_", None)
+        names: Any = {"variables": variables, "target": "y", "classes": None}
+        if classes is not None:
+            names["classes"] = [str(label) for label in classes]
+        with self._bar("report", 1) as bar:
+            text = self._model.report(
+                names,
+                _parameters.whole("k", k),
+                _parameters.boolean("relevance", relevance),
+                None if select is None else _parameters.whole("select", select, "None or a whole number >= 1", least=1),
+                None if stability is None else _parameters.whole("stability", stability, "None or a whole number >= 1", least=1),
+                _parameters.whole("random_state", random_state),
+                bar.callback,
+            )
+        return {**json.loads(text), "validation": self._validation and json.loads(self._validation)}
 
     def explain(self, k: int = 10) -> str:
         """A page of text: the fit and its certificate, the route and why it was taken, the largest monomials and the

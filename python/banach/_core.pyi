@@ -14,6 +14,7 @@ __all__ = [
     "blood_cells",
     "choose",
     "command",
+    "equation",
     "folds",
     "gram_tensor",
     "load_model",
@@ -70,6 +71,12 @@ class _Searched(TypedDict):
     tried: list[_Tried]
     left_out: list[tuple[dict[str, Any], str]]
     chosen: tuple[int, int] | None
+    validation: str
+
+class _ReportNames(TypedDict):
+    variables: list[str]
+    target: str
+    classes: list[str] | None
 
 class _Path(TypedDict):
     Cs: _Floats
@@ -244,11 +251,28 @@ class Model:
     def stability(
         self, function: int, terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
     ) -> _Stability: ...
+    def report(
+        self,
+        names: _ReportNames,
+        top: int,
+        relevance: bool,
+        select: int | None,
+        stability: int | None,
+        seed: int,
+        progress: _Progress = None,
+    ) -> str: ...
     def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]: ...
     @staticmethod
     def restore(state: dict[str, Any]) -> Model: ...
 
 def load_model(path: str) -> _Loaded: ...
+def equation(
+    left: str,
+    intercept: float,
+    terms: Sequence[tuple[Sequence[tuple[int, int]], float]],
+    names: Sequence[str],
+    latex: bool,
+) -> str: ...
 def choose(losses: Sequence[tuple[float, float]], one_standard_error: bool) -> int | None: ...
 def folds(y: _Target, samples: int, count: int | None) -> list[list[int]]: ...
 def gram_tensor(x: _Table, kernel: Kernel, p: float, memory: int | None, threads: int) -> tuple[int, _Floats]: ...

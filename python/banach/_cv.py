@@ -98,6 +98,8 @@ class _Search(LpModel):
         for option, error in found["left_out"]:
             warn(f"{self._shown(option)} is left out of the search: {error}", FitFailedWarning)
         self._collect(found, splits, target)
+        # What a scorer has chosen, the losses did not.
+        self._validation = found["validation"] if self.scoring is None else None
         self._warn_of_search(found["tried"])
         return found["tried"][self._option]["spec"]
 

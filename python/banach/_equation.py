@@ -14,14 +14,12 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_array
 
-from . import _names, _parameters
+from . import _core, _names, _parameters
 from ._names import Monomial
 from ._warnings import warn_of_fits
 
 if TYPE_CHECKING:
     from ._base import LpModel
-
-_DIGITS = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,40 +60,22 @@ class Equation:
         return [_names.monomial(monomial, self.feature_names) for monomial in self.monomials]
 
     def __str__(self) -> str:
-        return self._text(" * ", lambda number: number, self.names)
+        return self._text(latex=False)
 
     def __repr__(self) -> str:
         return f"Equation({str(self)!r})"
 
     def latex(self) -> str:
         """As a formula of LaTeX, without the dollar signs."""
-
-        def number(text: str) -> str:
-            mantissa, _, power = text.partition("e")
-            return rf"{mantissa} \cdot 10^{{{int(power)}}}" if power else mantissa
-
-        def variable(j: int) -> str:
-            return rf"\mathrm{{{_escaped(self.feature_names[j])}}}" if self.feature_names is not None else f"x_{{{j}}}"
-
-        def product(monomial: Monomial) -> str:
-            return r"\, ".join(variable(j) + (f"^{{{power}}}" if power > 1 else "") for j, power in monomial) or "1"
-
-        return self._text(r"\, ", number, [product(monomial) for monomial in self.monomials])
+        return self._text(latex=True)
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
 
-    def _text(self, times: str, number: Any, products: list[str]) -> str:
+    def _text(self, *, latex: bool) -> str:
         left = "y" if self.classes is None else "decision"
-        terms = [(self.intercept, "")] if self.intercept != 0 or not products else []
-        terms += list(zip(self.coefficients, products, strict=True))
-        text = f"{left} ="
-        for at, (value, product) in enumerate(terms):
-            sign = "-" if value < 0 else ("" if at == 0 else "+")
-            space = " " if sign and at > 0 else ""
-            size = number(f"{abs(value):.{_DIGITS}g}")
-            text += f" {sign}{space}{size}" + (times + product if product and product != "1" else "")
-        return text
+        terms = [(list(factors), value) for factors, value in zip(self.monomials, self.coefficients, strict=True)]
+        return _core.equation(left, self.intercept, terms, [str(name) for name in self.feature_names or ()], latex)
 
     def to_dict(self) -> dict[str, Any]:
         """The intercept under ``"1"`` and every coefficient under the name of its monomial."""
@@ -163,11 +143,6 @@ def _block(monomial: Monomial) -> tuple[Any, list[int]]:
     powers.fit(np.zeros((1, len(variables))))
     place = int(np.flatnonzero((powers.powers_ == [power for _, power in monomial]).all(axis=1))[0])
     return make_pipeline(powers, ColumnTransformer([("keep", "passthrough", [place])])), variables
-
-
-def _escaped(name: str) -> str:
-    special = {"\\": r"\backslash{}", "^": r"\hat{}", "~": r"\sim{}", " ": r"\ "}
-    return "".join(special.get(c, "\\" + c if c in "_%&#${}" else c) for c in str(name))
 
 
 def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Equation:

@@ -14,6 +14,7 @@ mod files;
 mod kernel;
 mod model;
 mod path;
+mod report;
 mod search;
 mod selection;
 mod spec;
@@ -29,6 +30,7 @@ mod _core {
         files::load_model,
         kernel::{Kernel, gram_tensor},
         model::Model,
+        report::equation,
         search::{choose, folds},
         spec::Spec,
     };

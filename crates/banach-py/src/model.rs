@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use banach::{Certificate, Route, Solution, Target, kernel::MonomialScale, model::Budget};
+use banach::{Certificate, Route, Solution, Target, kernel::MonomialScale, model::Budget, report::Tables};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -12,7 +12,9 @@ use crate::{
     errors::exception,
     files::Known,
     kernel::{Kernel, factors},
-    path, selection,
+    path,
+    report::{self, Names},
+    selection,
     spec::{Spec, Targeted, gammas},
 };
 
@@ -321,6 +323,24 @@ impl Model {
         self.check(function)?;
         let options = banach::selection::StabilityOptions { pairs, terms, threshold, seed };
         selection::stability(py, self, function, options, progress)
+    }
+
+    /// All that is known of the model, as JSON. `names` is a dict of `variables`, `target` and `classes`, which may be None.
+    #[pyo3(signature = (names, top, relevance, select, stability, seed, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "the tables of a report")]
+    fn report(
+        &self,
+        py: Python<'_>,
+        names: Names,
+        top: usize,
+        relevance: bool,
+        select: Option<usize>,
+        stability: Option<usize>,
+        seed: u64,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let tables = Tables { top, relevance, select, stability, folds: None, seed };
+        report::report(py, self, &names, &tables, progress)
     }
 
     /// Writes a model file. `known` is a dict of `names`, `target`, `classes` (a list of labels) and `scaling` (means and

@@ -4,6 +4,7 @@ use banach::{
     Exponent, FeatureMatrix, Folds, Search, Status, Target,
     fit::{Gammas, KernelSpace, SearchOption, Searched, Tried},
     kernel::Degrees,
+    report::Validation,
     solver::{Choice, Mean},
 };
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
@@ -14,6 +15,7 @@ use crate::{
     data::{Table, rows},
     errors::exception,
     kernel::{Degree, degrees},
+    report::json,
     spec::{Spec, Targeted},
 };
 
@@ -61,11 +63,15 @@ pub(crate) fn run<'py>(
     let table = x.borrow(py)?;
     let matrix: FeatureMatrix<'_> = table.matrix()?;
     let running = Running { tolerance: search.gap(&spec.values), ..spec.running(progress) };
-    let found = running.run(py, |watch| {
+    let (found, validation) = running.run(py, |watch| {
         let folds = Folds::from_splits(matrix.samples(), splits)?;
-        search.run(&spec.fit_with(1.0)?, &matrix, target, weights.as_deref(), &folds, watch)
+        let fit = spec.fit_with(1.0)?;
+        let found = search.run(&fit, &matrix, target, weights.as_deref(), &folds, watch)?;
+        let validation = Validation::new(&found, search.choice, target, &**fit.loss())?;
+        Ok((found, validation))
     })?;
     let told = PyDict::new(py);
+    told.set_item("validation", json(&validation)?)?;
     let tried = found.tried.iter().map(|tried| of_option(py, spec, tried, &found));
     told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
     let left_out = found

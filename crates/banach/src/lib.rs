@@ -65,6 +65,7 @@ pub mod model;
 mod monomials;
 mod numeric;
 mod problem;
+pub mod report;
 pub mod selection;
 pub mod solver;
 pub mod synthetic;

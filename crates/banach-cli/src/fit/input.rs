@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use banach::{Account, FeatureMatrix, Fit, LongFit, Plan, Spec, Taken, kernel::cardinality};
+use banach::{Account, FeatureMatrix, Fit, LongFit, Spec, Taken, report};
 use banach_io::{Dataset, Standardization};
 
 use super::{
     args::{Columns, Model},
     read, resolve,
     resolve::Goal,
-    result::{self, Categorical, Class, Data, Imputed, Route, RouteCost, Variable},
+    result::{Categorical, Class, Data, Imputed, Variable},
 };
 use crate::options::Common;
 
@@ -99,22 +99,14 @@ impl Input {
         }
     }
 
-    /// The model; its gamma, if it has one.
-    pub(crate) fn model(&self, fit: &Fit, gamma: Option<f64>) -> result::Model {
-        let (spec, kernel, variables) = (fit.spec(), fit.kernel(), self.data.table.names().len());
-        let exponent = fit.exponent();
-        result::Model {
-            kernel: kernel.name(),
-            min_degree: kernel.degrees().0,
-            max_degree: kernel.degrees().1,
-            features: cardinality(&**kernel, variables).and_then(|count| count.to_string().parse().ok()),
-            monomials: spec.monomials,
-            exponent,
-            p: exponent.p(),
-            q: exponent.q(),
-            loss: fit.loss().name(),
-            gamma,
-            intercept: spec.fit_intercept,
+    /// What is known of the columns.
+    pub(crate) fn columns(&self) -> report::Columns<'_> {
+        let done = self.standardization.as_ref();
+        report::Columns {
+            names: self.data.table.names(),
+            units: done.map(|done| report::Units { means: &done.means, deviations: &done.deviations }),
+            target: self.data.target.name(),
+            classes: self.goal.classes.as_ref().map(|classes| &classes.labels[..]),
         }
     }
 }
@@ -125,23 +117,5 @@ pub(crate) fn warn_of_time(long: Option<LongFit>, common: &Common) {
         common.say(format_args!(
             "note: {long}; a lower --degree, fewer columns (--features), fewer rows or fewer gammas and folds take less"
         ));
-    }
-}
-
-/// What was planned; with the whole table where it was asked for.
-pub(crate) fn route(plan: &Plan, explain: bool) -> Route {
-    let candidate = |candidate: &banach::RoutePlan| {
-        let cost = candidate.outcome.as_ref().ok();
-        RouteCost {
-            route: candidate.route,
-            seconds: cost.map(|cost| cost.total),
-            bytes: cost.map(|cost| cost.bytes),
-            refused: candidate.outcome.as_ref().err().map(ToString::to_string),
-        }
-    };
-    Route {
-        chosen: plan.chosen(),
-        candidates: plan.routes().iter().map(candidate).collect(),
-        table: explain.then(|| plan.explain()),
     }
 }

@@ -10,9 +10,11 @@ use std::{
 };
 
 use anyhow::Context;
-use banach::{Observer, Progress, Switch, Workers};
+use banach::{
+    Observer, Progress, Switch, Workers,
+    report::{GapAfter, Part, Watch},
+};
 
-use super::result::Step;
 use crate::{print, progress::Bar};
 
 /// Whether Ctrl-C was pressed.
@@ -66,7 +68,7 @@ pub(crate) struct Phase {
     tolerance: f64,
     many: bool,
     done: HashSet<usize>,
-    history: Vec<(usize, Step)>,
+    history: Vec<(usize, GapAfter)>,
 }
 
 impl Phase {
@@ -89,14 +91,14 @@ impl Phase {
     }
 
     /// What one fit went through.
-    pub(crate) fn history(&self, fit: usize) -> Vec<Step> {
+    pub(crate) fn history(&self, fit: usize) -> Vec<GapAfter> {
         self.history.iter().filter(|(of, _)| *of == fit).map(|(_, step)| *step).collect()
     }
 }
 
 impl Observer for Phase {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        let step = Step { passes: progress.passes, relative_gap: progress.certificate.relative_gap() };
+        let step = GapAfter { passes: progress.passes, relative_gap: progress.certificate.relative_gap() };
         self.history.push((progress.problem, step));
         if step.relative_gap <= self.tolerance {
             self.done.insert(progress.problem);
@@ -109,5 +111,24 @@ impl Observer for Phase {
 impl Drop for Phase {
     fn drop(&mut self) {
         WATCHED.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Watches the parts of a report.
+pub(crate) struct Parts {
+    pub quiet: bool,
+}
+
+impl Watch for Parts {
+    fn begin(&mut self, part: Part, fits: usize, gap: f64) -> Box<dyn Observer + '_> {
+        Box::new(Phase::begin(&part.to_string(), fits, gap, self.quiet))
+    }
+
+    fn ended(&self) -> bool {
+        pressed()
+    }
+
+    fn run(&mut self, work: &mut (dyn FnMut() + Send)) -> Result<bool, banach::Error> {
+        Ok(stoppable(work)?.is_some())
     }
 }

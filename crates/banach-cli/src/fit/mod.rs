@@ -1,26 +1,25 @@
 //! `banach fit`: read, plan, validate, solve, describe, print.
 
 pub(crate) mod args;
-mod describe;
-mod held_out;
 pub(crate) mod input;
 pub(crate) mod interrupt;
 pub(crate) mod read;
-pub(crate) mod report;
+pub(crate) mod page;
 pub(crate) mod resolve;
 pub(crate) mod result;
 mod save;
 pub(crate) mod text;
-pub(crate) mod validate;
 
-use banach::{FeatureMatrix, Folds, Spec, Start, Status};
+use banach::{
+    FeatureMatrix, Folds, Spec, Start, Status,
+    report::{Described, Tables, Validation},
+};
 
 use self::{
     args::Fit,
     input::{Input, warn_of_time},
-    interrupt::Phase,
+    interrupt::{Parts, Phase},
     result::Fitted,
-    validate::Validation,
 };
 use crate::{files, options::Common, print};
 
@@ -42,7 +41,7 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
     let run = Run { fit, common, input: &input, x: &x };
     let asked = resolve::spec(&fit.model, &fit.running, &input.goal, fit.choice.gamma)?;
     let (spec, validation) = match &folds {
-        Some(folds) => run.search(&asked, folds, &mut notes)?,
+        Some(folds) => run.search(&asked, folds)?,
         None => (asked, None),
     };
     let fitting = input.fit(&spec)?;
@@ -58,22 +57,23 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         // Before the tables, which may take longer than the fit.
         run.save(path, &spec, &model)?;
     }
-    let described = describe::Described { fit: &fitting, prepared: &prepared, problems: &problems, model: &model };
-    let functions = run.functions(&described, &phase, &mut notes)?;
+    let (columns, y) = (input.columns(), &input.goal.target);
+    let described =
+        Described { fit: &fitting, prepared: &prepared, problems: &problems, model: &model, x: &x, y, columns };
+    let mut parts = Parts { quiet: common.quiet };
+    let report = described.report(&run.tables(), validation, |place| phase.history(place), &mut parts)?;
+    notes.extend(report.notes.iter().map(ToString::to_string));
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
-        model: input.model(&fitting, Some(spec.gamma)),
-        route: input::route(prepared.plan(), common.explain),
-        validation,
-        status: model.status(),
-        functions,
+        report,
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes,
+        explained: common.explain.then(|| prepared.plan().explain()),
     };
     if let Some(path) = &fit.tables.report {
-        report::write(path, &fitted, common)?;
+        page::write(path, &fitted, common)?;
     }
     print::out(&if common.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
     let done = model.status() == Status::Converged && !interrupt::pressed();
@@ -97,12 +97,7 @@ fn folds(fit: &Fit, input: &Input) -> Result<Option<Folds>, banach::Error> {
 
 impl Run<'_> {
     /// The parameters that held-out samples choose.
-    fn search(
-        &self,
-        asked: &Spec,
-        folds: &Folds,
-        notes: &mut Vec<String>,
-    ) -> anyhow::Result<(Spec, Option<Validation>)> {
+    fn search(&self, asked: &Spec, folds: &Folds) -> anyhow::Result<(Spec, Option<Validation>)> {
         let Self { fit, common, input, x } = *self;
         let search = resolve::search(&fit.model, asked, &fit.choice);
         let (fitting, target) = (input.fit(asked)?, &input.goal.target);
@@ -112,15 +107,21 @@ impl Run<'_> {
         let fits = search.fits(options, task.functions(), folds.count());
         let mut phase = self.phase("cross-validation", fits, search.gap(asked));
         let found = search.run(&fitting, x, target, None, folds, &mut phase)?;
-        let validation = Validation::new(&found, input, search.choice)?;
-        let spec = found.chosen_spec().unwrap_or_else(|| {
-            notes.push("no gamma was validated: the one in the middle of the grid is taken".to_owned());
-            let tried = &found.tried[0];
-            let gamma = tried.candidates[tried.candidates.len() / 2].gamma;
-            Spec { gamma, ..tried.option.spec.clone() }
-        });
-        notes.extend(validation.notes(interrupt::pressed()));
-        Ok((spec, Some(validation)))
+        let validation = Validation::new(&found, search.choice, target, &**fitting.loss())?;
+        Ok((found.chosen_or_middle(), Some(validation)))
+    }
+
+    /// What is told of every function: what only the page shows included.
+    fn tables(&self) -> Tables {
+        let Fit { tables, choice, running, .. } = self.fit;
+        Tables {
+            top: tables.top,
+            relevance: tables.wants_relevance(),
+            select: tables.select,
+            stability: tables.wanted_stability(),
+            folds: choice.cv,
+            seed: running.seed,
+        }
     }
 
     fn phase(&self, what: &str, fits: usize, tolerance: f64) -> Phase {

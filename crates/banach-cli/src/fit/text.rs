@@ -4,32 +4,42 @@ use banach::{
     Status,
     fit::Candidate,
     kernel::MonomialScale,
+    report::{
+        ChoiceRule, Combination, EquationTable, FunctionReport, ModelSummary, RouteCost, RouteSummary, TermScore,
+        TopEntry, TopTable, Validation,
+    },
     solver::{Mean, Metric},
 };
 
 use super::{
     args::Fit,
-    result::{Data, Fitted, Function, Model, Route, RouteCost, Selected, Top, Variable},
-    validate::{Combination, Rule, Validation},
+    result::{Class, Data, Fitted, Variable},
 };
 use crate::{table::Table, visible::visible_name};
 
+/// Lines of a table of variables or of frequencies.
+pub(crate) const ROWS: usize = 20;
+
+/// A name in a table of text.
+pub(crate) fn show(name: &str) -> String {
+    visible_name(name).into_owned()
+}
+
 /// Everything, in the order in which it was found.
 pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
-    let mut lines = vec![data(&fitted.data), model(&fitted.model, &gamma(fitted)), route(&fitted.route)];
-    lines.extend(fitted.validation.as_ref().and_then(search));
-    lines.extend(fitted.validation.as_ref().map(validation));
-    for function in &fitted.functions {
-        lines.push(end(function, fitted));
-    }
+    let report = &fitted.report;
+    let mut lines = vec![data(&fitted.data), model(&report.model, &gamma(fitted)), route(&report.route)];
+    lines.extend(report.validation.as_ref().and_then(search));
+    lines.extend(report.validation.as_ref().map(validation));
+    lines.extend(report.functions.iter().map(|function| end(function, fitted)));
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
-    if let Some(table) = &fitted.route.table {
+    if let Some(table) = &fitted.explained {
         lines.push(format!("\n{table}"));
-        let searched = fitted.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
+        let searched = fitted.report.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
         lines.extend(searched.map(|searched| format!("\n{}", search_table(searched).trim_end())));
     }
-    for function in &fitted.functions {
+    for function in &fitted.report.functions {
         lines.extend(tables(function, fitted, fit));
     }
     lines.join("\n") + "\n"
@@ -49,7 +59,7 @@ pub(crate) fn data(data: &Data) -> String {
     let what = match &data.classes {
         None => "a number".to_owned(),
         Some(classes) => {
-            let count = |class: &super::result::Class| format!("{:?} {} times", class.label, class.rows);
+            let count = |class: &Class| format!("{:?} {} times", class.label, class.rows);
             format!("{} classes: {}", classes.len(), classes.iter().map(count).collect::<Vec<_>>().join(", "))
         }
     };
@@ -63,16 +73,16 @@ pub(crate) fn data(data: &Data) -> String {
 
 /// The gamma that was taken, and how.
 fn gamma(fitted: &Fitted) -> String {
-    let validated = fitted.validation.as_ref().filter(|validation| validation.chosen.is_some());
+    let validated = fitted.report.validation.as_ref().filter(|validation| validation.chosen.is_some());
     let chosen = match validated.map(|validation| validation.rule) {
-        Some(Rule::Best) => " by cross-validation",
-        Some(Rule::OneStandardError) => " by cross-validation, the simplest within one standard error",
+        Some(ChoiceRule::Best) => " by cross-validation",
+        Some(ChoiceRule::OneStandardError) => " by cross-validation, the simplest within one standard error",
         _ => "",
     };
-    format!("gamma = {}{chosen}", fitted.model.gamma.map_or(String::new(), significant))
+    format!("gamma = {}{chosen}", fitted.report.model.gamma.map_or(String::new(), significant))
 }
 
-pub(crate) fn model(model: &Model, gamma: &str) -> String {
+pub(crate) fn model(model: &ModelSummary, gamma: &str) -> String {
     let p = model.exponent;
     let degrees = match (model.min_degree, model.max_degree) {
         (min, Some(max)) if min == max => format!("degree {max}"),
@@ -89,7 +99,7 @@ pub(crate) fn model(model: &Model, gamma: &str) -> String {
     )
 }
 
-pub(crate) fn route(route: &Route) -> String {
+pub(crate) fn route(route: &RouteSummary) -> String {
     let of = |candidate: &RouteCost| match (candidate.seconds, candidate.bytes) {
         (Some(seconds), Some(bytes)) => format!("{} and {}", time(seconds), size(bytes)),
         _ => "not possible".to_owned(),
@@ -163,7 +173,7 @@ pub(crate) fn with_error(Mean { value, standard_error }: Mean, text: impl Fn(f64
 }
 
 /// How a fit ended, and its certificate.
-fn end(function: &Function, fitted: &Fitted) -> String {
+fn end(function: &FunctionReport, fitted: &Fitted) -> String {
     let end = match function.status {
         Status::Converged => "converged",
         Status::IterationLimit => "NOT CONVERGED (the limit on iterations; raise --max-iterations)",
@@ -179,7 +189,7 @@ fn end(function: &Function, fitted: &Fitted) -> String {
         Some(class) => format!("{class:?} against {}: ", others(class, fitted)),
         None => String::new(),
     };
-    let constant = match (fitted.model.intercept, function.intercept_original) {
+    let constant = match (fitted.report.model.intercept, function.intercept_original) {
         (false, _) => String::new(),
         (true, None) => format!("; constant {}", significant(function.intercept)),
         (true, Some(original)) => {
@@ -201,9 +211,9 @@ fn others(class: &str, fitted: &Fitted) -> String {
     }
 }
 
-fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
+fn tables(function: &FunctionReport, fitted: &Fitted, fit: &Fit) -> Vec<String> {
     let of = match &function.class {
-        Some(class) if fitted.functions.len() > 1 => format!(" of class {class:?}"),
+        Some(class) if fitted.report.functions.len() > 1 => format!(" of class {class:?}"),
         _ => String::new(),
     };
     let mut parts = Vec::new();
@@ -212,10 +222,10 @@ fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
     );
     // What only the page was asked for stays there.
     let relevance = function.relevance.as_ref().filter(|_| fit.tables.relevance);
-    parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.table)));
+    parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.text(ROWS, show))));
     parts.extend(function.selection.as_ref().map(|found| selection_table(found, &of, fitted)));
     let stability = function.stability.as_ref().filter(|_| fit.tables.stability.is_some());
-    parts.extend(stability.map(|found| format!("Stability{of}: {}", found.table)));
+    parts.extend(stability.map(|found| format!("Stability{of}: {}", found.text(ROWS, show))));
     parts.into_iter().map(|part| format!("\n{}", part.trim_end())).collect()
 }
 
@@ -224,7 +234,7 @@ pub(crate) fn scaling(standardized: bool, centred: bool) -> Option<&'static str>
     standardized.then_some(if centred { "(x - mean)/deviation" } else { "x/deviation" })
 }
 
-pub(crate) fn top_table(top: &Top, of: &str, scaling: Option<&str>) -> String {
+pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>) -> String {
     let [shares, widths, originals] = [
         top.monomials.iter().any(|entry| entry.share.is_some()),
         top.monomials.iter().any(|entry| entry.interval.is_some()),
@@ -234,7 +244,7 @@ pub(crate) fn top_table(top: &Top, of: &str, scaling: Option<&str>) -> String {
     header.extend(originals.then_some("in original units"));
     header.extend(shares.then_some("share"));
     header.extend(widths.then_some("weight +-"));
-    let row = |(rank, entry): (usize, &super::result::TopEntry)| {
+    let row = |(rank, entry): (usize, &TopEntry)| {
         let mut row = vec![(rank + 1).to_string(), entry.monomial.clone()];
         row.extend([entry.weight, entry.coefficient].map(significant));
         row.extend(originals.then(|| entry.coefficient_original.map_or(String::new(), significant)));
@@ -272,10 +282,10 @@ pub(crate) fn top_table(top: &Top, of: &str, scaling: Option<&str>) -> String {
     .text()
 }
 
-fn selection_table(selected: &Selected, of: &str, fitted: &Fitted) -> String {
+fn selection_table(selected: &EquationTable, of: &str, fitted: &Fitted) -> String {
     let metric = if fitted.data.classes.is_some() { "accuracy" } else { "R^2" };
     let chosen = selected.terms.len();
-    let row = |(terms, score): (usize, &super::result::SelectedScore)| {
+    let row = |(terms, score): (usize, &TermScore)| {
         let mark = if terms == chosen { ">" } else { "" };
         vec![
             mark.to_owned(),

@@ -6,10 +6,11 @@ use banach::{
     DualModel, DualProblem, FeatureMatrix,
     kernel::Monomial,
     model::{Budget, TopMonomial},
+    report::Factor,
 };
 
 use super::{Fit, Function, Growth, args::Path};
-use crate::fit::{input::Input, interrupt::stoppable, result::factors};
+use crate::fit::{input::Input, interrupt::stoppable};
 
 /// Every function along its path.
 pub(super) fn functions(
@@ -76,7 +77,7 @@ fn growths(models: &[DualModel<'_>], count: usize, names: &[String]) -> Result<V
         models.iter().map(|model| model.entries_of(&followed)).collect::<Result<_, _>>()?;
     let growth = |(at, monomial): (usize, &Monomial)| Growth {
         monomial: monomial.with_names(names),
-        factors: factors(monomial, names),
+        factors: Factor::all(monomial, names),
         weights: along.iter().map(|entries| entries[at].weight).collect(),
         coefficients: along.iter().map(|entries| entries[at].coefficient).collect(),
     };

@@ -9,6 +9,7 @@ use banach::{
     Search, Status,
     fit::{Gammas, KernelSpace},
     path_all,
+    report::{CertificateValues, Factor, ModelSummary, RouteSummary, Validation},
 };
 use serde::Serialize;
 
@@ -16,11 +17,10 @@ use self::args::Path;
 use crate::{
     files,
     fit::{
-        input::{self, Input, warn_of_time},
+        input::{Input, warn_of_time},
         interrupt::{self, Phase},
         resolve,
-        result::{Data, Factor, Model, Proof, Route},
-        validate::Validation,
+        result::Data,
     },
     options::Common,
     print,
@@ -32,14 +32,17 @@ pub(crate) struct Followed {
     pub version: &'static str,
     pub command: String,
     pub data: Data,
-    pub model: Model,
-    pub route: Route,
+    pub model: ModelSummary,
+    pub route: RouteSummary,
     pub validation: Option<Validation>,
     /// `converged`, or how the worst of the fits ended.
     pub status: Status,
     pub gammas: Vec<f64>,
     pub functions: Vec<Function>,
     pub notes: Vec<String>,
+    /// What every route would cost, where it was asked for.
+    #[serde(skip)]
+    pub explained: Option<String>,
 }
 
 /// One function along the path.
@@ -56,7 +59,7 @@ pub(crate) struct Function {
 pub(crate) struct Fit {
     pub gamma: f64,
     pub status: Status,
-    pub certificate: Proof,
+    pub certificate: CertificateValues,
     pub iterations: usize,
     pub passes: usize,
     pub intercept: f64,
@@ -104,10 +107,10 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
         };
         let mut phase = phase("cross-validation", search.fits(1, outputs.len(), folds.count()), search.gap(&spec));
         let found = search.run(&fit, &x, target, None, folds, &mut phase)?;
-        Ok(Validation::new(&found, &input, search.choice)?)
+        Ok(Validation::new(&found, search.choice, target, &**fit.loss())?)
     };
     let validation = folds.as_ref().map(validate).transpose()?;
-    notes.extend(validation.iter().flat_map(|validation| validation.notes(interrupt::pressed())));
+    notes.extend(validation.iter().flat_map(|validation| &validation.notes).map(ToString::to_string));
     let fits = grid.values().len() * problems.len();
     let paths = path_all(&problems, &grid, prepared.solver(), &mut phase("path", fits, spec.tolerance))?;
     let functions = follow::functions(what, &input, &fit, &x, (&problems, &paths), &mut notes)?;
@@ -119,13 +122,14 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
-        model: input.model(&fit, None),
-        route: input::route(prepared.plan(), common.explain),
+        model: ModelSummary::new(&fit, x.features(), None),
+        route: prepared.plan().into(),
         validation,
         status: worst,
         gammas: grid.values().to_vec(),
         functions,
         notes,
+        explained: common.explain.then(|| prepared.plan().explain()),
     };
     if let Some(path) = &what.grid.report {
         page::write(path, &followed, common)?;

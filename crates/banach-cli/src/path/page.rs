@@ -8,7 +8,7 @@ use minijinja::{Value, context, value::Serde};
 use super::{Followed, Function};
 use crate::{
     files::write_file,
-    fit::report::{
+    fit::page::{
         chart::{Axis, Chart, Line},
         environment, gammas, safe,
     },

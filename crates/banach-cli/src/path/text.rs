@@ -13,7 +13,7 @@ pub(super) fn text(followed: &Followed) -> String {
     let grid = format!("gamma = {} to {}", significant(gammas[0]), significant(gammas[gammas.len() - 1]));
     let mut lines = vec![data(&followed.data), model(&followed.model, &grid), route(&followed.route)];
     lines.extend(followed.notes.iter().map(|note| format!("note: {note}")));
-    lines.extend(followed.route.table.iter().map(|table| format!("\n{table}")));
+    lines.extend(followed.explained.iter().map(|table| format!("\n{table}")));
     for function in &followed.functions {
         lines.push(format!("\n{}", table(function, followed).trim_end()));
     }

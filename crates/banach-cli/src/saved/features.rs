@@ -2,23 +2,23 @@
 
 use std::time::Instant;
 
-use banach::{Memory, model::Budget};
+use banach::{
+    Memory,
+    model::Budget,
+    report::{Note, Part, RelevanceTable, TopTable},
+};
 use banach_io::{Label, SavedModel};
 use serde::Serialize;
 
 use super::{args::Features, open, stopped};
 use crate::{
     fit::{
-        result::{Shares, Top},
-        text::{scaling, significant, top_table},
+        text::{ROWS, scaling, show, significant, top_table},
     },
     options::Common,
     print,
     visible::visible_name,
 };
-
-/// Lines of a table of variables.
-const ROWS: usize = 20;
 
 /// The JSON object; its parts are those of `banach fit --json`.
 #[derive(Debug, Serialize)]
@@ -32,8 +32,8 @@ struct Described {
 #[derive(Debug, Serialize)]
 struct Function {
     class: Option<Label>,
-    top: Option<Top>,
-    relevance: Option<Shares>,
+    top: Option<TopTable>,
+    relevance: Option<RelevanceTable>,
 }
 
 pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
@@ -61,18 +61,17 @@ fn describe(
     let (names, described) = (model.variable_names(), model.function(function)?.with_memory(memory));
     let kernel = model.spec.kernel.build()?;
     let deviations = model.standardization.as_ref().map(|done| &done.deviations[..]);
-    let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);
-    let linear = deviations.is_some() && kernel.degrees() == (1, Some(1)) && !kernel.normalized();
-    let or_note = |notes: &mut Vec<String>, what: &str, error: banach::Error| notes.push(format!("no {what}: {error}"));
+    let linear = deviations.filter(|_| kernel.degrees() == (1, Some(1)) && !kernel.normalized());
+    let missing = |notes: &mut Vec<String>, part, error| notes.push(Note::Missing(part, error).to_string());
     let top = (what.top > 0).then(|| described.top_monomials(what.top, budget));
-    let top = top.and_then(|top| top.map_err(|error| or_note(notes, "table of monomials", error)).ok());
+    let top = top.and_then(|top| top.map_err(|error| missing(notes, Part::Monomials, error)).ok());
     notes.extend(top.as_ref().and_then(stopped));
     let relevance = what.relevance.then(|| described.relevance(memory));
-    let relevance = relevance.and_then(|found| found.map_err(|error| or_note(notes, "relevance", error)).ok());
+    let relevance = relevance.and_then(|found| found.map_err(|error| missing(notes, Part::Relevance, error)).ok());
     Ok(Function {
         class: model.class(function).cloned(),
-        top: top.map(|top| Top::new(top, &names, linear.then_some(&per_unit))),
-        relevance: relevance.map(|found| Shares::new(&found, &names, ROWS)),
+        top: top.map(|top| TopTable::new(top, &names, linear)),
+        relevance: relevance.map(|found| RelevanceTable::new(&found, &names)),
     })
 }
 
@@ -110,7 +109,7 @@ impl Described {
             };
             parts.extend(function.top.as_ref().map(|top| top_table(top, &of, scaling).trim_end().to_owned()));
             let relevance = function.relevance.as_ref();
-            parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.table.trim_end())));
+            parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.text(ROWS, show).trim_end())));
         }
         parts.extend(self.notes.iter().map(|note| format!("note: {note}")));
         parts.join("\n\n") + "\n"

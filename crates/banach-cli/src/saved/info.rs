@@ -1,15 +1,12 @@
 //! `banach info`: what a model file says of itself.
 
-use banach::{Exponent, Memory, Planner, Route, Shape, Spec};
+use banach::{Exponent, Memory, Planner, Route, Shape, Spec, report::CertificateValues};
 use banach_io::{Encoding, FORMAT, Label, Provenance, SavedModel, VERSION};
 use serde::Serialize;
 
 use super::{args::Info, open};
 use crate::{
-    fit::{
-        result::Proof,
-        text::{count, scaled, significant, size},
-    },
+    fit::text::{count, scaled, significant, size},
     options::Common,
     print,
     visible::visible_name,
@@ -62,7 +59,7 @@ struct Function {
     iterations: usize,
     passes: usize,
     intercept: f64,
-    certificate: Proof,
+    certificate: CertificateValues,
     /// A bound on the distance of the dual vector to the optimal one.
     radius: Option<f64>,
 }

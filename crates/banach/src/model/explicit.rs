@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use rayon::prelude::*;
 
-use super::{DualModel, TopMonomial, bars::name};
+use super::{DualModel, TopMonomial};
 use crate::{
     Error, Evaluation, Exponent, FeatureMatrix, Gram, MAX_ENTRY, Memory, QForm, Scratch,
     kernel::{Monomial, MonomialScale, TensorKernel, ln_norms},
@@ -55,7 +55,7 @@ fn monomial_column(monomial: &Monomial, x: &FeatureMatrix<'_>, out: &mut [f64]) 
 /// use banach::{FeatureMatrix, kernel::Monomial, model::ExplicitModel};
 /// let terms = vec![(Monomial::new(&[(0, 1), (1, 2)]), 0.98), (Monomial::new(&[(7, 1)]), -0.51)];
 /// let model = ExplicitModel::new(1.2, terms)?;
-/// assert_eq!(model.equation(&["age", "dose"]), "y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7");
+/// assert_eq!(model.equation("y", &["age", "dose"]), "y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7");
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -113,22 +113,13 @@ impl ExplicitModel {
         Ok(values)
     }
 
-    /// The names of the monomials, given those of the variables.
-    pub fn column_names<S: AsRef<str>>(&self, names: &[S]) -> Vec<String> {
-        self.terms
-            .iter()
-            .map(|(monomial, _)| product(monomial, |j| name(names, j), " * ", |power| power.to_string()))
-            .collect()
-    }
-
-    /// As a line of text, with four digits: `y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7`.
-    pub fn equation<S: AsRef<str>>(&self, names: &[S]) -> String {
-        let monomial = |monomial: &Monomial| product(monomial, |j| name(names, j), " * ", |power| power.to_string());
-        self.text(" * ", |number| number, monomial)
+    /// As a line of text with `left` before the equals sign, and four digits: `y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7`.
+    pub fn equation<S: AsRef<str>>(&self, left: &str, names: &[S]) -> String {
+        self.text(left, " * ", |number| number, |monomial| monomial.with_names(names))
     }
 
     /// As a formula of LaTeX, with four digits: `y = 1.2 + 0.98\, \mathrm{age}\, \mathrm{dose}^{2} - 0.51\, x_{7}`.
-    pub fn latex<S: AsRef<str>>(&self, names: &[S]) -> String {
+    pub fn latex<S: AsRef<str>>(&self, left: &str, names: &[S]) -> String {
         let variable = |j: usize| match names.get(j) {
             Some(name) => format!("\\mathrm{{{}}}", escaped(name.as_ref())),
             None => format!("x_{{{j}}}"),
@@ -137,12 +128,22 @@ impl ExplicitModel {
             Some((mantissa, exponent)) => format!("{mantissa} \\cdot 10^{{{exponent}}}"),
             None => number,
         };
-        let monomial = |monomial: &Monomial| product(monomial, variable, "\\, ", |power| format!("{{{power}}}"));
-        self.text("\\, ", power_of_ten, monomial)
+        let factor = |&(j, power): &(usize, usize)| match power {
+            1 => variable(j),
+            _ => format!("{}^{{{power}}}", variable(j)),
+        };
+        let monomial = |monomial: &Monomial| monomial.factors().iter().map(factor).collect::<Vec<_>>().join("\\, ");
+        self.text(left, "\\, ", power_of_ten, monomial)
     }
 
-    fn text(&self, times: &str, number: impl Fn(String) -> String, monomial: impl Fn(&Monomial) -> String) -> String {
-        let mut text = "y =".to_owned();
+    fn text(
+        &self,
+        left: &str,
+        times: &str,
+        number: impl Fn(String) -> String,
+        monomial: impl Fn(&Monomial) -> String,
+    ) -> String {
+        let mut text = format!("{left} =");
         let constant = self.intercept != 0.0 || self.terms.is_empty();
         if constant {
             let sign = if self.intercept < 0.0 { "-" } else { "" };
@@ -168,23 +169,7 @@ impl ExplicitModel {
 
 impl fmt::Display for ExplicitModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.equation::<&str>(&[]))
-    }
-}
-
-fn product(
-    monomial: &Monomial,
-    variable: impl Fn(usize) -> String,
-    times: &str,
-    power: impl Fn(usize) -> String,
-) -> String {
-    let factor = |&(j, exponent): &(usize, usize)| match exponent {
-        1 => variable(j),
-        _ => format!("{}^{}", variable(j), power(exponent)),
-    };
-    match monomial.factors() {
-        [] => "1".to_owned(),
-        factors => factors.iter().map(factor).collect::<Vec<_>>().join(times),
+        f.write_str(&self.equation::<&str>("y", &[]))
     }
 }
 
@@ -367,12 +352,11 @@ mod tests {
         ];
         let model = ExplicitModel::new(1.2, terms.clone()).expect("finite");
         let names = ["age", "dose_1"];
-        assert_eq!(model.equation(&names), "y = 1.2 + 0.98 * age * dose_1^2 - 0.51 * x7 + 12350 - 1.5e-9 * x2^3");
+        assert_eq!(model.equation("y", &names), "y = 1.2 + 0.98 * age * dose_1^2 - 0.51 * x7 + 12350 - 1.5e-9 * x2^3");
         assert_eq!(
-            model.latex(&names),
+            model.latex("y", &names),
             "y = 1.2 + 0.98\\, \\mathrm{age}\\, \\mathrm{dose\\_1}^{2} - 0.51\\, x_{7} + 12350 - 1.5 \\cdot 10^{-9}\\, x_{2}^{3}"
         );
-        assert_eq!(model.column_names(&names)[0], "age * dose_1^2");
         let without = ExplicitModel::new(0.0, terms[1..2].to_vec()).expect("finite");
         assert_eq!(without.to_string(), "y = -0.51 * x7");
         assert_eq!(ExplicitModel::new(0.0, vec![]).expect("finite").to_string(), "y = 0");

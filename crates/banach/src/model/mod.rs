@@ -3,7 +3,6 @@
 //! Everything here needs the samples, the kernel and the dual vector alone, so it serves every route and knows nothing
 //! of solvers.
 
-mod bars;
 mod energy;
 mod explicit;
 mod finite;

@@ -4,12 +4,11 @@ mod from_tensor;
 #[cfg(test)]
 mod laws;
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::{borrow::Cow, marker::PhantomData};
 
 use self::from_tensor::TensorShares;
 use super::{
     DualModel,
-    bars::{name, share_text, write_bars},
     energy::Energy,
 };
 use crate::{
@@ -19,9 +18,6 @@ use crate::{
     kernel::{MonomialScale, ln_norms},
     monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
-
-/// Lines of a table, unless told otherwise.
-const ROWS: usize = 20;
 
 /// Shares of `||w||_p^p`, exact up to rounding for every kernel, also with infinitely many features.
 ///
@@ -35,7 +31,7 @@ const ROWS: usize = 20;
 /// let x = FeatureMatrix::from_rows(3, 2, &[0.5, -1.0, 1.0, 0.3, -0.7, 0.9])?;
 /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::new(4.0 / 3.0)?, &[0.4, -0.9, 0.5])?;
 /// let relevance = model.relevance(Memory::default())?;
-/// println!("{}", relevance.table(&["age", "dose"], 10));
+/// assert!(relevance.variables()[0] < 1.0 && relevance.variables()[1] < 1.0);
 /// let degrees: f64 = relevance.degrees().iter().map(|(_, share)| share).sum();
 /// assert!((degrees + relevance.rest() - 1.0).abs() < 1e-12);
 /// # Ok::<(), banach::Error>(())
@@ -82,44 +78,6 @@ impl Relevance {
         order.sort_by(|&a, &b| self.variables[b].total_cmp(&self.variables[a]));
         order
     }
-
-    /// A table of the largest shares, and of the degrees, with these names for the variables.
-    pub fn table<S: AsRef<str>>(&self, names: &[S], rows: usize) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, names, rows);
-        text
-    }
-
-    fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S], rows: usize) -> fmt::Result {
-        writeln!(f, "share of ||w||_p^p on the monomials that involve a variable")?;
-        let order = self.ranking();
-        let (shown, others) = order.split_at(rows.min(order.len()));
-        let entries: Vec<_> = shown.iter().map(|&j| (name(names, j), self.variables[j])).collect();
-        write_bars(f, &entries)?;
-        if let Some(&next) = others.first() {
-            writeln!(f, "  {} others, each at most {}", others.len(), share_text(self.variables[next]).trim_start())?;
-        }
-        writeln!(f, "by degree")?;
-        let mut entries: Vec<_> = self.degrees.iter().map(|(degree, share)| (degree.to_string(), *share)).collect();
-        // High degrees that round to nothing need no line each.
-        let last = entries.iter().rposition(|(_, share)| *share >= 5e-5).map_or(entries.len().min(1), |last| last + 1);
-        let left: f64 = entries.drain(last..).map(|(_, share)| share).sum::<f64>() + self.rest;
-        write_bars(f, &entries)?;
-        if left > 0.0 {
-            writeln!(f, "  higher  {}", share_text(left).trim_start())?;
-        }
-        if self.error > 5e-5 {
-            writeln!(f, "rounding may have moved these shares by {:.1e}", self.error)?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Relevance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write::<&str>(f, &[], ROWS)
-    }
 }
 
 /// Shares of `||w||_p^p` on the monomials that involve both of two variables.
@@ -157,32 +115,6 @@ impl PairShares {
     /// How far rounding may have moved a share.
     pub fn error(&self) -> f64 {
         self.error
-    }
-
-    /// A table of the largest shares, with these names for the variables.
-    pub fn table<S: AsRef<str>>(&self, names: &[S], rows: usize) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, names, rows);
-        text
-    }
-
-    fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S], rows: usize) -> fmt::Result {
-        writeln!(f, "share of ||w||_p^p on the monomials that involve both variables")?;
-        let ranking = self.ranking();
-        let entry = |&(i, j, share): &(usize, usize, f64)| (format!("{} {}", name(names, i), name(names, j)), share);
-        let entries: Vec<_> = ranking.iter().take(rows).map(entry).collect();
-        write_bars(f, &entries)?;
-        if let Some(next) = ranking.get(rows) {
-            writeln!(f, "  {} others, each at most {}", ranking.len() - rows, share_text(next.2).trim_start())?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for PairShares {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write::<&str>(f, &[], ROWS)
     }
 }
 

@@ -66,25 +66,22 @@ fn planted_monomials_are_found_and_not_shrunk() {
     let form = case.form();
     let options = SelectionOptions::new(8, Folds::shuffled(80, 5, 0).expect("valid"));
     let selection = case.select(&form, &options);
-    assert_eq!(selection.terms(), 3, "{selection}");
+    assert_eq!(selection.terms(), 3, "{selection:?}");
     assert_eq!(selection.unconverged, 0);
     let mut found: Vec<Monomial> = selection.model.terms().iter().map(|(monomial, _)| monomial.clone()).collect();
     found.sort();
     let mut expected = planted();
     expected.sort();
-    assert_eq!(found, expected, "{selection}");
+    assert_eq!(found, expected, "{selection:?}");
     for (monomial, coefficient) in selection.model.terms() {
         let truth = [2.0, -1.5, 1.0][planted().iter().position(|planted| planted == monomial).expect("planted")];
-        assert!((coefficient - truth).abs() < 0.06, "{selection}");
+        assert!((coefficient - truth).abs() < 0.06, "{selection:?}");
     }
-    assert!(selection.score(3).expect("defined").value > 0.99, "{selection}");
+    assert!(selection.score(3).expect("defined").value > 0.99, "{selection:?}");
     // Without the folds the fit itself shrinks them.
     let solution = Newton::default().solve(&case.problem(&form, 10.0), &mut Unobserved).expect("works");
     let weights = form.features().weights(&solution.alpha);
     assert!(weights.iter().all(|weight| weight.abs() < 1.95));
-    let names: Vec<String> = (0..12).map(|j| format!("v{j}")).collect();
-    let table = selection.table(&names);
-    assert!(table.contains("\n>     3") && table.contains("v3^2") && table.contains("y = "), "{table}");
 }
 
 /// Fits of the other samples alone, rankings from their weights, least squares by the normal equations.
@@ -159,7 +156,7 @@ fn scores_are_honest() {
         let constant = selection.loss(0);
         for terms in 1..=6 {
             let Mean { value, standard_error } = selection.loss(terms);
-            assert!(value + 2.0 * standard_error > constant.value, "{selection}");
+            assert!(value + 2.0 * standard_error > constant.value, "{selection:?}");
         }
         honest.push(selection.loss(6).value / constant.value);
         // The dishonest way: the ranking has seen the folds.
@@ -223,11 +220,11 @@ fn classes_are_selected_with_their_loss() {
     let options = SelectionOptions { refit, ..SelectionOptions::new(3, folds) };
     let found = select(&problem, &case.x, &case.ranking(), &options, &Newton::default(), &mut Unobserved);
     let found = found.expect("works");
-    assert_eq!(found.ranked[0], Monomial::new(&[(0, 1), (1, 1)]), "{found}");
-    assert!(found.score(1).expect("defined").value > 0.9, "{found}");
+    assert_eq!(found.ranked[0], Monomial::new(&[(0, 1), (1, 1)]), "{found:?}");
+    assert!(found.score(1).expect("defined").value > 0.9, "{found:?}");
     let options = StabilityOptions { pairs: 8, ..StabilityOptions::new(1) };
     let stable = stability(&problem, &case.ranking(), &options, &Newton::default(), &mut Unobserved).expect("works");
-    assert_eq!(stable.stable()[0].monomial, found.ranked[0], "{stable}");
+    assert_eq!(stable.stable()[0].monomial, found.ranked[0], "{stable:?}");
 }
 
 #[test]
@@ -252,21 +249,21 @@ fn dependent_columns_and_odd_requests_do_no_harm() {
     for refit in [Refit::LeastSquares, Refit::Penalised { exponent: case.exponent, gamma: 1e4 }] {
         let options = SelectionOptions { refit, ..SelectionOptions::new(500, folds.clone()) };
         let selection = case.select(&form, &options);
-        assert!(selection.ranked.len() <= n && selection.curve.len() <= n + 1, "{selection}");
+        assert!(selection.ranked.len() <= n && selection.curve.len() <= n + 1, "{selection:?}");
         assert!((0..=500).all(|terms| selection.loss(terms).value.is_finite()));
-        assert!(selection.terms() <= 3, "{selection}");
+        assert!(selection.terms() <= 3, "{selection:?}");
     }
     let all = case.select(&form, &SelectionOptions::new(usize::MAX, folds.clone()));
     let some = case.select(&form, &SelectionOptions::new(n, folds.clone()));
     assert_eq!(all.curve.len(), some.curve.len());
     assert_eq!((all.loss(usize::MAX).value, &all.model), (some.loss(n).value, &some.model));
     let none = case.select(&form, &SelectionOptions::new(0, folds.clone()));
-    assert!(none.model.is_empty() && none.terms() == 0 && none.to_string().contains("y = "));
+    assert!(none.model.is_empty() && none.terms() == 0);
     // A constant target has nothing to select.
     let constant = Case { y: vec![4.0; n], ..case };
     let selection = constant.select(&form, &SelectionOptions::new(5, folds));
-    assert!((selection.model.predict(&constant.x).expect("fits")[3] - 4.0).abs() < 1e-9, "{selection}");
-    assert_eq!(selection.terms(), 0, "{selection}");
+    assert!((selection.model.predict(&constant.x).expect("fits")[3] - 4.0).abs() < 1e-9, "{selection:?}");
+    assert_eq!(selection.terms(), 0, "{selection:?}");
     // Two samples.
     let two = Case::new(2, 3, 1, 1.5, |x| x[0], 0.0);
     let form = two.form();
@@ -324,7 +321,7 @@ fn stable_monomials_are_the_planted_ones() {
     stable.sort();
     let mut expected = planted();
     expected.sort();
-    assert_eq!(stable, expected, "{found}");
+    assert_eq!(stable, expected, "{found:?}");
     let sum: f64 = found.entries.iter().map(|entry| entry.frequency).sum();
     assert!((sum - 4.0).abs() < 1e-12 && (found.selected_per_fit - 4.0).abs() < 1e-12);
     // q^2/((2 pi - 1) card) and its refinement.
@@ -339,7 +336,6 @@ fn stable_monomials_are_the_planted_ones() {
     // The same for any number of threads, another for another seed.
     assert_eq!(with_threads(1, || run(&options)), with_threads(3, || run(&options)));
     assert_ne!(run(&StabilityOptions { seed: 8, ..options }).entries, found.entries);
-    assert!(found.table(&["a", "b", "c"], 3).contains("* b"), "{}", found.table(&["a", "b", "c"], 3));
     assert_eq!(run(&StabilityOptions { terms: 0, ..options }).entries, []);
 }
 
@@ -368,7 +364,7 @@ fn frequencies_are_those_of_the_procedure_by_hand() {
         order[..5].iter().for_each(|&k| *counts.entry(map.monomial(k).expect("listed")).or_insert(0.0) += 0.5);
     }
     assert_eq!(found.entries.len(), counts.len());
-    assert!(found.entries.iter().all(|entry| counts[&entry.monomial] == entry.frequency), "{found}");
+    assert!(found.entries.iter().all(|entry| counts[&entry.monomial] == entry.frequency), "{found:?}");
 }
 
 #[test]
@@ -383,7 +379,7 @@ fn a_stop_is_respected() {
     };
     let options = StabilityOptions { pairs: 5, ..StabilityOptions::new(3) };
     let found = stability(&problem, &case.ranking(), &options, &Newton::default(), &mut stop).expect("works");
-    assert!(found.subsamples < 10 && found.expected_false().is_some(), "{found}");
+    assert!(found.subsamples < 10 && found.expected_false().is_some(), "{found:?}");
     let options = SelectionOptions::new(3, Folds::shuffled(40, 4, 0).expect("valid"));
     let mut stop = |_: &Progress| ControlFlow::Break(());
     let selection = select(&problem, &case.x, &case.ranking(), &options, &Newton::default(), &mut stop);
@@ -397,7 +393,7 @@ fn a_stop_is_respected() {
         &mut Unobserved,
     );
     let found = found.expect("works");
-    assert!(found.unconverged == 4 && found.to_string().contains("4 fits did not converge"), "{found}");
+    assert!(found.unconverged == 4, "{found:?}");
     let solution = solver.solve(&problem, &mut Unobserved).expect("works");
     assert_eq!(solution.status, Status::IterationLimit);
 }

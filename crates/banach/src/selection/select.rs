@@ -1,6 +1,6 @@
 //! Select and refit: how many monomials, by honest cross-validation.
 
-use std::{fmt, ops::ControlFlow};
+use std::ops::ControlFlow;
 
 use super::{
     Ranking, Refit,
@@ -78,45 +78,6 @@ impl Selection {
     pub fn chosen(&self, choice: Choice) -> usize {
         let losses: Vec<Option<Mean>> = (0..self.curve.len()).map(|terms| Some(self.loss(terms))).collect();
         choice.pick(&losses).unwrap_or(0)
-    }
-
-    /// A table of the curve, and the equation with these names for the variables.
-    pub fn table<S: AsRef<str>>(&self, names: &[S]) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, names);
-        text
-    }
-
-    fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S]) -> fmt::Result {
-        let (chosen, best) = (self.terms(), self.chosen(Choice::Best));
-        writeln!(f, "  {:>5}  {:>11} {:>9}  {:>8}  next monomial", "terms", "loss", "+-", "score")?;
-        for terms in 0..self.curve.len() {
-            let mark = match terms {
-                terms if terms == chosen => '>',
-                terms if terms == best => '*',
-                _ => ' ',
-            };
-            let loss = self.loss(terms);
-            let score = self.score(terms).map_or("-".to_owned(), |score| format!("{:.4}", score.value));
-            let monomial = terms.checked_sub(1).and_then(|at| self.ranked.get(at));
-            let monomial = monomial.map_or(String::new(), |monomial| monomial.with_names(names));
-            let line = format!(
-                "{mark} {terms:>5}  {:>11.4e} {:>9.2e}  {score:>8}  {monomial}",
-                loss.value, loss.standard_error
-            );
-            writeln!(f, "{}", line.trim_end())?;
-        }
-        if self.unconverged > 0 {
-            writeln!(f, "{} fits did not converge", self.unconverged)?;
-        }
-        writeln!(f, "{}", self.model.equation(names))
-    }
-}
-
-impl fmt::Display for Selection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write::<&str>(f, &[])
     }
 }
 

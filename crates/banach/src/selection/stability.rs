@@ -4,7 +4,7 @@
 //! below are those of R. Shah and R. Samworth, "Variable selection with error control: another look at stability
 //! selection", J. R. Stat. Soc. B 75 (2013).
 
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
 
 use super::Ranking;
 use crate::{
@@ -13,9 +13,6 @@ use crate::{
     loss::Targets,
     solver::{SplitMix64, shuffle},
 };
-
-/// Lines of a table, unless told otherwise.
-const ROWS: usize = 20;
 
 /// Pairs of subsamples, and terms of each, at most: more is a mistake, and would take all memory.
 const MOST_ASKED_FOR: usize = 100_000;
@@ -74,7 +71,8 @@ pub struct Stability {
     pub selected_per_fit: f64,
     /// Fits that did not converge and count all the same.
     pub unconverged: usize,
-    options: StabilityOptions,
+    /// What was asked.
+    pub options: StabilityOptions,
     features: Option<f64>,
 }
 
@@ -110,49 +108,6 @@ impl Stability {
             4.0 * (1.0 - threshold + 0.5 / pairs) / (1.0 + 1.0 / pairs)
         };
         Some(factor * chance * self.selected_per_fit)
-    }
-
-    /// A table of the most frequent monomials, with these names for the variables.
-    pub fn table<S: AsRef<str>>(&self, names: &[S], rows: usize) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, names, rows);
-        text
-    }
-
-    fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S], rows: usize) -> fmt::Result {
-        let StabilityOptions { terms, threshold, .. } = self.options;
-        writeln!(f, "share of {} halves in which a monomial is among the {terms} largest", self.subsamples)?;
-        let shown = &self.entries[..rows.min(self.entries.len())];
-        let labels: Vec<String> = shown.iter().map(|entry| entry.monomial.with_names(names)).collect();
-        let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-        for (at, (entry, label)) in shown.iter().zip(&labels).enumerate() {
-            let mark = if at < self.stable().len() { '*' } else { ' ' };
-            let (padding, bar) = (width - label.chars().count(), (40.0 * entry.frequency).round() as usize);
-            let line = format!("{mark} {label}{:padding$}  {:.3}  {}", "", entry.frequency, "#".repeat(bar));
-            writeln!(f, "{}", line.trim_end())?;
-        }
-        if self.entries.len() > rows {
-            writeln!(f, "  {} others", self.entries.len() - rows)?;
-        }
-        write!(f, "{} reach {threshold}", self.stable().len())?;
-        if let Some(bound) = self.expected_false() {
-            write!(f, "; of these at most {bound:.2e} are expected to be there by chance")?;
-        }
-        if let Some(bound) = self.expected_false_unimodal() {
-            write!(f, " ({bound:.2e} for unimodal distributions)")?;
-        }
-        writeln!(f)?;
-        if self.unconverged > 0 {
-            writeln!(f, "{} fits did not converge", self.unconverged)?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Stability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write::<&str>(f, &[], ROWS)
     }
 }
 

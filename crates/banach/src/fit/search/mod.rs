@@ -241,9 +241,23 @@ impl Searched {
         Some(Spec { gamma: tried.candidates[candidate].gamma, ..tried.option.spec.clone() })
     }
 
+    /// The parameters that were chosen; if nothing was finished, those of the first combination with the gamma in the middle of its grid.
+    pub fn chosen_or_middle(&self) -> Spec {
+        let middle = || {
+            let tried = &self.tried[0];
+            Spec { gamma: tried.candidates[tried.candidates.len() / 2].gamma, ..tried.option.spec.clone() }
+        };
+        self.chosen_spec().unwrap_or_else(middle)
+    }
+
     /// What was tried of the combination that was chosen, and the place of its gamma.
     pub fn taken(&self) -> Option<(&Tried, usize)> {
         self.chosen.map(|(option, candidate)| (&self.tried[option], candidate))
+    }
+
+    /// Whether it was ended before it was done.
+    pub fn interrupted(&self) -> bool {
+        self.tried.iter().flat_map(|tried| &tried.candidates).any(|candidate| !candidate.finished)
     }
 
     /// Whether the best gamma of what was chosen is the first or last of several, so that a wider grid may hold a better one.

@@ -223,7 +223,7 @@ fn zero_huge_and_tiny_functions_are_told() {
         let alpha: Vec<f64> = plain.alpha.iter().map(|alpha| factor * alpha).collect();
         let scaled = DualModel { alpha, ..plain.clone() }.relevance(memory()).expect("works");
         let near = scaled.variables().iter().zip(expected.variables()).all(|(a, b)| (a - b).abs() < 1e-12);
-        assert!(near && scaled.error() < 1e-9, "{scaled} {expected}");
+        assert!(near && scaled.error() < 1e-9, "{scaled:?} {expected:?}");
     }
     for kernel in [Box::new(Exponential::new(1.0).expect("valid")) as Box<dyn TensorKernel>, Box::new(Linear)] {
         let zero =
@@ -335,18 +335,11 @@ fn the_rest_of_a_spectrum_is_stated() {
 }
 
 #[test]
-fn tables_name_the_largest_first() {
+fn pairs_are_among_those_asked_for() {
     let model = model(Polynomial::new(2, 1.0, 1.0).expect("valid"), 1.5, 6, 3, 1.0);
     let relevance = model.relevance(memory()).expect("works");
-    let table = relevance.table(&["age", "height"], 2);
-    let best = relevance.ranking()[0];
-    let name = ["age", "height", "x2"][best];
-    let line = table.lines().nth(1).expect("a variable");
-    assert!(line.starts_with(&format!("  {name}")) && line.contains(&"#".repeat(40)), "{table}");
-    assert!(table.contains("1 others, each at most"), "{table}");
-    assert!(relevance.to_string().contains("by degree\n  0"), "{relevance}");
     let pairs = model.pair_shares(&[2, 0, 0], memory()).expect("works");
     assert_eq!(pairs.variables(), [0, 2]);
     assert_eq!(pairs.share(0, 0), Some(relevance.variables()[0]));
-    assert!(pairs.share(0, 1).is_none() && pairs.table(&["age"], 5).contains("age x2"), "{pairs}");
+    assert!(pairs.share(0, 1).is_none(), "{pairs:?}");
 }

@@ -22,8 +22,3 @@ pub(super) fn write_bars(f: &mut dyn Write, entries: &[(String, f64)]) -> fmt::R
 pub(super) fn share_text(share: f64) -> String {
     if share == 0.0 || share >= 5e-5 { format!("{share:>8.4}") } else { format!("{share:>8.1e}") }
 }
-
-/// The name of a variable, or its number.
-pub(super) fn name<S: AsRef<str>>(names: &[S], variable: usize) -> String {
-    names.get(variable).map_or_else(|| format!("x{variable}"), |name| name.as_ref().to_owned())
-}

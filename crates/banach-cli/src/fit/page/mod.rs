@@ -5,15 +5,11 @@ pub(crate) mod chart;
 use std::path::Path;
 
 use anyhow::Context;
+use banach::report::{FunctionReport, HeldOut, Separation, Validation};
 use minijinja::{Environment, Value, context, value::Serde};
 
 use self::chart::{Axis, Chart, Line};
-use super::{
-    held_out::{HeldOut, Separation},
-    result::{Fitted, Function},
-    text::significant,
-    validate::Validation,
-};
+use super::{result::Fitted, text::significant};
 use crate::{files::write_file, options::Common};
 
 /// Writes the page.
@@ -28,15 +24,15 @@ fn page(fitted: &Fitted) -> anyhow::Result<String> {
     environment.add_template("page.html", include_str!("page.html")).context("the report's template")?;
     let template = environment.get_template("page.html").context("the report's template")?;
     let charts = context! {
-        gammas => fitted.validation.as_ref().map(|validation| safe(&gammas(validation))),
+        gammas => fitted.report.validation.as_ref().map(|validation| safe(&gammas(validation))),
         predictions => predictions(fitted).as_ref().map(safe),
         roc => separations(fitted).map(|classes| safe(&roc(fitted, classes))),
         calibration => separations(fitted).and_then(|classes| calibration(fitted, classes)).as_ref().map(safe),
         convergence => safe(&convergence(fitted)),
     };
-    let functions: Vec<Value> = fitted.functions.iter().map(sizes).collect();
-    let gap = |at: &usize| fitted.functions[*at].certificate.relative_gap;
-    let worst = (0..fitted.functions.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)));
+    let functions: Vec<Value> = fitted.report.functions.iter().map(sizes).collect();
+    let gap = |at: &usize| fitted.report.functions[*at].certificate.relative_gap;
+    let worst = (0..fitted.report.functions.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)));
     template.render(context! { fitted => Serde(fitted), charts, functions, worst }).context("rendering the report")
 }
 
@@ -55,7 +51,7 @@ pub(crate) fn safe(chart: &Chart) -> Value {
 }
 
 /// What the bars of a function are drawn in proportion to, and how often its largest monomials were found in halves.
-fn sizes(function: &Function) -> Value {
+fn sizes(function: &FunctionReport) -> Value {
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MIN_POSITIVE, f64::max);
     let top = function.top.as_ref();
     let weights = &mut top.into_iter().flat_map(|top| &top.monomials).map(|entry| entry.weight.abs());
@@ -90,7 +86,7 @@ pub(crate) fn gammas(validation: &Validation) -> Chart {
 }
 
 fn held_out(fitted: &Fitted) -> Option<&HeldOut> {
-    fitted.validation.as_ref()?.held_out.as_ref()
+    fitted.report.validation.as_ref()?.held_out.as_ref()
 }
 
 /// Predictions of held-out samples against the targets, for numbers.
@@ -119,7 +115,7 @@ fn separations(fitted: &Fitted) -> Option<&[Separation]> {
 
 /// What a function is called.
 fn label(fitted: &Fitted, function: usize) -> String {
-    fitted.functions[function].class.clone().unwrap_or_else(|| fitted.data.target.clone())
+    fitted.report.functions[function].class.clone().unwrap_or_else(|| fitted.data.target.clone())
 }
 
 fn roc(fitted: &Fitted, classes: &[Separation]) -> Chart {
@@ -150,15 +146,15 @@ fn calibration(fitted: &Fitted, classes: &[Separation]) -> Option<Chart> {
 
 /// The relative gap after every pass.
 fn convergence(fitted: &Fitted) -> Chart {
-    let steps = || fitted.functions.iter().flat_map(|function| &function.history);
+    let steps = || fitted.report.functions.iter().flat_map(|function| &function.history);
     let x = Axis::linear("passes over the data", steps().map(|step| step.passes as f64).chain([0.0]));
     let y = Axis::logarithmic("relative duality gap", steps().map(|step| step.relative_gap));
     let mut chart = Chart::new("Relative duality gap after every pass over the data", x, y);
-    let line = |(at, function): (usize, &Function)| {
+    let line = |(at, function): (usize, &FunctionReport)| {
         let seen = function.history.iter().filter(|step| step.relative_gap.is_finite());
         let points = seen.map(|step| (step.passes as f64, step.relative_gap)).collect();
         Line { label: label(fitted, at), points, errors: Vec::new() }
     };
-    chart.lines = fitted.functions.iter().enumerate().map(line).collect();
+    chart.lines = fitted.report.functions.iter().enumerate().map(line).collect();
     chart
 }

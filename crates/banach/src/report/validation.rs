@@ -1,20 +1,23 @@
 //! What held-out samples say, and what was chosen by them.
 
-use banach::{
+use serde::Serialize;
+
+use super::{HeldOut, Note};
+use crate::{
+    Error, Loss, Target,
     fit::{Candidate, Searched, Tried},
     solver::{Choice, Metric},
 };
-use serde::Serialize;
-
-use super::{held_out::HeldOut, input::Input};
 
 /// The candidates, and which was taken.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Validation {
+pub struct Validation {
+    /// How many parts of the samples were held out, one after the other.
     pub folds: usize,
+    /// What scores are.
     pub metric: Metric,
-    /// `best`, `one_standard_error` or `given`.
-    pub rule: Rule,
+    /// How one candidate was taken.
+    pub rule: ChoiceRule,
     /// The combinations of p and kernel that were tried, where there are several.
     pub searched: Vec<Combination>,
     /// Every gamma of the combination that was taken.
@@ -27,34 +30,39 @@ pub(crate) struct Validation {
     pub at_end: bool,
     /// The samples that were held out, at the gamma that was taken.
     pub held_out: Option<HeldOut>,
+    /// What the reader should know.
     #[serde(skip)]
-    unconverged: (usize, usize),
-    #[serde(skip)]
-    left_out: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
-/// How the choice was made.
+/// How one of the candidates was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Rule {
+pub enum ChoiceRule {
+    /// The smallest loss.
     Best,
+    /// The simplest within one standard error of it.
     OneStandardError,
+    /// There was only one.
     Given,
 }
 
 /// One combination of p and kernel.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Combination {
+pub struct Combination {
+    /// The exponent of the norm.
     pub p: f64,
+    /// The kernel.
     pub kernel: String,
     /// Its best gamma.
     pub best: Option<Candidate>,
+    /// Whether it was taken.
     pub chosen: bool,
 }
 
 impl Validation {
-    /// What a search found.
-    pub(crate) fn new(found: &Searched, input: &Input, choice: Choice) -> Result<Self, banach::Error> {
+    /// What a search found that fitted this loss to these targets.
+    pub fn new(found: &Searched, choice: Choice, target: &Target<'_>, loss: &dyn Loss) -> Result<Self, Error> {
         let (at, chosen) = found.chosen.map_or((0, None), |(option, candidate)| (option, Some(candidate)));
         let tried = &found.tried[at];
         let combination = |(place, tried): (usize, &Tried)| Combination {
@@ -64,49 +72,48 @@ impl Validation {
             chosen: found.chosen.is_some_and(|(option, _)| option == place),
         };
         let several = found.tried.len() > 1;
-        let held_out = |chosen| HeldOut::new(&tried.functions, chosen, &input.goal);
         Ok(Self {
             folds: found.folds.count(),
             metric: found.metric,
             rule: match (tried.candidates.len(), choice) {
-                (1, _) => Rule::Given,
-                (_, Choice::OneStandardError) => Rule::OneStandardError,
-                (_, Choice::Best) => Rule::Best,
+                (1, _) => ChoiceRule::Given,
+                (_, Choice::OneStandardError) => ChoiceRule::OneStandardError,
+                (_, Choice::Best) => ChoiceRule::Best,
             },
             searched: if several { found.tried.iter().enumerate().map(combination).collect() } else { Vec::new() },
             candidates: tried.candidates.clone(),
             chosen,
             fits: found.folds.count() * tried.functions.len(),
             at_end: found.best_is_at_end(),
-            held_out: chosen.map(held_out).transpose()?,
-            unconverged: found.unconverged(),
-            left_out: found
-                .left_out
-                .iter()
-                .map(|(option, error)| format!("p = {}, {}: {error}", option.spec.p, option.spec.kernel))
-                .collect(),
+            held_out: chosen.map(|gamma| HeldOut::new(&tried.functions, gamma, target, loss)).transpose()?,
+            notes: notes(found),
         })
     }
 
-    /// What is known of the gamma that was taken.
-    pub(crate) fn taken(&self) -> Option<&Candidate> {
+    /// The gamma that was taken.
+    pub fn taken(&self) -> Option<&Candidate> {
         self.chosen.map(|chosen| &self.candidates[chosen])
     }
+}
 
-    /// What the reader should know.
-    pub(crate) fn notes(&self, interrupted: bool) -> Vec<String> {
-        let (failed, all) = self.unconverged;
-        let mut notes = Vec::new();
-        if interrupted {
-            notes
-                .push("the cross-validation was interrupted: gamma is the best of those that were finished".to_owned());
-        } else if failed > 0 {
-            notes.push(format!("{failed} of the {all} fits of the cross-validation did not converge"));
-        }
-        notes.extend(self.left_out.iter().map(|left_out| format!("left out of the search: {left_out}")));
-        if self.at_end && !interrupted {
-            notes.push("the best gamma is at an end of the grid; a given --gamma beyond it may be better".to_owned());
-        }
-        notes
+fn notes(found: &Searched) -> Vec<Note> {
+    let (failed, fits) = found.unconverged();
+    let mut notes = Vec::new();
+    if found.interrupted() {
+        notes.push(Note::SearchInterrupted);
+    } else if failed > 0 {
+        notes.push(Note::SearchUnconverged { failed, fits });
     }
+    notes.extend(found.left_out.iter().map(|(option, error)| Note::LeftOut {
+        p: option.spec.p,
+        kernel: option.spec.kernel.to_string(),
+        error: error.clone(),
+    }));
+    if found.best_is_at_end() && !found.interrupted() {
+        notes.push(Note::BestAtEnd);
+    }
+    if found.chosen.is_none() {
+        notes.push(Note::NothingValidated);
+    }
+    notes
 }

@@ -1,21 +1,21 @@
 //! What the folds say of the samples that they held out: predictions, and for classes how well they tell them apart.
 
-use banach::{CrossValidation, Task};
 use serde::Serialize;
 
-use super::resolve::Goal;
+use crate::{CrossValidation, Error, Loss, Target, Task};
 
 /// At the gamma that was taken, every sample seen by the model without it.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct HeldOut {
-    pub samples: Vec<Sample>,
+pub struct HeldOut {
+    /// Every sample, by its row.
+    pub samples: Vec<HeldOutSample>,
     /// For classes, one entry for every function.
     pub classes: Vec<Separation>,
 }
 
 /// One sample.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Sample {
+pub struct HeldOutSample {
     /// Its row in the data, from 1.
     pub row: usize,
     /// The target of every function: a number, or 1 and -1 for its class and others.
@@ -26,22 +26,23 @@ pub(crate) struct Sample {
 
 /// How well one class is told from the others.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Separation {
+pub struct Separation {
     /// The receiver operating characteristic: shares of false and of true positives, from the strictest threshold on.
     pub roc: Vec<(f64, f64)>,
     /// The area under it.
     pub auc: f64,
     /// For losses that tell probabilities.
-    pub calibration: Vec<Bin>,
+    pub calibration: Vec<CalibrationBin>,
 }
 
 /// Samples with about the same predicted probability.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Bin {
+pub struct CalibrationBin {
     /// The mean of the predicted probabilities.
     pub predicted: f64,
     /// The share that has the class.
     pub observed: f64,
+    /// How many samples they are.
     pub samples: usize,
 }
 
@@ -50,13 +51,18 @@ const BINS: usize = 10;
 
 impl HeldOut {
     /// Every sample, seen by the models without it, for one gamma.
-    pub(crate) fn new(validated: &[CrossValidation], gamma: usize, goal: &Goal) -> Result<Self, banach::Error> {
+    pub(super) fn new(
+        validated: &[CrossValidation],
+        gamma: usize,
+        target: &Target<'_>,
+        loss: &dyn Loss,
+    ) -> Result<Self, Error> {
         let folds = &validated[0].folds;
-        let (task, targets) = goal.target.outputs(folds.samples(), goal.loss.targets(), None)?;
+        let (task, targets) = target.outputs(folds.samples(), loss.targets(), None)?;
         let mut samples = Vec::new();
         for (fold, held_out) in folds.held_out().iter().enumerate() {
             for (at, &sample) in held_out.iter().enumerate() {
-                samples.push(Sample {
+                samples.push(HeldOutSample {
                     row: sample + 1,
                     targets: targets.iter().map(|y| y[sample]).collect(),
                     predictions: validated.iter().map(|one| one.fits[gamma][fold].predictions[at]).collect(),
@@ -64,11 +70,10 @@ impl HeldOut {
             }
         }
         samples.sort_by_key(|sample| sample.row);
-        let loss = goal.loss.build()?;
         let separation = |function: usize| {
             let scored: Vec<(f64, bool)> = samples
                 .iter()
-                .map(|sample: &Sample| (sample.predictions[function], sample.targets[function] > 0.0))
+                .map(|sample: &HeldOutSample| (sample.predictions[function], sample.targets[function] > 0.0))
                 .collect();
             Separation::new(scored, |decision| loss.probability(1.0, decision))
         };
@@ -99,12 +104,12 @@ impl Separation {
 }
 
 /// Samples by their predicted probability in bins of equal size.
-fn calibration(scored: &[(f64, bool)], probability: impl Fn(f64) -> Option<f64>) -> Vec<Bin> {
+fn calibration(scored: &[(f64, bool)], probability: impl Fn(f64) -> Option<f64>) -> Vec<CalibrationBin> {
     let known: Option<Vec<(f64, bool)>> =
         scored.iter().rev().map(|&(decision, own)| probability(decision).map(|p| (p, own))).collect();
     let known = known.unwrap_or_default();
     let size = known.len().div_ceil(BINS).max(1);
-    let bin = |bin: &[(f64, bool)]| Bin {
+    let bin = |bin: &[(f64, bool)]| CalibrationBin {
         predicted: bin.iter().map(|(p, _)| p).sum::<f64>() / bin.len() as f64,
         observed: bin.iter().filter(|(_, own)| *own).count() as f64 / bin.len() as f64,
         samples: bin.len(),

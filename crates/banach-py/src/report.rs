@@ -1,0 +1,76 @@
+//! Reports and equations: data and text of the library, for Python.
+
+use banach::{
+    Error, ExplicitModel, Observer,
+    kernel::Monomial,
+    report::{Columns, Described, GapAfter, Part, Report, Tables, Watch},
+};
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+use crate::{background, errors::exception, model::Model};
+
+/// Names that the report uses.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Names {
+    variables: Vec<String>,
+    target: String,
+    classes: Option<Vec<String>>,
+}
+
+/// Signals are looked at by the thread of the interpreter: every part has the same watch.
+struct Parts<'a>(&'a mut background::Watch);
+
+impl Watch for Parts<'_> {
+    fn begin(&mut self, _: Part, _: usize, _: f64) -> Box<dyn Observer + '_> {
+        Box::new(|progress: &banach::Progress| self.0.observe(progress))
+    }
+}
+
+/// What the command prints of a model as JSON, without what it knows of the file.
+pub(crate) fn report(
+    py: Python<'_>,
+    model: &Model,
+    names: &Names,
+    tables: &Tables,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let table = model.table.borrow(py)?;
+    let matrix = table.matrix()?;
+    let (y, weights) = (&model.target, model.weights.as_deref());
+    let columns =
+        Columns { names: &names.variables, units: None, target: &names.target, classes: names.classes.as_deref() };
+    let history = |place: usize| {
+        let own = model.history.iter().filter(|record| record.0 == place);
+        own.map(|record| GapAfter { passes: record.2, relative_gap: record.5 }).collect()
+    };
+    let report: Report = model.spec.running(progress).run(py, |watch| {
+        let fit = &model.spec.fit_with(model.gamma)?;
+        let (_, outputs) = y.outputs(matrix.samples(), fit.loss().targets(), weights)?;
+        let prepared = &fit.prepare(&matrix, outputs.len())?;
+        let problems = &prepared.problems(&outputs, weights)?;
+        let described = Described { fit, prepared, problems, model: &model.fitted, x: &matrix, y, columns };
+        described.report(tables, None, history, &mut Parts(watch))
+    })?;
+    json(&report)
+}
+
+/// Data of the library as JSON.
+pub(crate) fn json(data: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(data).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// An equation as a line of text, or as a formula of LaTeX.
+#[pyfunction]
+pub(crate) fn equation(
+    left: &str,
+    intercept: f64,
+    terms: Vec<(Vec<(usize, usize)>, f64)>,
+    names: Vec<String>,
+    latex: bool,
+) -> PyResult<String> {
+    let terms = terms.into_iter().map(|(factors, coefficient)| (Monomial::new(&factors), coefficient)).collect();
+    let model: Result<ExplicitModel, Error> = ExplicitModel::new(intercept, terms);
+    let model = model.map_err(exception)?;
+    Ok(if latex { model.latex(left, &names) } else { model.equation(left, &names) })
+}

@@ -1,0 +1,103 @@
+//! The result as data: what JSON objects, tables and pages are made from, whoever asks.
+//!
+//! A [`Report`] holds numbers, names and enums, and no text but names and equations; those who print it choose the words.
+
+mod bars;
+mod describe;
+mod equation;
+mod held_out;
+mod note;
+mod relevance;
+mod stability;
+mod summary;
+mod top;
+#[cfg(test)]
+mod tests;
+mod validation;
+
+pub use describe::{Columns, Described, Part, Tables, Units, Watch};
+pub use equation::{EquationTable, EquationTerm, TermScore};
+pub use held_out::{CalibrationBin, HeldOut, HeldOutSample, Separation};
+pub use note::Note;
+pub use relevance::{DegreeShare, RelevanceTable, VariableShare};
+pub use stability::{MonomialFrequency, StabilityTable};
+pub use summary::{CertificateValues, ModelSummary, RouteCost, RouteSummary};
+pub use top::{TopEntry, TopTable};
+pub use validation::{ChoiceRule, Combination, Validation};
+
+use serde::Serialize;
+
+use crate::{Status, kernel::Monomial};
+
+/// A fitted model, and all that was asked about it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// What was fitted.
+    pub model: ModelSummary,
+    /// The route to the data, and what the others would have cost.
+    pub route: RouteSummary,
+    /// What held-out samples say, if any were.
+    pub validation: Option<Validation>,
+    /// How the fit ended; of several functions, the end that is farthest from convergence.
+    pub status: Status,
+    /// One for every output or class.
+    pub functions: Vec<FunctionReport>,
+    /// What the reader should know.
+    #[serde(skip)]
+    pub notes: Vec<Note>,
+}
+
+/// One fitted function: of a number, of two classes, or of one class against the others.
+#[derive(Debug, Clone, Serialize)]
+pub struct FunctionReport {
+    /// The class that it is positive for.
+    pub class: Option<String>,
+    /// How its fit ended.
+    pub status: Status,
+    /// How far it can be from the optimum.
+    pub certificate: CertificateValues,
+    /// Iterations of the solver.
+    pub iterations: usize,
+    /// Passes over the data.
+    pub passes: usize,
+    /// The relative gap during the fit.
+    pub history: Vec<GapAfter>,
+    /// The constant.
+    pub intercept: f64,
+    /// The constant for the variables in their own units, where the model is linear in them.
+    pub intercept_original: Option<f64>,
+    /// The largest monomials, if asked for.
+    pub top: Option<TopTable>,
+    /// How much every variable matters, if asked for.
+    pub relevance: Option<RelevanceTable>,
+    /// The function as an equation of a few monomials, if asked for.
+    pub selection: Option<EquationTable>,
+    /// What halves of the samples agree on, if asked for.
+    pub stability: Option<StabilityTable>,
+}
+
+/// The relative gap after so many passes over the data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct GapAfter {
+    /// Passes so far.
+    pub passes: usize,
+    /// The relative duality gap then.
+    pub relative_gap: f64,
+}
+
+/// A variable of a monomial, and its exponent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Factor {
+    /// The name of the variable.
+    pub variable: String,
+    /// Its exponent.
+    pub power: usize,
+}
+
+impl Factor {
+    /// The factors of a monomial.
+    pub fn all(monomial: &Monomial, names: &[String]) -> Vec<Self> {
+        let factor = |&(variable, power): &(usize, usize)| Self { variable: names[variable].clone(), power };
+        monomial.factors().iter().map(factor).collect()
+    }
+}

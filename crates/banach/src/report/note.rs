@@ -1,0 +1,85 @@
+//! What the reader of a report should know.
+
+use std::fmt;
+
+use super::Part;
+use crate::Error;
+
+/// A remark on a report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Note {
+    /// A search was ended early.
+    SearchInterrupted,
+    /// Fits of a search ended above their tolerance.
+    SearchUnconverged {
+        /// So many,
+        failed: usize,
+        /// of so many.
+        fits: usize,
+    },
+    /// A combination could not be fitted to these data.
+    LeftOut {
+        /// Its exponent of the norm.
+        p: f64,
+        /// Its kernel.
+        kernel: String,
+        /// Why.
+        error: Error,
+    },
+    /// The best gamma of a grid is its first or last.
+    BestAtEnd,
+    /// A search was ended before it could take a gamma.
+    NothingValidated,
+    /// A part of the report could not be made.
+    Missing(Part, Error),
+    /// A part of the report was ended, or not begun.
+    Ended(Part),
+    /// The equation was ended early, and is made of the iterates at hand.
+    EquationInterrupted,
+    /// Fits of the equation ended above their tolerance.
+    EquationUnconverged(usize),
+    /// The stability was ended early.
+    StabilityInterrupted {
+        /// The fits that were finished,
+        finished: usize,
+        /// of so many.
+        fits: usize,
+    },
+    /// Fits of the stability ended above their tolerance.
+    StabilityUnconverged {
+        /// So many,
+        failed: usize,
+        /// of so many.
+        fits: usize,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SearchInterrupted => {
+                write!(f, "the cross-validation was interrupted: gamma is the best of those that were finished")
+            }
+            Self::SearchUnconverged { failed, fits } => {
+                write!(f, "{failed} of the {fits} fits of the cross-validation did not converge")
+            }
+            Self::LeftOut { p, kernel, error } => write!(f, "left out of the search: p = {p}, {kernel}: {error}"),
+            Self::BestAtEnd => write!(f, "the best gamma is at an end of the grid; one beyond it may be better"),
+            Self::NothingValidated => {
+                write!(f, "no gamma was validated: the one in the middle of the grid is taken")
+            }
+            Self::Missing(part, error) => write!(f, "no {part}: {error}"),
+            Self::Ended(part) => write!(f, "no {part}: interrupted"),
+            Self::EquationInterrupted => {
+                write!(f, "the selection was interrupted: the equation is made of the iterates at hand")
+            }
+            Self::EquationUnconverged(fits) => write!(f, "{fits} fits of the selection did not converge"),
+            Self::StabilityInterrupted { finished, fits } => {
+                write!(f, "the stability was interrupted: {finished} of its {fits} fits were finished and count")
+            }
+            Self::StabilityUnconverged { failed, fits } => {
+                write!(f, "{failed} of the {fits} fits of the stability did not converge")
+            }
+        }
+    }
+}

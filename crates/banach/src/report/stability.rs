@@ -1,0 +1,101 @@
+//! What halves of the samples agree on, with the names of variables.
+
+use std::fmt::{self, Write};
+
+use serde::Serialize;
+
+use super::Factor;
+use crate::selection::{Stability, StabilityOptions, StableMonomial};
+
+/// Characters of a bar that stands for all halves.
+const BAR: f64 = 40.0;
+
+/// How often each monomial is among the largest of a fit to half of the samples.
+#[derive(Debug, Clone, Serialize)]
+pub struct StabilityTable {
+    /// The most frequent first.
+    pub monomials: Vec<MonomialFrequency>,
+    /// How many of them reach the threshold.
+    pub stable: usize,
+    /// The fits that count.
+    pub subsamples: usize,
+    /// A bound on how many of the stable ones are expected there by chance; none for infinitely many features.
+    pub expected_false: Option<f64>,
+    /// A smaller bound, if the frequencies have one mode.
+    #[serde(skip)]
+    pub expected_false_unimodal: Option<f64>,
+    /// Fits that did not converge and count all the same.
+    #[serde(skip)]
+    pub unconverged: usize,
+    /// What the halves were asked.
+    #[serde(skip)]
+    pub options: StabilityOptions,
+}
+
+/// One monomial.
+#[derive(Debug, Clone, Serialize)]
+pub struct MonomialFrequency {
+    /// Its name.
+    pub monomial: String,
+    /// The same in parts.
+    pub factors: Vec<Factor>,
+    /// The share of the fits that have it among their largest.
+    pub frequency: f64,
+}
+
+impl StabilityTable {
+    /// With these names for the variables.
+    pub fn new(found: &Stability, names: &[String]) -> Self {
+        let frequency = |entry: &StableMonomial| MonomialFrequency {
+            monomial: entry.monomial.with_names(names),
+            factors: Factor::all(&entry.monomial, names),
+            frequency: entry.frequency,
+        };
+        Self {
+            monomials: found.entries.iter().map(frequency).collect(),
+            stable: found.stable().len(),
+            subsamples: found.subsamples,
+            expected_false: found.expected_false(),
+            expected_false_unimodal: found.expected_false_unimodal(),
+            unconverged: found.unconverged,
+            options: found.options,
+        }
+    }
+
+    /// So many monomials as a table with bars. `shown` makes a name fit for it.
+    pub fn text(&self, rows: usize, shown: impl Fn(&str) -> String) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut text, rows, &shown);
+        text
+    }
+
+    fn write(&self, f: &mut dyn Write, rows: usize, shown: &dyn Fn(&str) -> String) -> fmt::Result {
+        let StabilityOptions { terms, threshold, .. } = self.options;
+        writeln!(f, "share of {} halves in which a monomial is among the {terms} largest", self.subsamples)?;
+        let first = self.monomials.iter().take(rows).map(|entry| (shown(&entry.monomial), entry.frequency));
+        let first: Vec<(String, f64)> = first.collect();
+        let width = first.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        for (at, (label, frequency)) in first.iter().enumerate() {
+            let mark = if at < self.stable { '*' } else { ' ' };
+            let bar = "#".repeat((BAR * frequency).round() as usize);
+            let line = format!("{mark} {label:<width$}  {frequency:.3}  {bar}");
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        if self.monomials.len() > rows {
+            writeln!(f, "  {} others", self.monomials.len() - rows)?;
+        }
+        write!(f, "{} reach {threshold}", self.stable)?;
+        if let Some(bound) = self.expected_false {
+            write!(f, "; of these at most {bound:.2e} are expected to be there by chance")?;
+        }
+        if let Some(bound) = self.expected_false_unimodal {
+            write!(f, " ({bound:.2e} for unimodal distributions)")?;
+        }
+        writeln!(f)?;
+        if self.unconverged > 0 {
+            writeln!(f, "{} fits did not converge", self.unconverged)?;
+        }
+        Ok(())
+    }
+}
