@@ -341,7 +341,9 @@ class LpModel(BaseEstimator):
                 _parameters.whole("k", k),
                 _parameters.boolean("relevance", relevance),
                 None if select is None else _parameters.whole("select", select, "None or a whole number >= 1", least=1),
-                None if stability is None else _parameters.whole("stability", stability, "None or a whole number >= 1", least=1),
+                None
+                if stability is None
+                else _parameters.whole("stability", stability, "None or a whole number >= 1", least=1),
                 _parameters.whole("random_state", random_state),
                 bar.callback,
             )

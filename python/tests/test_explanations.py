@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations, combinations_with_replacement
 from math import factorial, prod
 
@@ -17,6 +18,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from banach import (
     LpClassifier,
+    LpClassifierCV,
     LpRegressor,
     LpRegressorCV,
     TopFeatures,
@@ -139,6 +141,30 @@ def test_every_output_and_class_has_its_own_features():
             rtol=1e-9,
         )
     assert all(name in classes.explain(2) for name in classes.classes_)
+
+
+def test_a_report_agrees_with_the_tables_and_names_columns():
+    frame = pandas.DataFrame(X, columns=["age", "dose", "w", "d", "e"])
+    model = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(frame, Y, sample_weight=1.0 + (Y > 0))
+    report = json.loads(json.dumps(model.report(3, select=4, stability=2)))
+    assert report["validation"] is None
+    assert report["model"]["gamma"] == 10.0
+    assert report["route"]["chosen"] == model.route_
+    (function,) = report["functions"]
+    top = model.top_features(3)
+    assert [entry["monomial"] for entry in function["top"]["monomials"]] == top["monomial"]
+    assert [entry["weight"] for entry in function["top"]["monomials"]] == top["weight"].tolist()
+    shares = {entry["variable"]: entry["share"] for entry in function["relevance"]["variables"]}
+    relevance = model.relevance()
+    assert shares == dict(zip(relevance["variable"], relevance["share"], strict=True))
+    chosen = model.equation(4, cv=5)
+    assert [term["coefficient"] for term in function["selection"]["terms"]] == chosen.coefficients
+    assert function["selection"]["equation"] == str(chosen)
+    assert function["stability"]["subsamples"] == 100
+    assert [step["relative_gap"] for step in function["history"]][-1] == model.duality_gap_
+    many = LpClassifierCV(Cs=4).fit(X, NAMES)
+    assert [function["class"] for function in many.report()["functions"]] == list(many.classes_)
+    assert LpRegressorCV(Cs=4, scoring="r2").fit(X, Y).report()["validation"] is None
 
 
 def test_an_equation_is_least_squares_on_its_monomials():
