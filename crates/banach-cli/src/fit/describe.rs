@@ -18,7 +18,7 @@ use super::{
 const ROWS: usize = 20;
 
 /// What was fitted.
-pub(super) struct Described<'a> {
+pub(super) struct FittedModel<'a> {
     pub fit: &'a banach::Fit,
     pub prepared: &'a Prepared<'a>,
     pub problems: &'a [DualProblem<'a>],
@@ -27,7 +27,7 @@ pub(super) struct Described<'a> {
 
 /// One function of it.
 struct Source<'a> {
-    of: &'a Described<'a>,
+    of: &'a FittedModel<'a>,
     place: usize,
     problem: &'a DualProblem<'a>,
     solution: &'a Solution,
@@ -38,7 +38,7 @@ impl Run<'_> {
     /// Every function with its tables. A table that cannot be made becomes a note.
     pub(super) fn functions(
         &self,
-        of: &Described<'_>,
+        of: &FittedModel<'_>,
         phase: &Phase,
         notes: &mut Vec<String>,
     ) -> anyhow::Result<Vec<Function>> {

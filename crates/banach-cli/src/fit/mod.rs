@@ -16,7 +16,7 @@ pub(crate) mod validate;
 use banach::{FeatureMatrix, Folds, Spec, Start, Status};
 
 use self::{
-    args::Fit,
+    args::FitArgs,
     input::{Input, warn_of_time},
     interrupt::Phase,
     result::Fitted,
@@ -24,7 +24,7 @@ use self::{
 };
 use crate::{files, options::Common, print};
 
-pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u8> {
+pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
     files::check_output("--report", fit.tables.report.as_deref(), &[&fit.data])?;
     anyhow::ensure!(
@@ -58,7 +58,7 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
         // Before the tables, which may take longer than the fit.
         run.save(path, &spec, &model)?;
     }
-    let described = describe::Described { fit: &fitting, prepared: &prepared, problems: &problems, model: &model };
+    let described = describe::FittedModel { fit: &fitting, prepared: &prepared, problems: &problems, model: &model };
     let functions = run.functions(&described, &phase, &mut notes)?;
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
@@ -82,13 +82,13 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
 
 /// One run of the command: what was asked for, and what it works on.
 struct Run<'a> {
-    fit: &'a Fit,
+    fit: &'a FitArgs,
     common: &'a Common,
     input: &'a Input,
     x: &'a FeatureMatrix<'a>,
 }
 
-fn folds(fit: &Fit, input: &Input) -> Result<Option<Folds>, banach::Error> {
+fn folds(fit: &FitArgs, input: &Input) -> Result<Option<Folds>, banach::Error> {
     if fit.choice.cv.is_none() && fit.choice.gamma.is_some() {
         return Ok(None);
     }

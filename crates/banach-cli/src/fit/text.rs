@@ -8,14 +8,14 @@ use banach::{
 };
 
 use super::{
-    args::Fit,
+    args::FitArgs,
     result::{Data, Fitted, Function, Model, Route, RouteCost, Selected, Top, Variable},
     validate::{Combination, Rule, Validation},
 };
 use crate::{table::Table, visible::visible_name};
 
 /// Everything, in the order in which it was found.
-pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
+pub(super) fn page(fitted: &Fitted, fit: &FitArgs) -> String {
     let mut lines = vec![data(&fitted.data), model(&fitted.model, &gamma(fitted)), route(&fitted.route)];
     lines.extend(fitted.validation.as_ref().and_then(search));
     lines.extend(fitted.validation.as_ref().map(validation));
@@ -201,7 +201,7 @@ fn others(class: &str, fitted: &Fitted) -> String {
     }
 }
 
-fn tables(function: &Function, fitted: &Fitted, fit: &Fit) -> Vec<String> {
+fn tables(function: &Function, fitted: &Fitted, fit: &FitArgs) -> Vec<String> {
     let of = match &function.class {
         Some(class) if fitted.functions.len() > 1 => format!(" of class {class:?}"),
         _ => String::new(),

@@ -36,13 +36,13 @@ impl Rates {
         &self,
         samples: usize,
         size: PassSize,
-        scale: MonomialScale,
+        monomial_scale: MonomialScale,
         problems: usize,
         exponent: Exponent,
     ) -> f64 {
         let (PassSize { entries, tiles }, problems) = (size, problems as f64);
         // Two products for every problem, and for all together those that find the scale.
-        let shared = match scale {
+        let shared = match monomial_scale {
             MonomialScale::Raw => 0.0,
             MonomialScale::Unit => 1.0,
             MonomialScale::Standardized => 2.0,

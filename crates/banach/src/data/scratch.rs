@@ -10,7 +10,7 @@ pub struct Scratch {
     /// Copies of dual vectors.
     pub(crate) duals: Pool,
     /// Numbers kept for each feature.
-    pub(crate) features: Pool,
+    pub(crate) per_feature: Pool,
 }
 
 impl Scratch {

@@ -25,11 +25,11 @@ const STRIPE_BYTES: usize = 2 << 20;
 const MAX_STRIPES: usize = 256;
 
 /// What the reader sees of one block of features.
-pub(crate) struct Block<'a> {
+pub(crate) struct SweepBlock<'a> {
     /// The features of the block.
     pub columns: Range<usize>,
     /// The reader's own numbers, `per_feature` for each feature of the block.
-    pub features: &'a mut [f64],
+    pub kept: &'a mut [f64],
     /// `Phi_b' a`, one column per dual vector; the first `outputs` columns become `w`.
     pub u: &'a mut [f64],
     /// The stripe's running numbers, zero at its start.
@@ -67,15 +67,15 @@ impl Sweep {
         self,
         matrix: &FeatureMatrix<'_>,
         alphas: &[f64],
-        features: &mut [f64],
+        kept: &mut [f64],
         pool: &mut Pool,
-        visit: impl Fn(Block<'_>) + Sync,
+        visit: impl Fn(SweepBlock<'_>) + Sync,
         mut reduce: impl FnMut(&[f64], &[f64]),
     ) {
         let n = matrix.samples();
         let inputs = alphas.len() / n;
         debug_assert!(self.outputs <= inputs && alphas.len() == n * inputs);
-        debug_assert_eq!(features.len(), matrix.features() * self.per_feature);
+        debug_assert_eq!(kept.len(), matrix.features() * self.per_feature);
         let layout = matrix.layout();
         let sum_length = n * self.outputs;
         let area = self.area(n, layout, inputs);
@@ -84,7 +84,7 @@ impl Sweep {
         MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(transposed);
         let rows = &*rows;
 
-        let run_stripe = |stripe: usize, area: &mut [f64], mut features: &mut [f64]| {
+        let run_stripe = |stripe: usize, area: &mut [f64], mut kept: &mut [f64]| {
             let (sum, rest) = area.split_at_mut(sum_length);
             let (state, rest) = rest.split_at_mut(self.state);
             let (u, turned) = rest.split_at_mut(layout.block * inputs);
@@ -93,27 +93,27 @@ impl Sweep {
             for columns in layout.blocks(stripe) {
                 checkpoint();
                 let width = columns.len();
-                let (own, left) = std::mem::take(&mut features).split_at_mut(width * self.per_feature);
-                features = left;
+                let (own, left) = std::mem::take(&mut kept).split_at_mut(width * self.per_feature);
+                kept = left;
                 let u = &mut u[..width * inputs];
                 matrix.adjoint(columns.clone(), alphas, rows, u, turned);
-                visit(Block { columns: columns.clone(), features: own, u, state, sum });
+                visit(SweepBlock { columns: columns.clone(), kept: own, u, state, sum });
                 if self.outputs > 0 {
                     matrix.apply(columns, &u[..width * self.outputs], sum);
                 }
             }
         };
-        let stripe_features = layout.stripe * self.per_feature;
+        let stripe_kept = layout.stripe * self.per_feature;
         if layout.stripes == 1 {
-            run_stripe(0, areas, features);
+            run_stripe(0, areas, kept);
         } else if self.per_feature == 0 {
             areas.par_chunks_mut(area).enumerate().for_each(|(stripe, area)| run_stripe(stripe, area, &mut []));
         } else {
             areas
                 .par_chunks_mut(area)
-                .zip(features.par_chunks_mut(stripe_features))
+                .zip(kept.par_chunks_mut(stripe_kept))
                 .enumerate()
-                .for_each(|(stripe, (area, features))| run_stripe(stripe, area, features));
+                .for_each(|(stripe, (area, kept))| run_stripe(stripe, area, kept));
         }
         for area in areas.chunks(area) {
             let (sum, rest) = area.split_at(sum_length);

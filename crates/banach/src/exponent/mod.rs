@@ -18,7 +18,7 @@ use crate::{
     numeric::{Power, largest, signed_powers},
 };
 pub(crate) use bregman::LineSums;
-pub(crate) use running::{NEGLIGIBLE, Running, RunningLine, scaled};
+pub(crate) use running::{NEGLIGIBLE, Running, RunningLine, copy_in_range};
 
 /// Largest denominator that is tried when a decimal `p` is read as a fraction.
 const MAX_DENOMINATOR: u64 = 100_000;
@@ -110,11 +110,11 @@ impl Exponent {
         })
     }
 
-    /// `J_q(u)` in place, and the sum of `|u_k|^q`, both for `u * inverse_scale`.
+    /// `J_q(u)` in place, and the sum of `|u_k|^q`, both for `u * inverse_size`.
     ///
-    /// With `inverse_scale` at most `1/max|u|` nothing overflows.
-    pub(crate) fn duality_map(&self, u: &mut [f64], inverse_scale: f64) -> f64 {
-        signed_powers(self.raise_q, u, inverse_scale)
+    /// With `inverse_size` at most `1/max|u|` nothing overflows.
+    pub(crate) fn duality_map(&self, u: &mut [f64], inverse_size: f64) -> f64 {
+        signed_powers(self.raise_q, u, inverse_size)
     }
 
     /// `J_p(w)` in place, and the sum of `|w_k|^p`.

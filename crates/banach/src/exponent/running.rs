@@ -8,7 +8,7 @@ use crate::numeric::{WidePower, scaled_copy};
 const DUAL_SIZE: f64 = 300.0;
 
 /// A copy of a dual vector divided by a power of two, which is returned.
-pub(crate) fn scaled(alpha: &[f64], copy: &mut [f64]) -> f64 {
+pub(crate) fn copy_in_range(alpha: &[f64], copy: &mut [f64]) -> f64 {
     scaled_copy(alpha, DUAL_SIZE, copy)
 }
 

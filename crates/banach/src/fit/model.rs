@@ -131,7 +131,7 @@ impl Model {
             return Err(Error::Shape { what: "a row of X", got, expected });
         }
         let (solution, radius) = (&self.solutions[function], self.radii[function]);
-        function_of(plan.shared_kernel(), plan.exponent(), plan.scale(), x.view(), solution, radius)
+        function_of(plan.shared_kernel(), plan.exponent(), plan.monomial_scale(), x.view(), solution, radius)
     }
 
     /// How far the model can be from the optimum; with several functions, the one with the largest relative gap.
@@ -155,12 +155,14 @@ impl Model {
 pub(super) fn function_of<'x>(
     kernel: Arc<dyn TensorKernel>,
     exponent: Exponent,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     x: FeatureMatrix<'x>,
     solution: &Solution,
     radius: Option<f64>,
 ) -> Result<DualModel<'x>, Error> {
-    let model = DualModel::new(x, kernel, exponent, &solution.alpha)?.with_scale(scale).with_omega(&solution.omega)?;
+    let model = DualModel::new(x, kernel, exponent, &solution.alpha)?
+        .with_monomial_scale(monomial_scale)
+        .with_omega(&solution.omega)?;
     match radius.filter(|radius| radius.is_finite()) {
         Some(radius) => model.with_radius(radius),
         None => Ok(model),

@@ -118,14 +118,14 @@ impl Fit {
         solution: &Solution,
         radius: Option<f64>,
     ) -> Result<DualModel<'x>, Error> {
-        let (kernel, exponent, scale) = (self.kernel.clone(), self.exponent, self.spec.monomials);
-        Ok(function_of(kernel, exponent, scale, x, solution, radius)?.with_memory(self.account.left()))
+        let (kernel, exponent, monomial_scale) = (self.kernel.clone(), self.exponent, self.spec.monomials);
+        Ok(function_of(kernel, exponent, monomial_scale, x, solution, radius)?.with_memory(self.account.left()))
     }
 
     /// Ranks the monomials of dual vectors over these samples, within what memory is left.
     pub fn ranking<'x>(&self, x: FeatureMatrix<'x>) -> MonomialRanking<'x> {
         let ranking = MonomialRanking::new(x, self.kernel.clone(), self.exponent);
-        ranking.with_scale(self.spec.monomials).with_memory(self.account.left())
+        ranking.with_monomial_scale(self.spec.monomials).with_memory(self.account.left())
     }
 
     /// What every route to the data would cost, for so many problems at a time, and the one that would be taken.
@@ -140,8 +140,8 @@ impl Fit {
         route: Option<Route>,
         problems: usize,
     ) -> Result<Plan, Error> {
-        let (rates, scale) = (self.rates, self.spec.monomials);
-        let planner = Planner { rates, memory, scale, problems, route, ..Planner::default() };
+        let (rates, monomial_scale) = (self.rates, self.spec.monomials);
+        let planner = Planner { rates, memory, monomial_scale, problems, route, ..Planner::default() };
         planner.plan(Shape::from(x), self.kernel.clone(), self.exponent)
     }
 

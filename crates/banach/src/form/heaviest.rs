@@ -25,7 +25,7 @@ pub(super) trait Columns: Sync {
     fn column_into(&self, column: usize, out: &mut [f64]);
 
     /// The power of two that brings the entries of some features to at most 1.
-    fn scale_of(&self, columns: &[usize]) -> f64;
+    fn exponent_of(&self, columns: &[usize]) -> f64;
 }
 
 impl Columns for FeatureMatrix<'_> {
@@ -37,13 +37,13 @@ impl Columns for FeatureMatrix<'_> {
         FeatureMatrix::column_into(self, column, out);
     }
 
-    fn scale_of(&self, columns: &[usize]) -> f64 {
-        FeatureMatrix::scale_of(self, columns)
+    fn exponent_of(&self, columns: &[usize]) -> f64 {
+        FeatureMatrix::exponent_of(self, columns)
     }
 }
 
 /// The features that carry the trace of M, and the trace of the others.
-pub(super) struct Selection {
+pub(super) struct HeaviestFeatures {
     pub columns: Vec<usize>,
     /// `|u/size|^(q-2)` of those.
     pub weights: Vec<f64>,
@@ -55,11 +55,11 @@ pub(super) struct Selection {
     pub tail_exponent: f64,
 }
 
-impl Selection {
+impl HeaviestFeatures {
     /// The Hessian on these features.
     pub(super) fn hessian(self, matrix: &dyn Columns, q: f64, scratch: &mut Scratch) -> Hessian {
         let (n, Self { columns, weights, size, exponent, tail, tail_exponent }) = (matrix.samples(), self);
-        let entries = matrix.scale_of(&columns);
+        let entries = matrix.exponent_of(&columns);
         let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
         let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
             let mut factor = vec![0.0; n * columns.len()];
@@ -83,7 +83,7 @@ impl Selection {
 /// `Phi_n Phi_n*` over all features of a matrix.
 pub(super) fn square(matrix: &FeatureMatrix<'_>, scratch: &mut Scratch) -> Vec<f64> {
     let all: Vec<usize> = (0..matrix.features()).collect();
-    let entries = matrix.scale_of(&all);
+    let entries = matrix.exponent_of(&all);
     let mut square = weighted_square(matrix, &all, &vec![1.0; all.len()], entries, scratch);
     multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
     square

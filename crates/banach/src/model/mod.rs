@@ -4,6 +4,7 @@
 //! of solvers.
 
 mod bars;
+mod compiled;
 mod energy;
 mod explicit;
 mod finite;
@@ -12,7 +13,8 @@ mod top;
 
 use std::sync::Arc;
 
-pub use explicit::{Compiled, ExplicitModel, monomial_matrix};
+pub use compiled::Compiled;
+pub use explicit::{ExplicitModel, monomial_matrix};
 pub use relevance::{PairShares, Relevance};
 
 use crate::{
@@ -27,7 +29,7 @@ pub use top::{Budget, SearchEnd, TopMonomial, TopMonomials};
 pub struct DualModel<'a> {
     samples: FeatureMatrix<'a>,
     kernel: Arc<dyn TensorKernel>,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     exponent: Exponent,
     alpha: Vec<f64>,
     radius: Option<f64>,
@@ -53,8 +55,8 @@ impl<'a> DualModel<'a> {
             return Err(Error::BadValue { what: "alpha", row, value: alpha[row], allowed: "finite numbers" });
         }
         let (kernel, alpha) = (Arc::new(kernel), alpha.to_vec());
-        let (scale, memory) = (MonomialScale::Raw, Memory::limit(u64::MAX));
-        Ok(Self { samples, kernel, scale, exponent, alpha, radius: None, ln_norm: None, memory })
+        let (monomial_scale, memory) = (MonomialScale::Raw, Memory::limit(u64::MAX));
+        Ok(Self { samples, kernel, monomial_scale, exponent, alpha, radius: None, ln_norm: None, memory })
     }
 
     /// The same with a limit on what the search for its largest monomials may take; there is none unless told otherwise.
@@ -65,8 +67,8 @@ impl<'a> DualModel<'a> {
 
     /// The same with features of another size.
     #[must_use]
-    pub fn with_scale(self, scale: MonomialScale) -> Self {
-        Self { scale, ..self }
+    pub fn with_monomial_scale(self, monomial_scale: MonomialScale) -> Self {
+        Self { monomial_scale, ..self }
     }
 
     /// The same, with a bound on the Euclidean distance from `alpha` to the optimal dual vector, which the duality gap

@@ -3,6 +3,7 @@
 mod from_tensor;
 #[cfg(test)]
 mod laws;
+mod tensor_reader;
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -15,7 +16,7 @@ use super::{
 use crate::{
     Error, FeatureMatrix, Gram, Memory, Scratch,
     cost::{feature_count, reads_features},
-    exponent::scaled,
+    exponent::copy_in_range,
     kernel::{MonomialScale, ln_norms},
     monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
@@ -288,7 +289,7 @@ impl DualModel<'_> {
     /// The samples that are part of the function, and their dual vector. Scales of features are those of all samples.
     pub(super) fn present(&self) -> Result<(Cow<'_, FeatureMatrix<'_>>, Vec<f64>), Error> {
         let present: Vec<usize> = (0..self.alpha.len()).filter(|&i| self.alpha[i] != 0.0).collect();
-        if self.scale != MonomialScale::Raw || present.is_empty() || present.len() == self.alpha.len() {
+        if self.monomial_scale != MonomialScale::Raw || present.is_empty() || present.len() == self.alpha.len() {
             return Ok((Cow::Borrowed(&self.samples), self.alpha.clone()));
         }
         let alpha = present.iter().map(|&i| self.alpha[i]).collect();
@@ -300,9 +301,9 @@ impl DualModel<'_> {
         let (kernel, inputs) = (&*self.kernel, self.samples.features());
         let order = self.exponent.order();
         let Some(features) = feature_count(kernel, inputs) else {
-            if self.scale != MonomialScale::Raw {
+            if self.monomial_scale != MonomialScale::Raw {
                 let allowed = "raw for a kernel with infinitely many features";
-                return Err(Error::Parameter { name: "monomials", got: self.scale.to_string(), allowed });
+                return Err(Error::Parameter { name: "monomials", got: self.monomial_scale.to_string(), allowed });
             }
             return match order {
                 Ok(_) => Ok(false),
@@ -310,7 +311,7 @@ impl DualModel<'_> {
             };
         };
         let Ok(order) = order else { return Ok(true) };
-        if self.scale != MonomialScale::Raw {
+        if self.monomial_scale != MonomialScale::Raw {
             return Ok(true);
         }
         Ok(reads_features(features, samples, inputs, order))
@@ -326,15 +327,15 @@ impl DualModel<'_> {
         let (inputs, chosen) = (samples.features(), pairs.unwrap_or(&[]));
         let (lowest, highest) = self.kernel.degrees();
         let highest = highest.unwrap_or(lowest);
-        let pass = pass_bytes(samples.samples(), inputs, &*self.kernel, self.scale, 1)?;
-        let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.scale, self.exponent)?;
+        let pass = pass_bytes(samples.samples(), inputs, &*self.kernel, self.monomial_scale, 1)?;
+        let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.monomial_scale, self.exponent)?;
         let sums = (monomials.stripes() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
         let bytes = pass.map(|pass| pass.saturating_add(sums));
         memory.check("the sums of a pass over all features", bytes, "take fewer variables, or ask for fewer pairs")?;
         let new = || Energy::new(self.exponent, inputs, highest, chosen);
         let mut parts: Vec<Energy<'_>> = (0..monomials.stripes()).map(|_| new()).collect();
         let mut copy = vec![0.0; alpha.len()];
-        let exponent = scaled(alpha, &mut copy);
+        let exponent = copy_in_range(alpha, &mut copy);
         let pass = MonomialSweep { monomials: &monomials, group: 1, state: 0, output: None };
         pass.run(&copy, &mut parts, &mut Scratch::new().pass, &AddShares(PhantomData), |_, _| {});
         let mut energy = new();
@@ -361,7 +362,7 @@ impl DualModel<'_> {
             return 0.0;
         }
         let units = (n + 64) as f64 * f64::EPSILON;
-        let ln_terms = if self.scale == MonomialScale::Raw {
+        let ln_terms = if self.monomial_scale == MonomialScale::Raw {
             let norms = self.ln_norms(samples);
             let largest = norms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             alpha.iter().zip(&norms).map(|(alpha, ln)| alpha.abs() * (ln - largest).exp()).sum::<f64>().ln() + largest

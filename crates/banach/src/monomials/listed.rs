@@ -9,12 +9,12 @@ use crate::numeric::dot;
 const PIECE: usize = 512;
 
 /// Some monomials by their numbers, as columns.
-pub(crate) struct Listed<'m, 'a> {
+pub(crate) struct ListedMonomials<'m, 'a> {
     monomials: &'m Monomials<'a>,
     variables: Vec<Vec<u32>>,
 }
 
-impl<'m, 'a> Listed<'m, 'a> {
+impl<'m, 'a> ListedMonomials<'m, 'a> {
     pub(crate) fn new(monomials: &'m Monomials<'a>, indices: &[u64]) -> Self {
         Self { monomials, variables: indices.iter().map(|&index| monomials.variables(index)).collect() }
     }

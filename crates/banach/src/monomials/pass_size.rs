@@ -36,17 +36,17 @@ pub(crate) fn pass_bytes(
     samples: usize,
     inputs: usize,
     kernel: &dyn TensorKernel,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     problems: usize,
 ) -> Result<Option<u64>, Error> {
     let count = ranks::count(inputs, &degrees(kernel, inputs)?);
-    let scaled = scale != MonomialScale::Raw;
-    let pass = |batch, points| MonomialSweep::memory(samples, inputs, count, batch, points, scaled);
+    let rescales = monomial_scale != MonomialScale::Raw;
+    let pass = |batch, points| MonomialSweep::memory(samples, inputs, count, batch, points, rescales);
     let numbers = || {
         let pass = pass(problems.max(1), samples)?;
         let vectors = samples.checked_mul(problems.max(1))?.checked_mul(2)?;
         // Scaled columns are a copy.
-        let copy = if scaled { samples.checked_mul(inputs)? } else { 0 };
+        let copy = if rescales { samples.checked_mul(inputs)? } else { 0 };
         pass.checked_add(vectors)?.checked_add(copy)
     };
     Ok(numbers().and_then(|numbers| u64::try_from(numbers).ok()?.checked_mul(8)))

@@ -157,9 +157,9 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
     }
 }
 
-/// `sign(u)|u|^r` in place for `u * inverse_scale`, and the sum of `|u * inverse_scale|^(r+1)`.
-pub(crate) fn signed_powers(power: Power, u: &mut [f64], inverse_scale: f64) -> f64 {
-    Arch::new().dispatch(SignedPowers { power, u, inverse_scale })
+/// `sign(u)|u|^r` in place for `u * inverse_size`, and the sum of `|u * inverse_size|^(r+1)`.
+pub(crate) fn signed_powers(power: Power, u: &mut [f64], inverse_size: f64) -> f64 {
+    Arch::new().dispatch(SignedPowers { power, u, inverse_size })
 }
 
 /// `t^r` in place for `t >= 0` and `r > 0`.
@@ -170,7 +170,7 @@ pub(crate) fn raise(t: &mut [f64], r: f64) {
 struct SignedPowers<'a> {
     power: Power,
     u: &'a mut [f64],
-    inverse_scale: f64,
+    inverse_size: f64,
 }
 
 impl WithSimd for SignedPowers<'_> {
@@ -183,7 +183,7 @@ impl WithSimd for SignedPowers<'_> {
         for u in self.u.chunks_mut(CHUNK) {
             let (modulus, raised) = (&mut modulus[..u.len()], &mut raised[..u.len()]);
             for k in 0..u.len() {
-                modulus[k] = u[k].abs() * self.inverse_scale;
+                modulus[k] = u[k].abs() * self.inverse_size;
                 raised[k] = modulus[k];
             }
             self.power.raise(raised);
@@ -224,16 +224,16 @@ pub(crate) fn largest(u: &[f64]) -> f64 {
     largest_on_line(u, u, 1.0, 0.0)
 }
 
-/// The largest magnitude of `u u_scale` and of `u u_scale + d d_scale`.
-pub(crate) fn largest_on_line(u: &[f64], d: &[f64], u_scale: f64, d_scale: f64) -> f64 {
-    Arch::new().dispatch(LargestOnLine { u, d, u_scale, d_scale })
+/// The largest magnitude of `u u_factor` and of `u u_factor + d d_factor`.
+pub(crate) fn largest_on_line(u: &[f64], d: &[f64], u_factor: f64, d_factor: f64) -> f64 {
+    Arch::new().dispatch(LargestOnLine { u, d, u_factor, d_factor })
 }
 
 struct LargestOnLine<'a> {
     u: &'a [f64],
     d: &'a [f64],
-    u_scale: f64,
-    d_scale: f64,
+    u_factor: f64,
+    d_factor: f64,
 }
 
 impl WithSimd for LargestOnLine<'_> {
@@ -244,8 +244,8 @@ impl WithSimd for LargestOnLine<'_> {
         let mut lanes = [0.0_f64; LANES];
         for (u, d) in self.u.chunks(LANES).zip(self.d.chunks(LANES)) {
             for lane in 0..u.len() {
-                let start = u[lane] * self.u_scale;
-                let (start, end) = (start.abs(), (start + self.d_scale * d[lane]).abs());
+                let start = u[lane] * self.u_factor;
+                let (start, end) = (start.abs(), (start + self.d_factor * d[lane]).abs());
                 let size = if start > end { start } else { end };
                 lanes[lane] = if size > lanes[lane] { size } else { lanes[lane] };
             }

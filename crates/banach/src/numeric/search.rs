@@ -44,12 +44,12 @@ pub(crate) fn last(hint: Option<f64>, holds: impl Fn(f64) -> bool) -> f64 {
     number(yes)
 }
 
-/// A number near the zero of the increasing function `f`, of a size around `scale`: a bracket, then false position. Good where
+/// A number near the zero of the increasing function `f`, of a magnitude around `size`: a bracket, then false position. Good where
 /// `f` is smooth or piecewise linear.
-pub(crate) fn near(scale: f64, f: impl Fn(f64) -> f64) -> f64 {
-    // In units of the scale, so that products of places and values stay in range.
-    let scale = scale.clamp(f64::MIN_POSITIVE, 1e300);
-    let f = |x: f64| f(scale * x);
+pub(crate) fn near(size: f64, f: impl Fn(f64) -> f64) -> f64 {
+    // In units of this size, so that products of places and values stay in range.
+    let size = size.clamp(f64::MIN_POSITIVE, 1e300);
+    let f = |x: f64| f(size * x);
     let (mut low, mut high) = (-1.0, 1.0);
     let (mut below, mut above) = (f(low), f(high));
     for _ in 0..60 {
@@ -65,7 +65,7 @@ pub(crate) fn near(scale: f64, f: impl Fn(f64) -> f64) -> f64 {
             break;
         }
     }
-    scale * zero_between((low, below), (high, above), 0.0, f)
+    size * zero_between((low, below), (high, above), 0.0, f)
 }
 
 /// The zero of an increasing function between a place with a value below 0 and one with a value above, to where its size is
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn comes_near() {
         for root in [-1e200, -3.0, -1e-200, 1e-200, 0.1, 3.0, 1e200] {
-            for scale in [0.5, 1.0, 100.0] {
-                let x = near(scale * f64::abs(root), |x| (x - root).max(0.1 * (x - root)));
+            for size in [0.5, 1.0, 100.0] {
+                let x = near(size * f64::abs(root), |x| (x - root).max(0.1 * (x - root)));
                 assert!((x - root).abs() <= 1e-12 * root.abs(), "{root}: {x}");
             }
         }

@@ -24,13 +24,13 @@ pub enum Refit {
 
 /// A constant and the coefficients of the first columns; of the others they are 0.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fit {
+pub(super) struct LinearFit {
     pub intercept: f64,
     pub coefficients: Vec<f64>,
     pub status: Status,
 }
 
-impl Fit {
+impl LinearFit {
     /// The value at a sample.
     pub(super) fn value(&self, columns: &[Vec<f64>], sample: usize) -> f64 {
         let terms = self.coefficients.iter().zip(columns).filter(|(coefficient, _)| **coefficient != 0.0);
@@ -62,7 +62,7 @@ impl Refit {
         columns: &[Vec<f64>],
         solver: &dyn Solver,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Fit>, Error> {
+    ) -> Result<Vec<LinearFit>, Error> {
         match *self {
             Self::LeastSquares => Ok(least_squares(problem, columns)),
             Self::Penalised { exponent, gamma } => penalised(problem, columns, exponent, gamma, solver, observer),
@@ -74,7 +74,7 @@ impl Refit {
 const DEPENDENT: f64 = 1e-10;
 
 /// Orthogonalises one column after another (Gram and Schmidt, twice), so that one pass serves every number of columns.
-fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<Fit> {
+fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<LinearFit> {
     let largest = problem.sample_weights().iter().copied().fold(0.0, f64::max);
     let weights: Vec<f64> = problem.sample_weights().iter().map(|weight| weight / largest).collect();
     let total: f64 = weights.iter().sum();
@@ -129,7 +129,7 @@ fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<Fit> {
         }
         let shift: f64 = triangle.iter().zip(&solved).map(|((column, _, _), x)| x * centres[*column].0).sum();
         let intercept = if problem.has_intercept() { target_centre - shift } else { 0.0 };
-        fits.push(Fit { intercept, coefficients, status: Status::Converged });
+        fits.push(LinearFit { intercept, coefficients, status: Status::Converged });
     }
     fits
 }
@@ -141,10 +141,10 @@ fn penalised(
     gamma: f64,
     solver: &dyn Solver,
     observer: &mut dyn Observer,
-) -> Result<Vec<Fit>, Error> {
+) -> Result<Vec<LinearFit>, Error> {
     let (n, weights) = (problem.samples(), problem.sample_weights());
     let intercept = if problem.has_intercept() { problem.intercept(&vec![0.0; n]) } else { 0.0 };
-    let mut fits = vec![Fit { intercept, coefficients: Vec::new(), status: Status::Converged }];
+    let mut fits = vec![LinearFit { intercept, coefficients: Vec::new(), status: Status::Converged }];
     let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
     let size = |column: &Vec<f64>| {
         let own = || column.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(x, _)| x.abs());
@@ -167,7 +167,7 @@ fn penalised(
         let refit = if problem.has_intercept() { refit.with_intercept()? } else { refit };
         let solution = solver.solve_from(&refit, &Start::Auto, observer)?;
         let coefficients = form.weights(&solution.alpha).iter().zip(&sizes).map(|(w, size)| w / size).collect();
-        fits.push(Fit { intercept: solution.intercept, coefficients, status: solution.status });
+        fits.push(LinearFit { intercept: solution.intercept, coefficients, status: solution.status });
     }
     Ok(fits)
 }

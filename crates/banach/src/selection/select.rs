@@ -4,7 +4,7 @@ use std::{fmt, ops::ControlFlow};
 
 use super::{
     Ranking, Refit,
-    refit::{Fit, monomial_columns},
+    refit::{LinearFit, monomial_columns},
 };
 use crate::{
     DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
@@ -182,7 +182,7 @@ pub fn select(
 fn score(
     problem: &DualProblem<'_>,
     held_out: &[usize],
-    fit: &Fit,
+    fit: &LinearFit,
     columns: &[Vec<f64>],
     solution: &Solution,
 ) -> FoldFit {

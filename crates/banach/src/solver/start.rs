@@ -79,10 +79,10 @@ pub(super) fn direction(problem: &DualProblem<'_>) -> Vec<f64> {
     match (problem.has_intercept(), problem.loss().targets()) {
         (false, _) => samples().map(|(gamma, y)| gamma * y).collect(),
         (true, Targets::Real) => {
-            let scale = problem.largest_gamma();
-            let total: f64 = gammas.iter().map(|gamma| gamma / scale).sum();
+            let largest = problem.largest_gamma();
+            let total: f64 = gammas.iter().map(|gamma| gamma / largest).sum();
             let centred = |y: f64| problem.centred(y);
-            let mean = samples().map(|(gamma, y)| gamma / scale / total * centred(*y)).sum::<f64>();
+            let mean = samples().map(|(gamma, y)| gamma / largest / total * centred(*y)).sum::<f64>();
             samples().map(|(gamma, y)| gamma * (centred(*y) - mean)).collect()
         }
         (true, Targets::Signs) => {

@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use super::Features;
 use crate::{
     Scratch,
-    exponent::{NEGLIGIBLE, scaled},
+    exponent::{NEGLIGIBLE, copy_in_range},
     form::{
         Evaluation, Expansion, Hessian, HessianPart, QForm,
         expansion::Products,
-        heaviest::{self, Selection},
+        heaviest::{self, HeaviestFeatures},
     },
     numeric::{largest, raise},
 };
@@ -29,7 +29,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
         at.products_mut().u = u;
     } else {
         let mut together = Evaluation::default();
-        let mut kept = std::mem::take(&mut scratch.features);
+        let mut kept = std::mem::take(&mut scratch.per_feature);
         let products = kept.take(features * out.len());
         form.pass(alphas, products, squares.as_ref(), &mut together, scratch);
         let (block, count) = (form.matrix.layout().block, out.len());
@@ -39,7 +39,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
             }
             at.evaluation.copy_from(&together, problem, n);
         });
-        scratch.features = kept;
+        scratch.per_feature = kept;
     }
     let squares = squares.map(|squares| squares.into_inner().expect("no pass panics"));
     if let Some(squares) = squares.filter(|squares| (LEAST_SQUARE..=f64::MAX).contains(&largest(squares))) {
@@ -47,7 +47,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
     }
     let copy = scratch.duals.take(n);
     for (alpha, at) in alphas.chunks(n).zip(out) {
-        at.products_mut().exponent = scaled(alpha, copy);
+        at.products_mut().exponent = copy_in_range(alpha, copy);
     }
 }
 
@@ -119,7 +119,7 @@ const BUCKETS: usize = 64 * PER_OCTAVE + 1;
 const JUDGED: usize = 16_384;
 
 /// The features that carry the trace of M.
-fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: usize) -> Selection {
+fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: usize) -> HeaviestFeatures {
     let (power, root) = (form.exponent.q() - 2.0, root(form.exponent.q()));
     let mut v: Vec<f64> = at.u.iter().map(|u| u.abs() / size).collect();
     if root < 1.0 {
@@ -157,7 +157,7 @@ fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: us
         }
     }
     let (exponent, tail_exponent) = (at.exponent, norms.exponent);
-    Selection { columns, weights, size, exponent, tail, tail_exponent }
+    HeaviestFeatures { columns, weights, size, exponent, tail, tail_exponent }
 }
 
 /// The columns with `|u|` at or above a threshold, in order; the largest `most` of them if there are more.

@@ -4,7 +4,7 @@ use super::roundings;
 use crate::{
     Exponent, Scratch,
     data::Pool,
-    exponent::{Running, scaled},
+    exponent::{Running, copy_in_range},
     form::Evaluation,
     monomials::{MonomialSweep, Monomials, Points, Tile, Visitor},
     numeric::largest,
@@ -90,7 +90,7 @@ pub(super) fn pass<V: Visitor>(
     let (copies, rest) = scratch.duals.take((n + 1 + Running::LENGTH) * batch).split_at_mut(n * batch);
     let (exponents, totals) = rest.split_at_mut(batch);
     for ((alpha, copy), exponent) in alphas.chunks(n).zip(copies.chunks_mut(n)).zip(&mut *exponents) {
-        *exponent = scaled(alpha, copy);
+        *exponent = copy_in_range(alpha, copy);
     }
     let functions = Functions { totals, sums: &mut out.omegas };
     functions.find(monomials, &monomials.points, copies, (visitor, own), &mut scratch.pass);

@@ -21,14 +21,14 @@ use super::{
 };
 use crate::{
     Hessian, HessianPart, Scratch,
-    exponent::{NEGLIGIBLE, scaled},
+    exponent::{NEGLIGIBLE, copy_in_range},
     form::{
         Evaluation, Expansion, QForm,
         expansion::Kept,
-        heaviest::{Columns, Selection},
+        heaviest::{Columns, HeaviestFeatures},
     },
     kernel::MonomialScale,
-    monomials::{Listed, Monomials, Place, Tile, Visitor, note_above},
+    monomials::{ListedMonomials, Monomials, Place, Tile, Visitor, note_above},
     numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
@@ -83,7 +83,7 @@ pub(super) struct MonomialNorms {
 impl MonomialNorms {
     pub(super) fn new(monomials: &Monomials<'_>) -> Self {
         let (n, degrees) = (monomials.samples(), monomials.degrees.len());
-        if monomials.scale != MonomialScale::Raw {
+        if monomials.monomial_scale != MonomialScale::Raw {
             let variables = vec![1.0; monomials.inputs()];
             let (squares, degrees) = (variables.clone(), vec![1.0; degrees]);
             let degree_squares = degrees.clone();
@@ -309,7 +309,7 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
         at.kept = Kept::Heaviest(Heaviest {
             indices: candidates.iter().map(|candidate| candidate.index).collect(),
             u: candidates.iter().map(|candidate| candidate.u).collect(),
-            exponent: scaled(alpha, copy),
+            exponent: copy_in_range(alpha, copy),
             // Of those as heavy as the last that is kept, some are left out.
             left_out: left_out.filter(|one| one.score <= least).collect(),
             each: every as f64,
@@ -356,7 +356,7 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
     if size < NEGLIGIBLE {
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
-    let listed = Listed::new(&form.monomials, &at.indices);
+    let listed = ListedMonomials::new(&form.monomials, &at.indices);
     let share = |u: f64, square: f64| (u / size).powf(q - 2.0) * square;
     let mut tail = at.each * at.left_out.iter().map(|one| share(one.u, one.square)).sum::<f64>();
     let mut columns: Vec<usize> = (0..at.u.len()).collect();
@@ -370,7 +370,7 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
         columns.sort_unstable();
     }
     let weights = columns.iter().map(|&column| (at.u[column].abs() / size).powf(q - 2.0)).collect();
-    let selection = Selection {
+    let selection = HeaviestFeatures {
         columns,
         weights,
         size,
@@ -383,16 +383,16 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
     hessian
 }
 
-impl Columns for Listed<'_, '_> {
+impl Columns for ListedMonomials<'_, '_> {
     fn samples(&self) -> usize {
-        Listed::samples(self)
+        ListedMonomials::samples(self)
     }
 
     fn column_into(&self, column: usize, out: &mut [f64]) {
-        Listed::column_into(self, column, out);
+        ListedMonomials::column_into(self, column, out);
     }
 
-    fn scale_of(&self, columns: &[usize]) -> f64 {
+    fn exponent_of(&self, columns: &[usize]) -> f64 {
         let size = |column: &mut Vec<f64>, at: &usize| {
             self.column_into(*at, column);
             largest(column)

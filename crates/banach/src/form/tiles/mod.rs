@@ -67,14 +67,14 @@ impl<'a> Tiles<'a> {
     pub fn new(
         x: FeatureMatrix<'a>,
         kernel: impl TensorKernel + 'static,
-        scale: MonomialScale,
+        monomial_scale: MonomialScale,
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
         let kernel: Arc<dyn TensorKernel> = Arc::new(kernel);
-        let bytes = Self::bytes(x.samples(), x.features(), &*kernel, scale, 1)?;
+        let bytes = Self::bytes(x.samples(), x.features(), &*kernel, monomial_scale, 1)?;
         memory.check(PASS, bytes, INSTEAD)?;
-        let monomials = Monomials::new(x, kernel, scale, exponent)?;
+        let monomials = Monomials::new(x, kernel, monomial_scale, exponent)?;
         let share = usize::try_from(monomials.count() / KEPT_SHARE).unwrap_or(usize::MAX);
         let capacity = share.clamp(KEPT.0, KEPT.1).max(KEPT_PER_SAMPLE.saturating_mul(monomials.samples()));
         Ok(Self { monomials, capacity, square: OnceLock::new(), norms: OnceLock::new() })
@@ -86,10 +86,10 @@ impl<'a> Tiles<'a> {
         samples: usize,
         inputs: usize,
         kernel: &dyn TensorKernel,
-        scale: MonomialScale,
+        monomial_scale: MonomialScale,
         problems: usize,
     ) -> Result<Option<u64>, Error> {
-        pass_bytes(samples, inputs, kernel, scale, problems)
+        pass_bytes(samples, inputs, kernel, monomial_scale, problems)
     }
 
     /// The same, cut into tiles of at most so many variables, a multiple of 8, and with so many monomials kept by an
@@ -105,8 +105,8 @@ impl<'a> Tiles<'a> {
     }
 
     /// The scale of the monomials.
-    pub fn scale(&self) -> MonomialScale {
-        self.monomials.scale
+    pub fn monomial_scale(&self) -> MonomialScale {
+        self.monomials.monomial_scale
     }
 
     /// The monomials that an expansion keeps.
@@ -136,9 +136,9 @@ impl<'a> Tiles<'a> {
 
     /// The values of the kernel at all pairs of samples, if its monomials are raw and it is in range there.
     fn kernel_square(&self) -> Option<Vec<f64>> {
-        let Monomials { points, kernel, scale, .. } = &self.monomials;
+        let Monomials { points, kernel, monomial_scale, .. } = &self.monomials;
         let (n, x) = (self.samples(), &points.x);
-        if *scale != MonomialScale::Raw {
+        if *monomial_scale != MonomialScale::Raw {
             return None;
         }
         let count = kernel.symmetric();
@@ -207,10 +207,10 @@ impl QForm for Tiles<'_> {
     }
 
     fn batch_bytes(&self) -> u64 {
-        let Monomials { scale, .. } = self.monomials;
-        let (n, d, scaled) = (self.samples(), self.monomials.inputs(), scale != MonomialScale::Raw);
+        let Monomials { monomial_scale, .. } = self.monomials;
+        let (n, d, rescales) = (self.samples(), self.monomials.inputs(), monomial_scale != MonomialScale::Raw);
         let numbers =
-            |problems| MonomialSweep::memory(n, d, self.monomials.count(), problems, n, scaled).unwrap_or(usize::MAX);
+            |problems| MonomialSweep::memory(n, d, self.monomials.count(), problems, n, rescales).unwrap_or(usize::MAX);
         let collected = heaviest::collected_length(self) as u64;
         (numbers(2) as u64).saturating_sub(numbers(1) as u64).saturating_add(collected).saturating_mul(8)
     }

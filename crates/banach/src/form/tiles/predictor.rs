@@ -3,7 +3,7 @@
 use super::evaluate::{Functions, Powers};
 use crate::{
     Error, FeatureMatrix, Scratch,
-    exponent::{Running, scaled},
+    exponent::{Running, copy_in_range},
     form::Predict,
     monomials::Monomials,
     numeric::WidePower,
@@ -27,7 +27,8 @@ impl TilePredictor {
         let n = monomials.samples();
         assert_eq!(alphas.len() % n, 0, "every alpha has n entries");
         let mut copies = vec![0.0; alphas.len()];
-        let exponents = alphas.chunks(n).zip(copies.chunks_mut(n)).map(|(alpha, copy)| scaled(alpha, copy)).collect();
+        let exponents =
+            alphas.chunks(n).zip(copies.chunks_mut(n)).map(|(alpha, copy)| copy_in_range(alpha, copy)).collect();
         Self { monomials: monomials.view().into_owned(), alphas: copies, exponents }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn units(monomials: &Monomials<'_>) -> Units {
 pub(super) fn bound(monomials: &Monomials<'_>, alpha: &[f64], ln_value: f64, spread: f64, out: &mut [f64]) {
     let (n, q) = (monomials.samples() as f64, monomials.exponent.q());
     let mut units = units(monomials);
-    if monomials.scale == MonomialScale::Raw {
+    if monomials.monomial_scale == MonomialScale::Raw {
         let ln_norms = monomials.ln_norms();
         let ln_moduli = rounding::ln_moduli(alpha, ln_norms);
         return rounding::of_features(q, ln_value, ln_moduli, ln_norms.iter().copied(), units, out);

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Evaluation, Scratch,
-    exponent::{Running, scaled},
+    exponent::{Running, copy_in_range},
     form::rounding::UNIT,
     kernel::MonomialScale,
     monomials::{Monomials, Points, Tile, Visitor},
@@ -44,7 +44,7 @@ impl Visitor for Moduli {
 /// Bounds the rounding of one evaluation again; see [`QForm::sharpen`](crate::QForm::sharpen). Monomials with a scale of their own
 /// keep the bound that they have: their moduli have other means.
 pub(super) fn sharpen(monomials: &Monomials<'_>, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
-    if monomials.scale != MonomialScale::Raw {
+    if monomials.monomial_scale != MonomialScale::Raw {
         return 0;
     }
     let Ok(moduli) = monomials.moduli() else { return 0 };
@@ -68,7 +68,7 @@ pub(super) fn sharpen(monomials: &Monomials<'_>, alpha: &[f64], at: &mut Evaluat
 /// `sum_k |phi_k(x_i)| |u_k|^(q-1)` at the points, whose entries are not negative.
 fn sums(monomials: &Monomials<'_>, points: &Points<'_>, alpha: &[f64], scratch: &mut Scratch) -> Vec<f64> {
     let mut copy = vec![0.0; alpha.len()];
-    let exponent = scaled(alpha, &mut copy);
+    let exponent = copy_in_range(alpha, &mut copy);
     let (mut total, mut sums) = ([0.0; Running::LENGTH], vec![0.0; alpha.len()]);
     let visitor = Moduli(Powers { exponent: monomials.exponent });
     let mut own = vec![(); monomials.stripes()];

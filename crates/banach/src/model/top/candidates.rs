@@ -6,7 +6,7 @@ use crate::kernel::Monomial;
 
 /// A feature with `u_k`, up to a factor that all features share.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate {
+pub(crate) struct MonomialCandidate {
     pub monomial: Monomial,
     /// `u_k`, as computed.
     pub u: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Candidate {
     pub width: f64,
 }
 
-impl Candidate {
+impl MonomialCandidate {
     /// The least that `|u_k|` can be.
     pub(crate) fn lower(&self) -> f64 {
         self.u.abs() - self.width
@@ -77,7 +77,7 @@ impl Candidates {
         if u == 0.0 || u.abs() < self.threshold() {
             self.reject(u.abs() + width);
         } else {
-            self.insert(Candidate { monomial: monomial(), u, width });
+            self.insert(MonomialCandidate { monomial: monomial(), u, width });
         }
     }
 
@@ -93,7 +93,7 @@ impl Candidates {
         others.kept.into_iter().for_each(|Smallest(candidate)| self.insert(candidate));
     }
 
-    fn insert(&mut self, candidate: Candidate) {
+    fn insert(&mut self, candidate: MonomialCandidate) {
         if candidate.u.abs() < self.threshold() {
             return self.reject(candidate.upper());
         }
@@ -106,7 +106,7 @@ impl Candidates {
     }
 
     /// Those that are kept, the largest first.
-    pub(crate) fn into_sorted(self) -> Vec<Candidate> {
+    pub(crate) fn into_sorted(self) -> Vec<MonomialCandidate> {
         let mut kept = self.kept.into_vec();
         kept.sort();
         kept.into_iter().map(|Smallest(candidate)| candidate).collect()
@@ -115,7 +115,7 @@ impl Candidates {
 
 /// A candidate, ordered so that the smallest is the greatest.
 #[derive(Debug, Clone)]
-struct Smallest(Candidate);
+struct Smallest(MonomialCandidate);
 
 impl Ord for Smallest {
     fn cmp(&self, other: &Self) -> Ordering {

@@ -304,7 +304,7 @@ impl WithSimd for Look<'_> {
             };
             let (u, width, mut bound) = if let Some(bounds) = bounds {
                 let reach = bounds.reach(if ends { place } else { next }, degree);
-                let sums = Sums::of(&parent, column, factor, &tree.alpha, reach);
+                let sums = ChildSums::of(&parent, column, factor, &tree.alpha, reach);
                 let moduli = |reach: &dyn Fn(usize) -> f64| {
                     let terms = parent.iter().zip(column).enumerate();
                     terms.map(|(i, (parent, y))| (parent * (factor * y) * reach(i)).abs()).sum::<f64>()
@@ -349,7 +349,7 @@ impl WithSimd for Look<'_> {
 }
 
 /// Sums over the samples for one child.
-struct Sums {
+struct ChildSums {
     /// Of `alpha_i z_i`, of their moduli and of `z_i^2`.
     u: f64,
     moduli: f64,
@@ -359,7 +359,7 @@ struct Sums {
     bound_squares: f64,
 }
 
-impl Sums {
+impl ChildSums {
     #[inline(always)]
     fn of(parent: &[f64], column: &[f64], factor: f64, alpha: &[f64], reach: &[f64]) -> Self {
         let mut sums = [[0.0; LANES]; 5];

@@ -94,7 +94,7 @@ impl TileBounds {
             radius: tree.radius,
             rounding: 4.0 * tree.rounding(highest) * norm,
             alpha: norm,
-            unit: (monomials.scale != MonomialScale::Raw).then_some((n as f64).sqrt()),
+            unit: (monomials.monomial_scale != MonomialScale::Raw).then_some((n as f64).sqrt()),
             constant: (n as f64).sqrt(),
         };
         if sizes.unit.is_some() {

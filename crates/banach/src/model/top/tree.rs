@@ -41,7 +41,7 @@ impl Coefficients {
             let allowed = "a function of the one sum p_1, or a kernel without powers, as the ANOVA kernel";
             return Err(Error::Parameter { name: "kernel", got: kernel.name(), allowed });
         }
-        let raw = model.scale == MonomialScale::Raw;
+        let raw = model.monomial_scale == MonomialScale::Raw;
         let size = |s: usize| {
             let unscaled = kernel.unscaled_coefficient(&vec![1; s]);
             if raw || unscaled == 0.0 { unscaled.powf(root) } else { 1.0 }
@@ -75,7 +75,7 @@ pub(super) struct Tree {
     pub first: Vec<f64>,
     first_exponent: f64,
     pub coefficients: Coefficients,
-    pub scale: MonomialScale,
+    pub monomial_scale: MonomialScale,
     /// A bound on the distance of the optimal dual vector, in units of `alpha`.
     pub radius: f64,
     /// The true `u_k` is `2^exponent` times the one here.
@@ -105,10 +105,10 @@ impl Tree {
         trees * 8 * (n + LANES as u64 + 4).saturating_mul(d + 4)
     }
 
-    pub(super) fn new(model: &DualModel<'_>, diagonal: &Diagonal, highest: usize) -> Result<Self, Error> {
+    pub(super) fn new(model: &DualModel<'_>, diagonal: &SampleNorms, highest: usize) -> Result<Self, Error> {
         model.memory.check(TABLE, Some(Self::bytes(model)), INSTEAD)?;
         let (n, d, q) = (model.samples.samples(), model.samples.features(), model.exponent.q());
-        let raw = model.scale == MonomialScale::Raw;
+        let raw = model.monomial_scale == MonomialScale::Raw;
         let mut coefficients = Coefficients::new(model, highest)?;
         let stride = n.next_multiple_of(LANES);
         let mut columns = vec![0.0; stride * d];
@@ -160,7 +160,7 @@ impl Tree {
             alpha,
             first,
             coefficients,
-            scale: model.scale,
+            monomial_scale: model.monomial_scale,
             radius,
             exponent: alpha_exponent + shift + if raw { base } else { 0.0 },
             first_exponent: base,
@@ -250,13 +250,13 @@ impl Tree {
         if coefficient == 0.0 || largest < f64::MIN_POSITIVE {
             return nothing;
         }
-        if self.scale == MonomialScale::Raw {
+        if self.monomial_scale == MonomialScale::Raw {
             let (u, moduli) = (sum(z, alpha, |z, a| z * a), sum(z, alpha, |z, a| (z * a).abs()));
             let norm = norm(sum(z, alpha, |z, _| z * z), || sum(z, alpha, |z, _| z.abs()));
             let width = self.radius * norm + self.rounding(degree) * moduli;
             return Value { u: coefficient * u, width: coefficient * width, divisor: 1.0 };
         }
-        let (mean, factor) = self.scale.of_column(z);
+        let (mean, factor) = self.monomial_scale.of_column(z);
         if factor == 0.0 {
             return nothing;
         }
@@ -311,14 +311,14 @@ pub(super) fn norm(squares: f64, moduli: impl Fn() -> f64) -> f64 {
 
 /// What K says of the samples by itself.
 #[derive(Debug)]
-pub(super) struct Diagonal {
+pub(super) struct SampleNorms {
     /// `t_i = sum_j |x_ij|^q`.
     sums: Vec<f64>,
     /// `-ln ||Phi(x_i)||_q` for a normalised kernel, else 0.
     ln_first: Vec<f64>,
 }
 
-impl Diagonal {
+impl SampleNorms {
     /// The range of the kernel is checked where it has no highest degree, or is normalised.
     pub(super) fn new(model: &DualModel<'_>) -> Result<Self, Error> {
         let (kernel, q) = (&*model.kernel, model.exponent.q());

@@ -2,7 +2,7 @@
 
 use super::{
     System,
-    run::{Run, Sample},
+    run::{Run, SampleTerm},
 };
 use crate::{Certificate, Hessian, numeric::dot};
 
@@ -118,7 +118,7 @@ impl Run<'_> {
 
     fn newton_direction(&self, hessian: &Hessian, mu: f64) -> Direction {
         let (mut gradient, mut diagonal) = (Vec::new(), Vec::new());
-        for Sample { i, gamma, term } in &self.samples {
+        for SampleTerm { i, gamma, term } in &self.samples {
             let found = term.linearised(term.inside(self.alpha[*i] / gamma), self.t[*i], mu / gamma);
             gradient.push(-found.gradient);
             diagonal.push(found.curvature / gamma);

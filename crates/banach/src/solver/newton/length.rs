@@ -1,7 +1,7 @@
 //! How far to go: along a step, and along the ray through an iterate.
 
 use super::{
-    run::{Asked, Run, Sample},
+    run::{PointRole, Run, SampleTerm},
     start::RAY_SHARE,
 };
 use crate::{
@@ -27,13 +27,13 @@ const SLOPE_SHARE: f64 = 0.1;
 impl Run<'_> {
     /// The largest t with `from + t d` in the domain.
     pub(super) fn room(&self, from: &[f64], d: &[f64]) -> f64 {
-        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| term.room(from[*i] / gamma, d[*i] / gamma));
+        let rooms = self.samples.iter().map(|SampleTerm { i, gamma, term }| term.room(from[*i] / gamma, d[*i] / gamma));
         rooms.fold(f64::INFINITY, f64::min)
     }
 
     /// As [`room`](Self::room) from the iterate, for kinks under a barrier too.
     pub(super) fn room_under(&self, mu: f64, d: &[f64]) -> f64 {
-        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| {
+        let rooms = self.samples.iter().map(|SampleTerm { i, gamma, term }| {
             let (s, ds) = (self.alpha[*i] / gamma, d[*i] / gamma);
             term.room(s, ds).min(term.kink_room(s, ds, mu / gamma))
         });
@@ -42,7 +42,7 @@ impl Run<'_> {
 
     /// The slope along d of the smoothed conjugates at `alpha + t d`.
     pub(super) fn conjugate_slope(&self, alpha: &[f64], d: &[f64], t: f64) -> f64 {
-        let terms = self.samples.iter().map(|Sample { i, gamma, term }| {
+        let terms = self.samples.iter().map(|SampleTerm { i, gamma, term }| {
             let s = term.inside((alpha[*i] + t * d[*i]) / gamma);
             if d[*i] == 0.0 { 0.0 } else { d[*i] * term.slope(s, self.barrier.of_sample(*gamma)) }
         });
@@ -106,7 +106,7 @@ impl Run<'_> {
         self.passes += passes;
         self.scratch = scratch;
         self.go(t, &d);
-        self.asked = Asked::Shorter;
+        self.role = PointRole::Shorter;
     }
 
     /// Asks for the point at the share t of a step, kept inside the domain.

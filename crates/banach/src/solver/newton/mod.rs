@@ -14,7 +14,7 @@ mod turn;
 
 use rayon::prelude::*;
 
-use self::{listed::Listed, run::Run, system::System};
+use self::{listed::ListedMethod, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{DualProblem, Error, Memory, QForm, Scratch, form::MOST_DENSE};
 
@@ -106,7 +106,7 @@ impl Newton {
             0
         };
         let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?;
-        let listed = form.listed().map_or(Some(0), |x| Listed::length(x.samples(), x.features()))?;
+        let listed = form.listed().map_or(Some(0), |x| ListedMethod::length(x.samples(), x.features()))?;
         let own = problem.checked_add(listed as u64)?.checked_mul(8)?.checked_add(form.batch_bytes())?;
         Some((own, step.checked_mul(8)?))
     }

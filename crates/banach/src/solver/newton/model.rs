@@ -9,7 +9,7 @@ use crate::{Expansion, Hessian, QForm, Scratch};
 /// Where features are listed it keeps the heaviest of them. It keeps twice as many when a whole step gains less than a
 /// digit, serves another step when it has gained much and a new one would not gain more, and is corrected by what steps
 /// tell of the features that it leaves out.
-pub(super) struct Model {
+pub(super) struct HessianModel {
     hessian: Option<Hessian>,
     keep: usize,
     most: usize,
@@ -31,7 +31,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// identity does; elsewhere the features that are kept have changed too much since (both measured, p = 4/3 to 1.05).
 const LEAST_TAIL_TO_CORRECT: f64 = 0.5;
 
-impl Model {
+impl HessianModel {
     /// A model that keeps between these numbers of features.
     pub(super) fn new(keep: RangeInclusive<usize>) -> Self {
         let (keep, most) = keep.into_inner();

@@ -5,8 +5,8 @@ use crate::{Certificate, DualProblem, Evaluation, Scratch};
 /// What a run remembers of its iterates.
 pub(super) struct Record {
     /// The iterate with the smallest relative gap, and the one whose gap is the smallest but for rounding, if that is another.
-    best: Option<Best>,
-    clearest: Option<Best>,
+    best: Option<KeptIterate>,
+    clearest: Option<KeptIterate>,
     least_plain: f64,
     /// Iterations without progress, those of them whose gap is made by rounding, the dual value at the last iteration that made
     /// progress by it, and the smallest gap so far, and the smallest relative one of all.
@@ -18,7 +18,7 @@ pub(super) struct Record {
 }
 
 /// An iterate that is worth keeping.
-pub(super) struct Best {
+pub(super) struct KeptIterate {
     pub alpha: Vec<f64>,
     pub omega: Vec<f64>,
     pub intercept: f64,
@@ -35,7 +35,7 @@ pub(super) struct Seen {
     pub noisy: bool,
 }
 
-impl Best {
+impl KeptIterate {
     /// The same dual vector with predictions that are rounded less, if they prove more; and its gap but for rounding.
     fn sharpened(self, problem: &DualProblem<'_>, passes: &mut usize, scratch: &mut Scratch) -> (Self, f64) {
         let mut evaluation = Evaluation::default();
@@ -85,7 +85,7 @@ impl Record {
     }
 
     /// Learns of an iterate, which is asked for if it is worth keeping.
-    pub(super) fn learn(&mut self, seen: Seen, tolerance: f64, iterate: impl FnOnce() -> Best) {
+    pub(super) fn learn(&mut self, seen: Seen, tolerance: f64, iterate: impl FnOnce() -> KeptIterate) {
         let Seen { certificate, plain, noisy } = seen;
         let gap = certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
@@ -142,7 +142,7 @@ impl Record {
         self.noisy > NOISY_PATIENCE && self.noisy == self.idle
     }
 
-    pub(super) fn into_best(self) -> Best {
+    pub(super) fn into_best(self) -> KeptIterate {
         self.best.expect("a run ends at an iterate")
     }
 
@@ -152,10 +152,10 @@ impl Record {
         problem: &DualProblem<'_>,
         passes: &mut usize,
         scratch: &mut Scratch,
-    ) -> (Best, f64) {
+    ) -> (KeptIterate, f64) {
         let clearest = self.clearest.map(|iterate| iterate.sharpened(problem, passes, scratch));
         let best = self.best.expect("a run ends at an iterate").sharpened(problem, passes, scratch);
-        let gap = |looked: &(Best, f64)| looked.0.certificate.relative_gap();
+        let gap = |looked: &(KeptIterate, f64)| looked.0.certificate.relative_gap();
         match clearest {
             Some(clearest) if gap(&clearest) < gap(&best) => clearest,
             _ => best,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     fn learn_of(record: &mut Record, certificate: Certificate) {
-        let best = || Best { alpha: vec![certificate.gap], omega: Vec::new(), intercept: 0.0, certificate };
+        let best = || KeptIterate { alpha: vec![certificate.gap], omega: Vec::new(), intercept: 0.0, certificate };
         record.learn(Seen { certificate, plain: certificate, noisy: false }, 0.0, best);
     }
 

@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 
 use super::{
     barrier::Barrier,
-    listed::{Listed, Matrix},
-    model::Model,
-    record::{Best, Record, Seen},
+    listed::{ListedMethod, Matrix},
+    model::HessianModel,
+    record::{KeptIterate, Record, Seen},
     rounding,
     term::Term,
 };
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A sample that is present.
-pub(super) struct Sample<'a> {
+pub(super) struct SampleTerm<'a> {
     pub i: usize,
     pub gamma: f64,
     pub term: Term<'a>,
@@ -39,7 +39,7 @@ const FINAL: f64 = 1e-7;
 const MOST_DOUBTS: usize = 2;
 /// What a point that was asked for is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum PointRole {
     /// The direction of the ray, on which the start is found.
     Ray,
     /// A start that was given.
@@ -55,7 +55,7 @@ pub(super) enum Asked {
 /// The state of one problem.
 pub(super) struct Run<'a> {
     pub(super) problem: &'a DualProblem<'a>,
-    pub(super) samples: Vec<Sample<'a>>,
+    pub(super) samples: Vec<SampleTerm<'a>>,
     /// The iterate, Q there, and what it proves.
     pub(super) alpha: Vec<f64>,
     pub(super) here: Expansion,
@@ -75,13 +75,13 @@ pub(super) struct Run<'a> {
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
     pub(super) there: Expansion,
-    pub(super) asked: Asked,
+    pub(super) role: PointRole,
     /// The slope of the smoothed dual along the step, at its start.
     pub(super) descent: f64,
     pub(super) barrier: Barrier,
     pub(super) record: Record,
     /// The features of a problem that has few, and the method that uses them once it has begun.
-    pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<Listed<'a>>)>,
+    pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<ListedMethod<'a>>)>,
     /// The same features while the method follows a start that was given.
     pub(super) warm: Option<&'a FeatureMatrix<'a>>,
     /// The features of one that has many, for the same method where steps in alpha alone take long.
@@ -93,7 +93,7 @@ pub(super) struct Run<'a> {
     /// How far out on the ray its minimum is, once that is known, and the end of the domain as a multiple of that.
     pub(super) ray_length: f64,
     pub(super) ray_room: f64,
-    pub(super) model: Model,
+    pub(super) model: HessianModel,
     pub(super) iteration: usize,
     pub(super) passes: usize,
     pub(super) status: Option<Status>,
@@ -106,9 +106,9 @@ impl<'a> Run<'a> {
             problem.check_start(alpha)?;
         }
         let (n, loss) = (problem.samples(), problem.loss());
-        let samples: Vec<Sample<'_>> = (0..n)
+        let samples: Vec<SampleTerm<'_>> = (0..n)
             .filter(|&i| problem.gammas()[i] > 0.0)
-            .map(|i| Sample {
+            .map(|i| SampleTerm {
                 i,
                 gamma: problem.gammas()[i],
                 term: Term::new(loss, problem.centred(problem.targets()[i])),
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
             still: 0,
             point: vec![0.0; n],
             there: Expansion::default(),
-            asked: Asked::Ray,
+            role: PointRole::Ray,
             descent: 0.0,
             barrier,
             record: Record::new(),
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
             given: false,
             ray_length: f64::INFINITY,
             ray_room: 1.0,
-            model: Model::new(keep),
+            model: HessianModel::new(keep),
             iteration: 0,
             passes: 0,
             status: None,
@@ -161,18 +161,18 @@ impl<'a> Run<'a> {
     /// another point first, which is the answer `false`.
     pub(super) fn absorb(&mut self, tolerance: f64) -> bool {
         self.passes += 1;
-        let arrived = match self.asked {
-            Asked::Ray => self.settle_on_ray(),
-            Asked::Given if self.is_worse_than_zero() => {
+        let arrived = match self.role {
+            PointRole::Ray => self.settle_on_ray(),
+            PointRole::Given if self.is_worse_than_zero() => {
                 self.start_again();
                 false
             }
             // What a line search would see of the last steps is rounding.
-            Asked::Step if self.listed.is_none() && !self.has_reached() && self.is_too_long() => {
+            PointRole::Step if self.listed.is_none() && !self.has_reached() && self.is_too_long() => {
                 self.shorten();
                 false
             }
-            Asked::Given | Asked::Start | Asked::Step | Asked::Shorter => true,
+            PointRole::Given | PointRole::Start | PointRole::Step | PointRole::Shorter => true,
         };
         if !arrived {
             return false;
@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
     fn accept(&mut self) {
         std::mem::swap(&mut self.alpha, &mut self.point);
         std::mem::swap(&mut self.here, &mut self.there);
-        self.iteration += usize::from(matches!(self.asked, Asked::Step | Asked::Shorter));
+        self.iteration += usize::from(matches!(self.role, PointRole::Step | PointRole::Shorter));
     }
 
     /// The certificate of the iterate, which is remembered if it is the best.
@@ -214,10 +214,10 @@ impl<'a> Run<'a> {
         let seen = Seen { certificate, plain, noisy: self.is_noisy(certificate.gap, plain.gap) };
         self.record.learn(seen, tolerance, || {
             let (alpha, omega) = (alpha.clone(), omegas.clone());
-            Best { alpha, intercept: problem.intercept(&omega), omega, certificate }
+            KeptIterate { alpha, intercept: problem.intercept(&omega), omega, certificate }
         });
         if self.listed.is_none() {
-            self.model.learn(certificate.relative_gap(), self.asked == Asked::Step);
+            self.model.learn(certificate.relative_gap(), self.role == PointRole::Step);
         }
         self.certificate = certificate;
     }
@@ -290,7 +290,7 @@ impl<'a> Run<'a> {
         self.model.put_back(hessian);
         self.go(length, &d);
         self.descent = self.slope_along(&self.step_to_point());
-        self.asked = Asked::Step;
+        self.role = PointRole::Step;
         if self.leads_nowhere() {
             match () {
                 () if self.has_reached() => self.status = Some(Status::Converged),
@@ -332,7 +332,7 @@ impl<'a> Run<'a> {
         } else {
             self.record.into_best()
         };
-        let Best { alpha, omega, intercept, certificate } = best;
+        let KeptIterate { alpha, omega, intercept, certificate } = best;
         Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }

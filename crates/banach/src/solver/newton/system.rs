@@ -17,7 +17,7 @@ use crate::{Hessian, HessianPart, form::MOST_DENSE, numeric::dot};
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
 pub(super) struct System {
     /// The matrix is `S^-1 (..) S^-1` for this diagonal S, so that its own diagonal is 1.
-    scale: Vec<f64>,
+    equilibration: Vec<f64>,
     solver: Method,
     /// The solution for a vector of ones, if there is an intercept.
     ones: Option<Vec<f64>>,
@@ -45,34 +45,35 @@ impl System {
     pub(super) fn new(hessian: &Hessian, diagonal: &[f64], present: &[usize], n: usize, intercept: bool) -> Self {
         let m = present.len();
         let diagonal: Vec<f64> = diagonal.iter().map(|entry| entry + hessian.tail).collect();
-        let (scale, solver) = match &hessian.main {
+        let (equilibration, solver) = match &hessian.main {
             HessianPart::Dense(entries) => {
                 let whole = |i: usize, j: usize| entries[i.min(j) * n + i.max(j)];
-                let scale = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (whole(i, i) + entry).sqrt());
-                let scale: Vec<f64> = scale.collect();
+                let equilibration = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (whole(i, i) + entry).sqrt());
+                let equilibration: Vec<f64> = equilibration.collect();
                 let mut matrix = vec![0.0; m * m];
                 for (j, column) in matrix.chunks_mut(m).enumerate() {
                     for (i, entry) in column.iter_mut().enumerate().skip(j) {
-                        *entry = whole(present[i], present[j]) * scale[i] * scale[j];
+                        *entry = whole(present[i], present[j]) * equilibration[i] * equilibration[j];
                     }
                     column[j] = 1.0 + RIDGE;
                 }
                 factorise(&mut matrix, m);
-                (scale, Method::Dense(matrix))
+                (equilibration, Method::Dense(matrix))
             }
             HessianPart::Factor(entries) => {
                 let squares = |i: usize| entries.chunks(n).map(|column| column[i] * column[i]).sum::<f64>();
-                let scale = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (squares(i) + entry).sqrt());
-                let scale: Vec<f64> = scale.collect();
+                let equilibration = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (squares(i) + entry).sqrt());
+                let equilibration: Vec<f64> = equilibration.collect();
                 let columns: Vec<f64> = entries
                     .chunks(n)
-                    .flat_map(|column| present.iter().zip(&scale).map(|(&i, s)| column[i] * s))
+                    .flat_map(|column| present.iter().zip(&equilibration).map(|(&i, s)| column[i] * s))
                     .collect();
-                let diagonal: Vec<f64> = diagonal.iter().zip(&scale).map(|(entry, s)| entry * s * s + RIDGE).collect();
-                (scale, Method::of_factor(columns, diagonal))
+                let diagonal: Vec<f64> =
+                    diagonal.iter().zip(&equilibration).map(|(entry, s)| entry * s * s + RIDGE).collect();
+                (equilibration, Method::of_factor(columns, diagonal))
             }
         };
-        let mut system = Self { scale, solver, ones: None };
+        let mut system = Self { equilibration, solver, ones: None };
         system.ones = intercept.then(|| system.solve_plain(&vec![1.0; m]));
         system
     }
@@ -91,9 +92,9 @@ impl System {
     }
 
     fn solve_plain(&self, right: &[f64]) -> Vec<f64> {
-        let mut x: Vec<f64> = right.iter().zip(&self.scale).map(|(right, scale)| right * scale).collect();
+        let mut x: Vec<f64> = right.iter().zip(&self.equilibration).map(|(right, factor)| right * factor).collect();
         self.solver.solve(&mut x);
-        x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+        x.iter_mut().zip(&self.equilibration).for_each(|(x, factor)| *x *= factor);
         x
     }
 }
@@ -257,7 +258,7 @@ mod tests {
         if let Method::Factor { columns, diagonal, .. } = system.solver {
             system.solver = Method::Free { columns, diagonal };
         }
-        let m = system.scale.len();
+        let m = system.equilibration.len();
         system.ones = system.ones.is_some().then(|| system.solve_plain(&vec![1.0; m]));
         system
     }

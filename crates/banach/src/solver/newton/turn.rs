@@ -1,8 +1,8 @@
 //! When a run turns to the method for listed features (`listed/`), its steps there, and when it leaves them.
 
 use super::{
-    listed::Listed,
-    run::{Asked, Run, Sample},
+    listed::ListedMethod,
+    run::{PointRole, Run, SampleTerm},
 };
 use crate::Status;
 
@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
         let Some((x, method)) = self.listed.take() else { return };
         let mut method = method.unwrap_or_else(|| {
             self.warm = self.given.then_some(x);
-            Listed::new(self.problem, x, &self.samples, self.inner(), self.given)
+            ListedMethod::new(self.problem, x, &self.samples, self.inner(), self.given)
         });
         if self.is_spent(&method, tolerance) {
             if self.has_met_rounding(tolerance) || !method.turn_to_alpha() {
@@ -59,7 +59,7 @@ impl<'a> Run<'a> {
         self.point.copy_from_slice(method.step(self.problem, &self.samples, least));
         self.keep_inside();
         self.listed = Some((x, Some(method)));
-        self.asked = Asked::Step;
+        self.role = PointRole::Step;
         if self.leads_nowhere() {
             self.leave_listed(tolerance);
         }
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
         let best = self.record.best_alpha();
         self.start_again();
         self.ask_for_given(&best);
-        self.given = self.asked == Asked::Given;
+        self.given = self.role == PointRole::Given;
     }
 
     /// Where the method for listed features begins: at a start that was given, or well inside the domain with the predictions of a
@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
         let ray = self.ray();
         let room = self.room(&vec![0.0; ray.len()], &ray);
         let largest =
-            |of: &dyn Fn(&Sample<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
+            |of: &dyn Fn(&SampleTerm<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
         let share = if room.is_finite() {
             // Between the middle of the domain and the minimum on the ray, which can be millions of times closer to zero.
             (0.5 * room).min((0.5 * room * self.ray_length).sqrt())
@@ -118,7 +118,7 @@ impl<'a> Run<'a> {
     }
 
     /// Whether the method has solved its equations, and the gap does not fall any more. Before, it need not fall.
-    fn is_spent(&mut self, method: &Listed<'_>, tolerance: f64) -> bool {
+    fn is_spent(&mut self, method: &ListedMethod<'_>, tolerance: f64) -> bool {
         self.solved = method.is_solved(&self.samples, OPEN_SHARE_AT_END * tolerance * self.size());
         if !self.solved {
             self.still = 0;

@@ -20,14 +20,14 @@ mod normal;
 
 use self::{
     curve::Curve,
-    guard::{Aim, Guard, Linear, Pair, products},
+    guard::{Aim, Guard, LinearisedSample, Pair, products},
     normal::Normal,
 };
-use super::run::Sample;
+use super::run::SampleTerm;
 use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE, numeric::dot};
 
 /// The state of an interior-point method.
-pub(super) struct Listed<'a> {
+pub(super) struct ListedMethod<'a> {
     x: &'a FeatureMatrix<'a>,
     /// The numbers of all features.
     columns: Vec<usize>,
@@ -110,7 +110,7 @@ impl<'a> Matrix<'a> {
         let x = problem.form().listed()?;
         let present = problem.gammas().iter().filter(|gamma| **gamma > 0.0).count();
         let columns: Vec<usize> = (0..x.features()).collect();
-        let size = x.scale_of(&columns).exp2();
+        let size = x.exponent_of(&columns).exp2();
         let is_plain = |number: f64| number == 0.0 || (IN_RANGE.recip()..IN_RANGE).contains(&number.abs());
         let plain = is_plain(size) && problem.targets().iter().chain(problem.gammas()).all(|number| is_plain(*number));
         let at_once = is_small(present, x.features());
@@ -118,7 +118,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-impl<'a> Listed<'a> {
+impl<'a> ListedMethod<'a> {
     /// The numbers that a step keeps at a time: where features are fewer than samples the matrix weighted by samples, systems of
     /// features or samples, and vectors.
     pub(super) fn length(samples: usize, features: usize) -> Option<usize> {
@@ -137,17 +137,17 @@ impl<'a> Listed<'a> {
     pub(super) fn new(
         problem: &DualProblem<'a>,
         x: &'a FeatureMatrix<'a>,
-        samples: &[Sample<'_>],
+        samples: &[SampleTerm<'_>],
         (alpha, t): (Vec<f64>, Vec<f64>),
         given: bool,
     ) -> Self {
         let present =
-            |value: &dyn Fn(&Sample<'_>) -> f64| samples.iter().map(value).sum::<f64>() / samples.len() as f64;
+            |value: &dyn Fn(&SampleTerm<'_>) -> f64| samples.iter().map(value).sum::<f64>() / samples.len() as f64;
         let mean = present(&|sample| (sample.term.target() - t[sample.i]).abs());
         let least = (if given { LEAST_GIVEN } else { LEAST_MULTIPLIER } * mean).max(f64::MIN_POSITIVE);
-        let guard = |sample: &Sample<'_>| {
-            let (bounds, s) = (sample.term.bounds()?, alpha[sample.i] / sample.gamma);
-            Some(Guard::new(&bounds, s, bounds.y - t[sample.i] - bounds.curvature * s, least))
+        let guard = |sample: &SampleTerm<'_>| {
+            let (term, s) = (sample.term.proximal()?, alpha[sample.i] / sample.gamma);
+            Some(Guard::new(&term, s, term.y - t[sample.i] - term.curvature * s, least))
         };
         let guards = samples.iter().filter_map(guard).collect();
         let columns: Vec<usize> = (0..x.features()).collect();
@@ -175,7 +175,7 @@ impl<'a> Listed<'a> {
     }
 
     /// Whether the equations hold, in the variables of this method, and leave open no more than this of the gap.
-    pub(super) fn is_solved(&self, samples: &[Sample<'_>], enough: f64) -> bool {
+    pub(super) fn is_solved(&self, samples: &[SampleTerm<'_>], enough: f64) -> bool {
         if self.guards.is_empty() {
             return self.moved <= SETTLED;
         }
@@ -185,7 +185,7 @@ impl<'a> Listed<'a> {
     }
 
     /// Takes a step, and returns its end.
-    pub(super) fn step(&mut self, problem: &DualProblem<'_>, samples: &[Sample<'_>], least: f64) -> &mut [f64] {
+    pub(super) fn step(&mut self, problem: &DualProblem<'_>, samples: &[SampleTerm<'_>], least: f64) -> &mut [f64] {
         if self.guards.is_empty() {
             self.step_smooth(problem, samples);
         } else {
@@ -195,7 +195,7 @@ impl<'a> Listed<'a> {
     }
 
     /// Predictor and corrector of Mehrotra: one matrix, two right-hand sides.
-    fn step_guarded(&mut self, samples: &[Sample<'_>], least: f64) {
+    fn step_guarded(&mut self, samples: &[SampleTerm<'_>], least: f64) {
         let plain = vec![Aim::default(); samples.len()];
         let normal = self.normal(samples, &plain);
         let predictor = self.solve_first(samples, &normal, &plain);
@@ -207,15 +207,16 @@ impl<'a> Listed<'a> {
 
     /// Newton's step on the primal, shortened until the primal value falls. The dual vector is the one that the predictions ask
     /// for, with the best intercept, so that it stays inside its domain.
-    fn step_smooth(&mut self, problem: &DualProblem<'_>, samples: &[Sample<'_>]) {
+    fn step_smooth(&mut self, problem: &DualProblem<'_>, samples: &[SampleTerm<'_>]) {
         let plain = vec![Aim::default(); samples.len()];
         let normal = self.normal(samples, &plain);
         let from = self.curve.w.clone();
         let found = self.solve_first(samples, &normal, &plain);
         let between = |share: f64, from: f64, to: f64| from + share * (to - from);
         let primal = |share: f64| {
-            let loss =
-                |Sample { i, gamma, term }: &Sample<'_>| gamma * term.value(between(share, self.t[*i], found.t[*i]));
+            let loss = |SampleTerm { i, gamma, term }: &SampleTerm<'_>| {
+                gamma * term.value(between(share, self.t[*i], found.t[*i]))
+            };
             let norm =
                 from.iter().zip(&self.curve.w).map(|(from, to)| between(share, *from, *to).abs().powf(self.curve.p()));
             samples.iter().map(loss).sum::<f64>() + norm.sum::<f64>() / self.curve.p()
@@ -234,42 +235,44 @@ impl<'a> Listed<'a> {
             let b = problem.centred_intercept(&self.t);
             self.t.iter_mut().for_each(|t| *t += b);
             // Close to the solution the end of the step has more digits of `X' alpha = u`.
-            let near = |Sample { i, gamma, term }: &Sample<'_>| {
+            let near = |SampleTerm { i, gamma, term }: &SampleTerm<'_>| {
                 term.is_near(self.alpha[*i] / gamma, term.answer(self.t[*i]).0)
             };
             if share < 1.0 || !samples.iter().all(near) {
-                samples.iter().for_each(|Sample { i, gamma, term }| self.alpha[*i] = gamma * term.answer(self.t[*i]).0);
+                samples
+                    .iter()
+                    .for_each(|SampleTerm { i, gamma, term }| self.alpha[*i] = gamma * term.answer(self.t[*i]).0);
             }
         }
     }
 
     /// The equations of the samples.
-    fn linear(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Vec<Linear> {
-        let linear = |(at, sample): (usize, &Sample<'_>)| {
+    fn linear(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Vec<LinearisedSample> {
+        let linear = |(at, sample): (usize, &SampleTerm<'_>)| {
             let s = self.alpha[sample.i] / sample.gamma;
-            if let (Some(guard), Some(bounds)) = (self.guards.get(at), sample.term.bounds()) {
-                return guard.linear(&bounds, s, &aims[at]);
+            if let (Some(guard), Some(term)) = (self.guards.get(at), sample.term.proximal()) {
+                return guard.linear(&term, s, &aims[at]);
             }
             // The dual variable is the one that the prediction asks for, or a parabola has it anywhere.
             let (asked, curvature) = sample.term.answer(self.t[sample.i]);
-            Linear { curvature, right: self.t[sample.i] + curvature * (asked - s) }
+            LinearisedSample { curvature, right: self.t[sample.i] + curvature * (asked - s) }
         };
         samples.iter().enumerate().map(linear).collect()
     }
 
     /// `E_i`, by which a dual variable answers to its prediction; 0 for samples that are absent.
-    fn answers(&self, samples: &[Sample<'_>], linear: &[Linear]) -> Vec<f64> {
+    fn answers(&self, samples: &[SampleTerm<'_>], linear: &[LinearisedSample]) -> Vec<f64> {
         let mut answers = vec![0.0; self.alpha.len()];
         samples.iter().zip(linear).for_each(|(sample, linear)| answers[sample.i] = sample.gamma / linear.curvature);
         answers
     }
 
-    fn normal(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Normal {
+    fn normal(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Normal {
         Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept, !self.in_alpha)
     }
 
     /// The step for given aims; solved for alpha from now on where a system for the weights has lost its digits.
-    fn solve_first(&mut self, samples: &[Sample<'_>], normal: &Normal, aims: &[Aim]) -> Move {
+    fn solve_first(&mut self, samples: &[SampleTerm<'_>], normal: &Normal, aims: &[Aim]) -> Move {
         let from = (!self.in_alpha).then(|| self.curve.clone());
         let found = self.solve(samples, normal, aims);
         match from {
@@ -282,7 +285,7 @@ impl<'a> Listed<'a> {
     }
 
     /// The step for given aims.
-    fn solve(&mut self, samples: &[Sample<'_>], normal: &Normal, aims: &[Aim]) -> Move {
+    fn solve(&mut self, samples: &[SampleTerm<'_>], normal: &Normal, aims: &[Aim]) -> Move {
         let linear = self.linear(samples, aims);
         if self.in_alpha {
             let mut alpha = self.alpha.clone();
@@ -321,10 +324,17 @@ impl<'a> Listed<'a> {
     }
 
     /// The step to a dual vector.
-    fn moved(&self, samples: &[Sample<'_>], linear: &[Linear], aims: &[Aim], alpha: Vec<f64>, rest: f64) -> Move {
+    fn moved(
+        &self,
+        samples: &[SampleTerm<'_>],
+        linear: &[LinearisedSample],
+        aims: &[Aim],
+        alpha: Vec<f64>,
+        rest: f64,
+    ) -> Move {
         let mut t = vec![0.0; alpha.len()];
         let mut pairs = Vec::new();
-        for (at, (Sample { i, gamma, .. }, linear)) in samples.iter().zip(linear).enumerate() {
+        for (at, (SampleTerm { i, gamma, .. }, linear)) in samples.iter().zip(linear).enumerate() {
             let ds = (alpha[*i] - self.alpha[*i]) / gamma;
             t[*i] = linear.right - linear.curvature * ds;
             pairs.extend(self.guards.get(at).map(|guard| guard.step(ds, &aims[at])));
