@@ -11,9 +11,10 @@ use super::{
 };
 use crate::numeric::{binary_exponent, dot, largest, scale_by_exp2};
 
-/// Up to this many vectors are multiplied by the columns as they are, more by a general matrix product.
+/// Up to this many vectors are multiplied by the columns as they are. A general matrix product first copies its factors, which only
+/// more vectors repay.
 const MOST_BY_COLUMNS: usize = 8;
-/// A general product is fastest for a multiple of so many vectors.
+/// A general product is fastest for a multiple of this many vectors: four numbers fill a vector register of AVX2.
 const MULTIPLE: usize = 4;
 
 impl FeatureMatrix<'_> {

@@ -8,13 +8,14 @@ use std::array::from_fn;
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Columns handled together.
+/// Columns handled together. With three vectors that is twelve sums; they, the three vectors and one column fill the sixteen vector
+/// registers of AVX2.
 const COLUMNS: usize = 4;
 /// Vectors handled together.
 const VECTORS: usize = 3;
-/// Additions that wait for one another take turns.
+/// Sums of one product that are added to in turn: an addition takes about four cycles, in which the other sums go on.
 const TURNS: usize = 4;
-/// Most numbers of the vectors that go with the stream from memory.
+/// Most numbers of the vectors that are multiplied while the block streams from memory: half of a first-level cache of 32 KB.
 const LEAD: usize = 2048;
 
 /// `u = B' a` for the columns of B, n numbers each, and n-vectors a, one after another.
@@ -76,7 +77,7 @@ impl WithSimd for Adjoint<'_> {
             return;
         }
         let width = block.len() / n;
-        // So many that the others come in threes, if the first-level cache holds them beside a column.
+        // One, two or three vectors, so that the rest are a multiple of three; one if a first-level cache does not hold three.
         let lead = if VECTORS * n <= LEAD { (a.len() / n - 1) % VECTORS + 1 } else { 1 };
         let ((first, a), (first_u, u)) = (a.split_at(lead * n), u.split_at_mut(lead * width));
         // Memory is fastest in one stream; what follows finds the block in cache.
@@ -99,7 +100,7 @@ impl WithSimd for Adjoint<'_> {
     }
 }
 
-/// Where the numbers of a group of columns are, for each vector.
+/// Where the numbers of a group of columns begin, and their distance from one vector to the next.
 #[derive(Clone, Copy)]
 struct GroupOffset {
     stride: usize,

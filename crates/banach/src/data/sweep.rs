@@ -17,11 +17,12 @@ use crate::workers::checkpoint;
 
 /// Bytes of the matrix in a block: a fraction of a second-level cache.
 const BLOCK_BYTES: usize = 192 << 10;
-/// Most features in a block.
+/// Most features in a block, so that the numbers of a block for each dual vector stay in the cache beside it.
 pub(crate) const MAX_BLOCK: usize = 1024;
 /// Bytes of the matrix in a stripe: long enough to hide the start of a task.
 const STRIPE_BYTES: usize = 2 << 20;
-/// Most stripes. There are also no more than keep the accumulators, n numbers each, below the matrix itself.
+/// Most stripes: several for each core of a large machine. All accumulators together, n numbers for each stripe, also stay smaller
+/// than the matrix.
 const MAX_STRIPES: usize = 256;
 
 /// What the reader sees of one block of features.
@@ -50,7 +51,7 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Numbers that the pass of so many dual vectors takes as working memory, besides what the reader keeps.
+    /// Numbers of working memory that a pass for `inputs` dual vectors takes, besides what the reader keeps.
     pub(crate) fn memory(self, samples: usize, features: usize, stored: usize, inputs: usize) -> Option<usize> {
         let layout = Layout::new(samples, features, stored);
         self.area(samples, layout, inputs).checked_mul(layout.stripes)?.checked_add(samples.checked_mul(inputs)?)
@@ -142,8 +143,8 @@ impl Layout {
         Self { features, block, stripe, stripes: features.div_ceil(stripe) }
     }
 
-    /// The most roundings of a sum over all features: additions in a stripe, changes of scale from block to block, and from stripe to
-    /// stripe.
+    /// The most roundings of a sum over all features: additions in a stripe, and changes of the running size from block to block and
+    /// from stripe to stripe.
     pub(crate) fn additions(self) -> f64 {
         let blocks = self.stripe.min(self.features).div_ceil(self.block);
         (self.stripe.min(self.features) + 8 * blocks + 8 * self.stripes) as f64

@@ -17,8 +17,9 @@ use pulp::{Arch, Simd, WithSimd};
 use super::Exponent;
 use crate::numeric::{CHUNK, LANES, accumulate, total};
 
-/// Below this `q|x|` the series is used. What is cut off is then below the rounding error.
+/// Below this `q|x|` the series is used.
 const SERIES_BELOW: f64 = 0.5;
+/// Terms of the series. What is cut off is below the rounding error for `q >= 3`, and below 1e-13 of the sum for smaller q.
 const TERMS: usize = 13;
 
 /// Sums over features along a line.

@@ -20,7 +20,7 @@ use crate::{
 pub(crate) use bregman::LineSums;
 pub(crate) use running::{NEGLIGIBLE, Running, RunningLine, copy_in_range};
 
-/// Largest denominator that is tried when a decimal `p` is read as a fraction.
+/// Largest denominator that is tried when a decimal `p` is read as a fraction: that of any decimal with five digits.
 const MAX_DENOMINATOR: u64 = 100_000;
 
 /// An exponent `p` in (1, 2] together with its conjugate `q = p/(p-1)`.
@@ -96,7 +96,7 @@ impl Exponent {
         self.q
     }
 
-    /// Whether `|u|^(q-1)` takes multiplications and at most a square root.
+    /// Whether multiplications and at most one square root are enough for `|u|^(q-1)`.
     pub(crate) fn is_fast(&self) -> bool {
         !matches!(self.raise_q, Power::Real(_))
     }

@@ -169,8 +169,8 @@ pub(super) fn function_of<'x>(
     }
 }
 
-/// Probabilities from decisions, all points of the first function, then all of the second, and so on: one function tells those of two
-/// classes, more one each.
+/// Probabilities from decisions, all points of the first function, then all of the second, and so on. A single function gives those of
+/// two classes; several functions give one class each.
 pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Result<Vec<f64>, Error> {
     if points == 0 || !decisions.len().is_multiple_of(points) {
         return Err(Error::Shape { what: "the decisions", got: decisions.len(), expected: points });
@@ -187,7 +187,7 @@ pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Resul
     for point in 0..points {
         let sum: f64 = probabilities[point..].iter().step_by(points).sum();
         let shares = probabilities[point..].iter_mut().step_by(points);
-        // No class is likely at all: none is likelier than another.
+        // If every probability is 0, all classes are equally likely.
         shares.for_each(|share| *share = if sum > 0.0 { *share / sum } else { 1.0 / classes as f64 });
     }
     Ok(probabilities)

@@ -16,7 +16,7 @@ use crate::{
     workers::checkpoint,
 };
 
-/// Features that can be had one by one.
+/// Features that can be read one by one.
 pub(super) trait Columns: Sync {
     /// The number of samples, n.
     fn samples(&self) -> usize;
@@ -24,7 +24,7 @@ pub(super) trait Columns: Sync {
     /// The values of one feature, one per sample.
     fn column_into(&self, column: usize, out: &mut [f64]);
 
-    /// The power of two that brings the entries of some features to at most 1.
+    /// The exponent of the power of two that divides the entries of all these features to at most 1.
     fn exponent_of(&self, columns: &[usize]) -> f64;
 }
 
@@ -45,9 +45,9 @@ impl Columns for FeatureMatrix<'_> {
 /// The features that carry the trace of M, and the trace of the others.
 pub(super) struct HeaviestFeatures {
     pub columns: Vec<usize>,
-    /// `|u/size|^(q-2)` of those.
+    /// `|u|^(q-2)` of these features, for u divided by its size.
     pub weights: Vec<f64>,
-    /// `size` is the mantissa and a power of two.
+    /// The weights are those of u divided by `size 2^exponent`.
     pub size: f64,
     pub exponent: f64,
     /// The trace of the others, for `u` divided by `size` and entries divided by `2^tail_exponent`.
@@ -104,11 +104,12 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
     }
 }
 
-/// Columns in one product of a weighted square, and most pieces of its sum.
+/// Columns in one product of a weighted square: enough for full speed.
 const SQUARE_COLUMNS: usize = 512;
+/// Most pieces of the sum of a weighted square. Each is an n x n matrix, so there are few.
 const SQUARE_PIECES: usize = 4;
 
-/// Some features, each times the root of its weight, for entries divided by `2^exponent`, one after another.
+/// Some features, one after another, with entries divided by `2^exponent` and multiplied by the root of the feature's weight.
 fn weighted_columns(matrix: &dyn Columns, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
     for ((out, &column), weight) in out.chunks_mut(matrix.samples()).zip(columns).zip(weights) {
         matrix.column_into(column, out);

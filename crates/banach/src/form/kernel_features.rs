@@ -27,7 +27,7 @@ pub struct KernelFeatures {
 /// How the listed features are brought to their [`MonomialScale`].
 #[derive(Debug, Default)]
 struct Standardization {
-    /// What is subtracted from each, and the factor that follows; none for raw features.
+    /// The number that is subtracted from each feature, and the factor it is then multiplied by; empty for raw features.
     columns: Vec<(f64, f64)>,
 }
 
@@ -71,7 +71,7 @@ impl KernelFeatures {
         Self::with_monomial_scale(matrix, kernel, MonomialScale::Raw, exponent, memory)
     }
 
-    /// The same with monomials of this scale.
+    /// As [`new`](Self::new), with monomials of this scale.
     pub fn with_monomial_scale(
         matrix: &FeatureMatrix<'_>,
         kernel: impl TensorKernel + 'static,
@@ -89,11 +89,11 @@ impl KernelFeatures {
         Ok(Self { features: Features::formed(phi, exponent, origin), kernel, inputs, standardization })
     }
 
-    /// The bytes that the features of n samples take, with the working memory of evaluations of so many problems and of
-    /// line searches; `None` beyond all counting.
+    /// The bytes that the features of n samples take, with the working memory of evaluations of this many problems and of line
+    /// searches; `None` if they cannot be counted.
     pub fn bytes(map: &FeatureMap<'_>, monomial_scale: MonomialScale, samples: usize, problems: usize) -> Option<u64> {
         let working = Features::working_bytes(samples, map.len(), samples.checked_mul(map.len())?, problems)?;
-        // Scaled features are a copy, and their means and standardization are kept.
+        // Standardised features are a copy, and two numbers are kept for each.
         let copy = match monomial_scale {
             MonomialScale::Raw => 0,
             _ => (map.len() as u64).checked_mul(8)?.checked_mul(samples as u64 + 2)?,
@@ -112,9 +112,9 @@ impl KernelFeatures {
     }
 }
 
-/// How far rounding may have moved listed features: by a unit for each factor of a monomial, some for the root of its coefficient,
-/// those of the divisor of a normalised kernel; and at a scale of their own by those of their means and deviations, where a
-/// feature that is nearly constant loses as many digits as its mean is larger than its deviation.
+/// How far rounding may have moved listed features. There is a unit for each factor of a monomial, some for the root of its
+/// coefficient, and those of the divisor of a normalised kernel. Standardised features have those of their means and deviations too:
+/// one that is nearly constant loses as many digits as its mean is larger than its deviation.
 fn origin(
     kernel: &dyn TensorKernel,
     monomial_scale: MonomialScale,
@@ -230,7 +230,7 @@ struct KernelWeights {
     exponent: Exponent,
 }
 
-/// Bytes of the features of the points that are predicted together.
+/// Bytes of the features of the points that are predicted together: 4 MB, which a last-level cache holds.
 const POINT_BYTES: usize = 1 << 22;
 
 impl Predict for KernelWeights {

@@ -59,7 +59,7 @@ pub(super) fn of_features(
     out.iter_mut().zip(ln_norms).for_each(|(out, ln_norm)| *out = bound(ln_bound + ln_norm));
 }
 
-/// The roundings of every prediction from a tensor, with so many units for an entry and its sum.
+/// The roundings of every prediction from a tensor, given the units of an entry and its sum.
 pub(super) fn of_tensor(q: f64, ln_moduli: f64, ln_norms: impl Iterator<Item = f64>, units: f64, out: &mut [f64]) {
     if ln_moduli == f64::NEG_INFINITY {
         return out.fill(0.0);
@@ -93,7 +93,7 @@ pub(super) fn power(q: f64) -> f64 {
     }
 }
 
-/// The units that powers take in a pass: that of every feature, that of the largest one, and what a move along the ray adds.
+/// The units of the powers in a pass: that of every feature, that of the largest one, and what a move along the ray adds.
 pub(super) fn powers(q: f64) -> f64 {
     2.0 * (8.0 + q.min(66.0) + q / 50.0) + 16.0
 }

@@ -26,7 +26,7 @@ pub struct Compiled {
     share: f64,
 }
 
-/// Rounding of sums that are subtracted, as a part of the larger one.
+/// What rounding may leave of the difference of two sums, as a share of the larger one: some thousand units in the last place.
 const ROUNDING: f64 = 1e-12;
 
 impl Compiled {

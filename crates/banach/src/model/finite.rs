@@ -7,9 +7,9 @@ use crate::{
     kernel::{MonomialScale, lists_inputs, ln_norms},
 };
 
-/// Logarithms below which a prediction and the sum of it and an intercept are numbers.
+/// A prediction whose logarithm is below this is a number, and so is its sum with an intercept: `e^709` is the largest.
 const MAX_LN: f64 = 700.0;
-/// The memory that an evaluation may take.
+/// The memory that an evaluation may take: 256 MB, which every machine has.
 const MOST_BYTES: u64 = 1 << 28;
 
 impl DualModel<'_> {
@@ -64,7 +64,7 @@ impl DualModel<'_> {
         if bound.is_nan() { f64::INFINITY } else { bound }
     }
 
-    /// The function, ready to be evaluated, if that is soon done.
+    /// The function, ready to be evaluated, if an evaluation takes a fraction of a second.
     fn predictor(&self) -> Result<Option<Box<dyn Predict>>, Error> {
         let (n, d, memory) = (self.samples.samples(), self.samples.features(), Memory::limit(MOST_BYTES));
         let (x, kernel, exponent) = (self.samples.view(), self.kernel.clone(), self.exponent);

@@ -35,7 +35,7 @@ pub struct DualModel<'a> {
     radius: Option<f64>,
     /// `ln ||w||_p^p`.
     ln_norm: Option<f64>,
-    /// What a search may take.
+    /// The memory that a search may take.
     memory: Memory,
 }
 
@@ -59,13 +59,13 @@ impl<'a> DualModel<'a> {
         Ok(Self { samples, kernel, monomial_scale, exponent, alpha, radius: None, ln_norm: None, memory })
     }
 
-    /// The same with a limit on what the search for its largest monomials may take; there is none unless told otherwise.
+    /// The same with a limit on the memory of the search for its largest monomials; there is none unless told otherwise.
     #[must_use]
     pub fn with_memory(self, memory: Memory) -> Self {
         Self { memory, ..self }
     }
 
-    /// The same with features of another size.
+    /// The same with monomials of another scale.
     #[must_use]
     pub fn with_monomial_scale(self, monomial_scale: MonomialScale) -> Self {
         Self { monomial_scale, ..self }
@@ -89,7 +89,7 @@ impl<'a> DualModel<'a> {
             return Err(Error::Shape { what: "omega", got, expected });
         }
         let norm = dot(&self.alpha, omega);
-        // Zero for the zero function, and beyond the range where neither a weight nor its part can be told.
+        // Not positive for the zero function, and infinite beyond the range of numbers: there shares are not known.
         let ln_norm = (norm > 0.0 && norm.is_finite()).then(|| norm.ln());
         Ok(Self { ln_norm, ..self })
     }

@@ -21,7 +21,7 @@ use crate::{
     monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
 
-/// Lines of a table, unless told otherwise.
+/// Lines of a table, unless told otherwise: as many as a screen shows.
 const ROWS: usize = 20;
 
 /// Shares of `||w||_p^p`, exact up to rounding for every kernel, also with infinitely many features.
@@ -203,7 +203,7 @@ impl<'e> Visitor for AddShares<'e> {
             _ => {
                 for (j, u) in place.outer.clone().zip(u.chunks(place.inner.len())) {
                     prefix.push(j);
-                    // On the diagonal, monomials with k < j have been met.
+                    // In a tile on the diagonal, entries with k < j are no monomials.
                     let first = place.inner.start.max(j);
                     energy.add(&prefix, Some(first), &u[first - place.inner.start..]);
                     prefix.pop();
@@ -217,9 +217,9 @@ impl<'e> Visitor for AddShares<'e> {
 impl DualModel<'_> {
     /// How much every variable and every degree matters.
     ///
-    /// Finitely many features are gone through without being stored, for any q; the others, for q = 2, 4, 6 and 8, are
-    /// summed in closed form over the Gram tensor, which is not stored either. Features of every degree with another q are
-    /// refused. Samples with `alpha_i = 0` cost nothing where features are raw.
+    /// Finitely many features are listed one after another, for any q, and not stored. Infinitely many are summed in closed form over
+    /// the Gram tensor, which is not stored either, for q = 2, 4, 6 and 8; with another q they are refused. Samples with
+    /// `alpha_i = 0` cost nothing where monomials are raw.
     pub fn relevance(&self, memory: Memory) -> Result<Relevance, Error> {
         let found = self.shares(None, memory)?;
         let rest = if found.infinite {
@@ -286,7 +286,7 @@ impl DualModel<'_> {
         Ok(FoundShares { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
     }
 
-    /// The samples that are part of the function, and their dual vector. Scales of features are those of all samples.
+    /// The samples with `alpha_i != 0`, and their dual vector. Unless monomials are raw, all samples: their sizes depend on all.
     pub(super) fn present(&self) -> Result<(Cow<'_, FeatureMatrix<'_>>, Vec<f64>), Error> {
         let present: Vec<usize> = (0..self.alpha.len()).filter(|&i| self.alpha[i] != 0.0).collect();
         if self.monomial_scale != MonomialScale::Raw || present.is_empty() || present.len() == self.alpha.len() {
@@ -394,7 +394,7 @@ fn bounded(error: f64) -> f64 {
     if error < 1.0 { error } else { 1.0 }
 }
 
-/// What either way finds.
+/// The shares, from the features or from the tensor.
 #[derive(Debug)]
 struct FoundShares {
     ln_power_sum: f64,

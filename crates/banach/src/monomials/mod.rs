@@ -44,9 +44,9 @@ pub(crate) struct Monomials<'a> {
     pub(crate) kernel: Arc<dyn TensorKernel>,
     pub(crate) monomial_scale: MonomialScale,
     pub(crate) exponent: Exponent,
-    /// The powers of two by which the columns were divided, where monomials have a scale of their own; else empty.
+    /// The exponents of the powers of two by which the columns were divided; empty for raw monomials.
     exponents: Vec<f64>,
-    /// The power of two by which the factors of the samples were divided, for the same reason.
+    /// The exponent of the power of two by which the factors of the samples were divided; 0 for raw monomials.
     row_exponent: f64,
     pub(crate) degrees: Vec<Degree>,
     layout: Tiling,
@@ -61,7 +61,7 @@ struct Roots {
     pub pair: f64,
     /// For j = k.
     pub square: f64,
-    /// The same where j is the last of the variables that they begin with.
+    /// The same two, where j is also the last variable that the monomials begin with.
     pub last_pair: f64,
     pub last_square: f64,
 }
@@ -77,19 +77,17 @@ impl<'a> Monomials<'a> {
         let degrees = degrees::degrees(&*kernel, x.features())?;
         let layout = Tiling::new(x.samples(), x.features(), &degrees, WIDTH);
         let exponents = if monomial_scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
-        let points = Points { x, rows: None };
-        let (row_exponent, ln_norms, ln_divisors) = (0.0, Vec::new(), Vec::new());
         let mut monomials = Self {
-            points,
+            points: Points { x, rows: None },
             kernel,
             monomial_scale,
             exponent,
             exponents,
-            row_exponent,
+            row_exponent: 0.0,
             degrees,
             layout,
-            ln_norms,
-            ln_divisors,
+            ln_norms: Vec::new(),
+            ln_divisors: Vec::new(),
         };
         monomials.check(&monomials.points.x)?;
         if monomial_scale == MonomialScale::Raw {
@@ -119,48 +117,30 @@ impl<'a> Monomials<'a> {
         self
     }
 
-    /// The same with data of their own.
-    pub(crate) fn into_owned(self) -> Monomials<'static> {
-        let Self {
-            points,
-            kernel,
-            monomial_scale,
-            exponent,
-            exponents,
-            row_exponent,
-            degrees,
-            layout,
-            ln_norms,
-            ln_divisors,
-        } = self;
-        let points = Points { x: points.x.into_owned(), rows: points.rows };
-        Monomials {
-            points,
-            kernel,
-            monomial_scale,
-            exponent,
-            exponents,
-            row_exponent,
-            degrees,
-            layout,
-            ln_norms,
-            ln_divisors,
-        }
-    }
-
-    /// The same without copies.
-    pub(crate) fn view(&self) -> Monomials<'_> {
-        let points = Points { x: self.points.x.view(), rows: self.points.rows.clone() };
-        let (exponents, degrees) = (self.exponents.clone(), self.degrees.clone());
-        let (kernel, layout) = (self.kernel.clone(), self.layout.clone());
-        let (ln_norms, ln_divisors) = (self.ln_norms.clone(), self.ln_divisors.clone());
-        Monomials { points, kernel, exponents, degrees, layout, ln_norms, ln_divisors, ..*self }
+    /// The same with a copy of the data.
+    pub(crate) fn to_owned(&self) -> Monomials<'static> {
+        self.over(self.points.x.view().into_owned())
     }
 
     /// The same of the moduli of the data.
-    pub(crate) fn moduli(&self) -> Result<Monomials<'_>, Error> {
-        let points = Points { x: self.points.x.moduli()?, rows: self.points.rows.clone() };
-        Ok(Monomials { points, ..self.view() })
+    pub(crate) fn moduli(&self) -> Result<Monomials<'static>, Error> {
+        Ok(self.over(self.points.x.moduli()?))
+    }
+
+    /// The same monomials over other data of as many samples.
+    fn over<'p>(&self, x: FeatureMatrix<'p>) -> Monomials<'p> {
+        Monomials {
+            points: Points { x, rows: self.points.rows.clone() },
+            kernel: self.kernel.clone(),
+            monomial_scale: self.monomial_scale,
+            exponent: self.exponent,
+            exponents: self.exponents.clone(),
+            row_exponent: self.row_exponent,
+            degrees: self.degrees.clone(),
+            layout: self.layout.clone(),
+            ln_norms: self.ln_norms.clone(),
+            ln_divisors: self.ln_divisors.clone(),
+        }
     }
 
     /// The number of samples, n.
@@ -193,8 +173,8 @@ impl<'a> Monomials<'a> {
         self.layout.additions()
     }
 
-    /// `ln ||Phi(x_i)||_q` of the samples, for a normalised kernel 0, or minus infinity for a sample without features; none for
-    /// monomials that have a scale of their own.
+    /// `ln ||Phi(x_i)||_q` of the samples, which for a normalised kernel is 0, or minus infinity for a sample without features.
+    /// Empty unless monomials are raw.
     pub(crate) fn ln_norms(&self) -> &[f64] {
         &self.ln_norms
     }
@@ -268,7 +248,7 @@ impl<'a> Monomials<'a> {
         ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), |j, out| x.column_into(j, out))
     }
 
-    /// `c_k^(1/q)` of the monomials with these exponents; 1 or 0 where they have a scale of their own.
+    /// `c_k^(1/q)` of the monomials with these exponents. Unless monomials are raw, 1 for those that the kernel has and 0 for others.
     fn root(&self, exponents: &[usize]) -> f64 {
         let unscaled = self.kernel.unscaled_coefficient(exponents);
         if self.monomial_scale != MonomialScale::Raw {

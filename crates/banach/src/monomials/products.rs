@@ -7,7 +7,7 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use super::{entries, place::Place};
 use crate::FeatureMatrix;
 
-/// Most samples in one product: so many columns of a tile that they fit in the second-level cache.
+/// Most samples in one product, so that the columns of a tile fit in the second-level cache.
 pub(super) const PANEL: usize = 512;
 
 /// Samples that go into one product.

@@ -33,12 +33,12 @@ pub(crate) struct Tile<'t> {
     pub place: &'t Place<'t>,
     /// Which group it is.
     pub group: usize,
-    /// `u` of every monomial of the tile is this times its entry of `u`.
+    /// The product of a monomial with a dual vector is its entry of `u` times this.
     pub factor: f64,
-    /// The products, one tile of entries after another for the dual vectors of the group. Where there are functions, the
-    /// visitor leaves weights in place of the first.
+    /// The products, for one dual vector of the group after another. Where functions are wanted, the visitor leaves weights in place
+    /// of the first tile of entries.
     pub u: &'t mut [f64],
-    /// The largest square of a mean divided by the deviation, where monomials are standardised; otherwise 0. Rounding grows
+    /// The largest `(mean/deviation)^2` of a monomial of the tile, where monomials are standardised; otherwise 0. Rounding grows
     /// with it.
     pub spread: f64,
     /// The group's running numbers in this stripe, zero at its start.
@@ -47,9 +47,9 @@ pub(crate) struct Tile<'t> {
     pub sum: &'t mut [f64],
 }
 
-/// What looks at the tiles.
+/// Looks at the tiles of a pass.
 pub(crate) trait Visitor: Sync {
-    /// What it keeps in a stripe besides numbers.
+    /// What the visitor keeps in a stripe besides running numbers.
     type Own: Send;
 
     /// Whether a tile need not be looked at; it is then not computed.
@@ -93,13 +93,13 @@ struct StripeSizes {
 }
 
 impl StripeSizes {
-    /// What a stripe leaves.
+    /// Numbers that a stripe leaves.
     fn results(self) -> usize {
         // Chunks are not empty, also where a pass leaves nothing but what the visitor keeps.
         (self.sums + self.states).max(1)
     }
 
-    /// What it needs while it runs.
+    /// Numbers that a stripe needs while it runs.
     fn workspace(self) -> usize {
         let Self { duals, factors, output_factors, tile, inverse_sizes, panel, column, .. } = self;
         duals + factors + output_factors + tile + 2 * inverse_sizes + 2 * panel + 2 * column
@@ -151,7 +151,7 @@ impl<'w> StripeBuffers<'w> {
 }
 
 impl MonomialSweep<'_, '_> {
-    /// Numbers that a pass of so many dual vectors takes.
+    /// Numbers of working memory that a pass for `batch` dual vectors takes.
     pub(crate) fn memory(
         samples: usize,
         inputs: usize,
@@ -200,8 +200,8 @@ impl MonomialSweep<'_, '_> {
         Self::sizes(monomials.samples(), points, width, inputs, self.group, self.state, rescales)
     }
 
-    /// Runs the pass for dual vectors, n-vectors one after another, with what the visitor keeps in each stripe, and hands the
-    /// running numbers and the sums of every stripe, in order, to `reduce`.
+    /// Runs the pass for dual vectors, n-vectors one after another. `own` is what the visitor keeps, one for each stripe. The
+    /// running numbers and the sums of every stripe are handed to `reduce` in order.
     pub(crate) fn run<V: Visitor>(
         &self,
         alphas: &[f64],

@@ -8,7 +8,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// The sum with the rounding of its additions added in the end. What is infinite stays so.
+/// The sum of some terms, with the rounding of its additions added in the end. An infinite sum stays infinite.
 pub(crate) fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (sum, lost) = terms.fold((0.0_f64, 0.0), |(sum, lost), term| {
         let (next, own) = two_sum(sum, term);
@@ -24,7 +24,7 @@ pub(crate) struct Product {
     pub moduli: f64,
 }
 
-/// Partial sums of a product, so that additions do not wait for each other.
+/// Partial sums of a product: two vectors of four numbers, so that additions do not wait for each other.
 const LANES: usize = 8;
 
 /// `sum_k a_k b_k`, with the rounding of every product and every addition kept.

@@ -16,5 +16,5 @@ pub(crate) use power::{
     LANES, Power, accumulate, integer_power, largest, largest_on_line, raise, signed_powers, total,
 };
 
-/// Elements handled at a time by the loops over slices: three such buffers fit in the first-level cache.
+/// Elements handled at a time by the loops over slices: a few such buffers, of 2 KB each, fit in the first-level cache.
 pub(crate) const CHUNK: usize = 256;

@@ -96,15 +96,17 @@ fn real_power(t: &mut [f64], r: f64) {
 /// place. Results below `2^-1021.5` become 0, those above `2^1023.5` infinite.
 #[inline(always)]
 fn exp2_log2(t: f64, r: f64) -> f64 {
+    // The bits of sqrt(1/2), and the place of sign and exponent in a number.
     const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
     const EXPONENT_BITS: u64 = 0xfff0_0000_0000_0000;
+    // A number from 2^52 on has its whole part in the low bits; times 2^54, every denormal number is a normal one.
     const TWO_52: f64 = 4_503_599_627_370_496.0;
     const TWO_52_BITS: u64 = TWO_52.to_bits();
     const TWO_54: f64 = 18_014_398_509_481_984.0;
     // 2/ln 2 in two words.
     const C_HI: f64 = 2.885_390_081_777_926_8;
     const C_LO: f64 = 4.071_054_748_186_206_6e-17;
-    // log2 m = (2/ln 2) (s + s^3/3 + s^5/5 + ...), s = (m-1)/(m+1), |s| <= 0.172.
+    // log2 m = (2/ln 2) (s + s^3/3 + s^5/5 + ...), s = (m-1)/(m+1), |s| <= 0.172: what follows s^21/21 is below 2^-60 of s.
     const LOG: [f64; 12] = [
         C_HI / 3.0,
         C_HI / 5.0,
@@ -196,7 +198,7 @@ impl WithSimd for SignedPowers<'_> {
     }
 }
 
-/// Independent partial sums, so that addition can use vectors.
+/// Independent partial sums, so that additions fill vectors: two of the widest of today's machines.
 pub(crate) const LANES: usize = 16;
 
 /// Adds the products `a_k b_k`, lane by lane.

@@ -38,20 +38,20 @@ impl<'a> MonomialRanking<'a> {
         Self { samples, kernel, exponent, monomial_scale, budget: Budget::default(), memory: Memory::limit(u64::MAX) }
     }
 
-    /// The same with a limit on what each search may take; there is none unless told otherwise.
+    /// The same with a limit on the memory of each search; there is none unless told otherwise.
     #[must_use]
     pub fn with_memory(self, memory: Memory) -> Self {
         Self { memory, ..self }
     }
 
-    /// The same with features of another size.
+    /// The same with monomials of another scale.
     #[must_use]
     pub fn with_monomial_scale(self, monomial_scale: MonomialScale) -> Self {
         Self { monomial_scale, ..self }
     }
 
-    /// The same with another limit on each search, which matters for kernels with very many features: what a search that
-    /// is stopped has found is ranked.
+    /// The same with another budget of each search, which matters for kernels with very many features. A search that is stopped ranks
+    /// what it has found.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }

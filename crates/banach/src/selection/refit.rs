@@ -22,7 +22,7 @@ pub enum Refit {
     },
 }
 
-/// A constant and the coefficients of the first columns; of the others they are 0.
+/// A constant and the coefficients of the first columns; all other coefficients are 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinearFit {
     pub intercept: f64,
@@ -38,9 +38,9 @@ impl LinearFit {
     }
 }
 
-/// The weight of the loss in the refit of [`Refit::for_loss`]: a slight penalty, so that classes that a few monomials tell
-/// apart without error have a solution.
-const GAMMA: f64 = 10.0;
+/// The weight of the loss in the refit of [`Refit::for_loss`]. The slight penalty is there for classes that a few monomials tell apart
+/// without error: without it there would be no solution.
+const REFIT_GAMMA: f64 = 10.0;
 
 impl Refit {
     /// Least squares for the squared loss; the loss itself with a slight Euclidean penalty for others.
@@ -51,7 +51,7 @@ impl Refit {
     pub fn for_loss(loss: &dyn Loss) -> Self {
         match loss.curvature() {
             Some(_) => Self::LeastSquares,
-            None => Self::Penalised { exponent: Exponent::new(2.0).expect("2 is in range"), gamma: GAMMA },
+            None => Self::Penalised { exponent: Exponent::new(2.0).expect("2 is in range"), gamma: REFIT_GAMMA },
         }
     }
 
@@ -70,8 +70,9 @@ impl Refit {
     }
 }
 
-/// A column is dependent if less than this part of it is left.
-const DEPENDENT: f64 = 1e-10;
+/// A column depends on those before it if less than this share of it is orthogonal to them. Rounding leaves some 1e-15; the coefficient
+/// of a column with a smaller share than this would have few digits.
+const LEAST_INDEPENDENT: f64 = 1e-10;
 
 /// Orthogonalises one column after another (Gram and Schmidt, twice), so that one pass serves every number of columns.
 fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<LinearFit> {
@@ -111,7 +112,7 @@ fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<LinearF
                 }
             }
             let (left, whole) = (dot(&rest, &rest).sqrt(), weighted(&scaled, 0.0));
-            if left > DEPENDENT * dot(&whole, &whole).sqrt() {
+            if left > LEAST_INDEPENDENT * dot(&whole, &whole).sqrt() {
                 rest.iter_mut().for_each(|x| *x /= left);
                 row.push(left);
                 products.push(dot(&rest, &target));

@@ -51,7 +51,7 @@ impl Solver for ProximalGradient {
     }
 }
 
-/// Trial points that share one pass over the data.
+/// Trial points that share one pass over the data: it costs less than as many passes, and a search seldom needs more trials.
 const TRIALS: usize = 8;
 
 /// The state of one run.

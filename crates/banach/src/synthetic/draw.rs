@@ -42,7 +42,7 @@ impl Draw {
         targets
     }
 
-    /// So many features of all, in increasing order, with +1 or -1 each.
+    /// `relevant` of the features, drawn, in increasing order, with +1 or -1 each.
     pub(super) fn signs(&mut self, features: usize, relevant: usize) -> Vec<(usize, f64)> {
         let mut relevant = index::sample(&mut self.0, features, relevant).into_vec();
         relevant.sort_unstable();

@@ -21,7 +21,7 @@ pub(in crate::form) struct FeatureLines<'a> {
     pub products: &'a [f64],
 }
 
-/// Blocks in a leaf of the tree by which the sums over features are formed.
+/// Blocks in a leaf of the tree by which the sums over features are formed: enough work to hide the start of a task.
 const LEAF_BLOCKS: usize = 64;
 
 impl<'a> FeatureLines<'a> {

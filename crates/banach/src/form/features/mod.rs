@@ -46,8 +46,8 @@ impl<'a> Features<'a> {
         Self { matrix, exponent, square, norms, sizes, origin }
     }
 
-    /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;
-    /// `None` beyond all counting. Second derivatives are not counted: they are of the solver's choosing.
+    /// The bytes of working memory that evaluations of this many problems and line searches take, besides the matrix; `None` if they
+    /// cannot be counted. Second derivatives are not counted: the solver decides on them.
     pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
         let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems + samples, outputs: problems };
         let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
@@ -87,8 +87,8 @@ impl<'a> Features<'a> {
     }
 
     /// Evaluates a batch. `kept`, unless it is empty, receives u for every dual vector, block of features by block,
-    /// each divided by the power of two that [`scaled`] gives; `squares`, if asked for, the squares of the norms of the
-    /// features.
+    /// each divided by the power of two that [`copy_in_range`] gives. `squares`, if asked for, receives the squares of the norms of
+    /// the features.
     fn pass(
         &self,
         alphas: &[f64],
@@ -157,7 +157,7 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// `u = Phi_n* alpha` up to a power of two, which is returned with the largest of these numbers.
+    /// `u = Phi_n* alpha` divided by a power of two, the exponent of that, and the largest `|u|`.
     fn products<'s>(&self, alpha: &[f64], scratch: &'s mut Scratch) -> (&'s mut [f64], f64, f64) {
         let copy = scratch.duals.take(alpha.len());
         let exponent = copy_in_range(alpha, copy);

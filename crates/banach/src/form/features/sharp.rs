@@ -20,9 +20,9 @@ use crate::{
     workers::checkpoint,
 };
 
-/// Features that one task handles.
+/// Features that one task handles: enough to hide its start.
 const PIECE: usize = 1024;
-/// It reads the data twice: for the products, and for the sums.
+/// The passes of an evaluation: one for the products, and one for the sums.
 const PASSES: usize = 2;
 
 /// Evaluates one dual vector again; see [`QForm::sharpen`].
@@ -76,7 +76,7 @@ fn product(column: &Column<'_>, alpha: &[f64]) -> Product {
     }
 }
 
-/// `J_q(u_k)` for u divided by its largest entry, as the sum of two numbers, how far it may be off, and `|u_k|^q`.
+/// `J_q(u_k)`, for u divided by its largest entry: the sum of two numbers, a bound on its error, and `|u_k|^q`.
 #[derive(Clone, Copy)]
 struct Weight {
     value: f64,

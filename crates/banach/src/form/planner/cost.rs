@@ -28,7 +28,7 @@ pub struct Cost {
     pub bytes: u64,
 }
 
-/// What is to be computed, and with what.
+/// A computation whose cost is asked for: the data, the kernel and exponent, and what a planner knows of the machine.
 pub(super) struct Workload<'a> {
     pub shape: Shape,
     pub kernel: &'a dyn TensorKernel,
@@ -119,8 +119,8 @@ impl Workload<'_> {
         self.within(TENSOR_PASS, one.map(|one| one.saturating_add(more)), TENSOR_INSTEAD, 0.0, evaluation)
     }
 
-    /// What a pass over a tensor takes for all problems beside that for one, and how many passes an evaluation is. Half of what
-    /// is left is the solver's.
+    /// The bytes that a pass over a tensor takes for all problems beyond those for one, and the passes of an evaluation. Half of the
+    /// memory that is left belongs to the solver.
     fn beside_one(&self, one: Option<u64>, order: usize) -> (u64, usize) {
         let room = self.planner.memory.less(one.unwrap_or(u64::MAX)).bytes() / 2;
         Gram::more_bytes(self.shape.samples, order, self.problems(), room)

@@ -127,8 +127,7 @@ impl Default for Planner {
     }
 }
 
-/// Predictions are good to about this factor; a route that is not cheaper by more does not displace one that loses
-/// fewer digits.
+/// Predictions are good to about this factor. A route displaces one that loses fewer digits only if it is cheaper by more.
 const MARGIN: f64 = 2.0;
 
 impl Planner {
@@ -252,7 +251,7 @@ impl Plan {
         self.planner.monomial_scale
     }
 
-    /// The form of the data for which the plan was made, which are not copied.
+    /// The form of the data for which the plan was made. The data are not copied.
     pub fn build<'a>(&self, x: &'a FeatureMatrix<'_>) -> Result<Box<dyn QForm + 'a>, Error> {
         let Shape { samples, inputs, .. } = self.shape;
         for (what, got, expected) in [("X", x.samples(), samples), ("a row of X", x.features(), inputs)] {

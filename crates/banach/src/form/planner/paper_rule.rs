@@ -4,8 +4,7 @@ use super::Plan;
 use crate::{cost::feature_count, kernel::MonomialScale};
 
 impl Plan {
-    /// What (21) says of these sizes, in a sentence. It counts multiplications at q = 4, and knows no scaled monomials: `None`
-    /// elsewhere.
+    /// What (21) says of these sizes, in a sentence. It counts multiplications at q = 4 for raw monomials: `None` otherwise.
     pub fn paper_rule(&self) -> Option<String> {
         if self.exponent.order() != Ok(4) || self.planner.monomial_scale != MonomialScale::Raw {
             return None;

@@ -43,14 +43,14 @@ impl Visitor for Powers {
 
 /// The functions `f = <w, Phi(.)>`, `w = J_q(u)`, of dual vectors at some points.
 pub(super) struct Functions<'f> {
-    /// The running scale of each.
+    /// The running sums of each, as [`Running`] keeps them.
     pub totals: &'f mut [f64],
-    /// The values of each at all points, relative to that.
+    /// The values of each at all points, relative to its running size.
     pub sums: &'f mut [f64],
 }
 
 impl Functions<'_> {
-    /// Finds them in one pass, with a visitor that raises powers.
+    /// Finds the functions in one pass, with a visitor that raises powers.
     pub(super) fn find<V: Visitor>(
         self,
         monomials: &Monomials<'_>,

@@ -18,8 +18,9 @@ pub(super) struct TilePredictor {
     exponents: Vec<f64>,
 }
 
-/// Points that are predicted in one pass, at most, and the numbers that all stripes may leave for them.
+/// The most points that are predicted in one pass: enough that the first product, with the samples, costs little beside theirs.
 const POINTS: usize = 1 << 14;
+/// The most numbers that all stripes leave for the points of a pass: 4 MB.
 const SUMS: usize = 1 << 19;
 
 impl TilePredictor {
@@ -29,7 +30,7 @@ impl TilePredictor {
         let mut copies = vec![0.0; alphas.len()];
         let exponents =
             alphas.chunks(n).zip(copies.chunks_mut(n)).map(|(alpha, copy)| copy_in_range(alpha, copy)).collect();
-        Self { monomials: monomials.view().into_owned(), alphas: copies, exponents }
+        Self { monomials: monomials.to_owned(), alphas: copies, exponents }
     }
 }
 

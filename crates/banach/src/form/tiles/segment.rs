@@ -21,7 +21,7 @@ pub(super) fn preview<'a>(
         return None;
     }
     let at = kept(at);
-    // The Hessian may be that of another point, at which others were kept; those that no longer are do not weigh here.
+    // The Hessian may be that of another point. Monomials that were kept there and are not kept here weigh little here.
     let places: Vec<usize> =
         hessian.columns.iter().filter_map(|column| at.indices.binary_search(&(*column as u64)).ok()).collect();
     if places.is_empty() {
@@ -50,8 +50,8 @@ fn line<'a>(
     FeatureLines { exponent: form.exponent(), block: indices.len(), passes: 0, exponents, products }
 }
 
-/// Between two expanded points: exact for what was kept at either, with the slope of the others interpolated between its
-/// two ends, of which it is monotone.
+/// The line between two expanded points. It is exact for the monomials that were kept at either end. The slope of the others is
+/// monotone, and is interpolated between its values at both ends.
 pub(super) fn segment<'a>(
     form: &'a Tiles<'_>,
     (from, at_from): (&[f64], &Expansion),

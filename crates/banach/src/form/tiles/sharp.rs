@@ -9,8 +9,8 @@
 //! ```
 //!
 //! by Hoelder's inequality for the sum over k with the weights `|phi_k(x_i)|`. `V_i` is the prediction of the moduli of the dual vector
-//! from the moduli of the data, and `W_i^(1/(q-1))` is at most that of `sum_k |phi_k(x_i)| |u_k|^(q-1)` and `2^-53 N V_i^(1/(q-1))`
-//! (Minkowski). Each takes a pass.
+//! from the moduli of the data. `W_i^(1/(q-1))` is at most the sum of `(sum_k |phi_k(x_i)| |u_k|^(q-1))^(1/(q-1))` and
+//! `2^-53 N V_i^(1/(q-1))` (Minkowski). Each of the two predictions takes a pass.
 
 use super::{
     evaluate::{Functions, Powers},
@@ -25,7 +25,7 @@ use crate::{
     numeric::WidePower,
 };
 
-/// Passes over the monomials.
+/// Passes over the monomials: for V and for W.
 const PASSES: usize = 2;
 
 /// Turns u into `|u|^(q-1)`.
@@ -41,8 +41,8 @@ impl Visitor for Moduli {
     }
 }
 
-/// Bounds the rounding of one evaluation again; see [`QForm::sharpen`](crate::QForm::sharpen). Monomials with a scale of their own
-/// keep the bound that they have: their moduli have other means.
+/// Bounds the rounding of one evaluation again; see [`QForm::sharpen`](crate::QForm::sharpen). Unless monomials are raw the bound stays
+/// as it is: their moduli have other means.
 pub(super) fn sharpen(monomials: &Monomials<'_>, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
     if monomials.monomial_scale != MonomialScale::Raw {
         return 0;

@@ -1,9 +1,9 @@
 //! How `q Q(alpha) = ||w||_p^p` divides among variables, pairs of variables and degrees, from the tensor.
 //!
-//! Setting `x_j = 0` leaves the monomials without j, so the part of K on those with it is `K(z) - K(z without z_j)`: a
-//! number for every entry of the tensor, which is contracted as K itself is. Only this difference is summed, never two sums
-//! that are nearly equal; that of interactions is a product, `z_j` times the interactions of the other variables. For a normalised kernel the features are `phi_k(x)/||Phi(x)||_q`, and the divisor stays that of
-//! all features.
+//! Setting `x_j = 0` leaves the monomials without j, so the part of K on the monomials with j is `K(z) - K(z without z_j)`: a
+//! number for every entry of the tensor, which is contracted as K itself is. This difference is summed entry by entry, so that no two
+//! nearly equal sums are subtracted. For interactions it is a product, `z_j` times the interactions of the other variables. For a
+//! normalised kernel the features are `phi_k(x)/||Phi(x)||_q`, and the divisor stays that of all features.
 
 use super::tensor_reader::{CHUNK, VARIABLES, read};
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
     tensor::{MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Tensor},
 };
 
-/// Highest degree of a spectrum.
+/// The highest degree whose share is told apart, as each takes a loop over the entries. Those above it count as one rest.
 const MAX_SPECTRUM: usize = 128;
-/// Degrees beyond which this share is left, at most, are not told apart.
+/// The last degrees are not told apart if their shares together are at most this, which no table shows.
 const NEGLIGIBLE_SHARE: f64 = 1e-12;
 
 /// Shares of `q Q(alpha)`.
@@ -23,20 +23,20 @@ const NEGLIGIBLE_SHARE: f64 = 1e-12;
 pub(super) struct TensorShares {
     /// `ln (q Q(alpha))`; minus infinity for `Q = 0`, where all shares are 0.
     pub ln_power_sum: f64,
-    /// On the monomials that involve a variable, for the variables that were asked for.
+    /// For each variable that was asked for, the share of the monomials that involve it.
     pub variables: Vec<f64>,
-    /// On the monomials that involve both of two of them: a square, row after row, with [`variables`](Self::variables) on
-    /// its diagonal.
+    /// For each pair of these variables, the share of the monomials that involve both: a square, row after row, with
+    /// [`variables`](Self::variables) on its diagonal.
     pub pairs: Vec<f64>,
-    /// On the monomials of a degree.
+    /// For each degree, the share of its monomials.
     pub degrees: Vec<(usize, f64)>,
     /// How far rounding may have moved a share.
     pub error: f64,
 }
 
 impl TensorShares {
-    /// Bytes that finding the shares of so many variables, or of all their pairs, takes beside a streamed tensor: sums for every
-    /// stripe, and for every thread those of its tile.
+    /// Bytes that the shares of this many variables, or of all their pairs, take beside a streamed tensor: sums for every stripe, and
+    /// for every thread those of its tile.
     pub(super) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
         let (count, sums) = (variables as u64, kernel.symmetric() as u64);
         let part = (count + MAX_SPECTRUM as u64).saturating_add(if pairs { count.saturating_mul(count) } else { 0 });
@@ -62,7 +62,7 @@ fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> R
     let q = gram.exponent().q();
     let mut copy = vec![0.0; alpha.len()];
     scaled_copy(alpha, 0.0, &mut copy);
-    // Everything is relative, so that the scale of alpha does not count.
+    // Shares are relative, so that the size of alpha does not matter.
     let mut scratch = Scratch::new();
     let (mut evaluation, mut of_alpha) = (Evaluation::default(), Evaluation::default());
     gram.evaluate(&copy, &mut evaluation, &mut scratch);

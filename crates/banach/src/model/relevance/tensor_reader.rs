@@ -15,12 +15,12 @@ use crate::{
     workers::checkpoint,
 };
 
-/// Entries that are handled together: what belongs to them stays in the second-level cache.
+/// Entries that are handled together: their sums and products, a few lists of 32 KB, stay in the second-level cache.
 pub(super) const CHUNK: usize = 4096;
-/// Variables whose products are formed together.
+/// Variables whose products are formed together: the sums of a tile are then read once for all of them.
 pub(super) const VARIABLES: usize = 64;
 
-/// One read of the tensor, entries in stripes that depend on the number of samples alone.
+/// Reads the tensor once, in stripes that depend on the number of samples alone.
 pub(super) fn read(tensor: &Tensor<'_>, alpha: &[f64], asked: &SharesWanted<'_>) -> ShareSums {
     let Staircase { heads, tails, stripes, .. } = &tensor.layout;
     let (mut of_heads, mut of_tails) = (vec![0.0; heads.len()], vec![0.0; tails.len()]);
@@ -52,8 +52,8 @@ struct Reader<'a> {
 /// Working memory of one thread.
 #[derive(Default)]
 struct Buffers {
-    /// Of a tile: the sums that the kernel is a function of, the same without the variables that are read, and the factor of
-    /// every entry in S.
+    /// Of a tile: the sums that the kernel is a function of, the same sums without the variables that are read, and the weight of
+    /// every entry in the contraction.
     sums: Vec<f64>,
     others: Vec<f64>,
     weights: Vec<f64>,
@@ -69,7 +69,7 @@ struct Buffers {
     rest: Vec<f64>,
 }
 
-/// Some columns of a block: their entries within the tile, rows and tails.
+/// Some columns of a block: their entries within the tile, the number of rows, and the tails.
 struct Chunk {
     entries: Range<usize>,
     height: usize,
@@ -234,8 +234,8 @@ impl Reader<'_> {
     }
 }
 
-/// The part on monomials with both of two variables is that with the second, less that with the second but not the
-/// first.
+/// The part of K on monomials with both of two variables: that on monomials with the second, less that on monomials with the second
+/// and without the first.
 #[expect(clippy::too_many_arguments, reason = "a chunk of a tile with all that belongs to it")]
 fn read_pairs(
     kernel: &dyn TensorKernel,
@@ -266,7 +266,7 @@ fn read_pairs(
     }
 }
 
-/// The part of interactions on those with each of some variables, `K exp(-shift)`, given the sums of the others.
+/// For each of some variables the part of `K exp(-shift)` on the interactions that involve it, given the sums of the other variables.
 fn interactions(
     degrees: RangeInclusive<usize>,
     others: &[f64],

@@ -1,4 +1,4 @@
-//! The largest of many features, whoever finds them.
+//! The largest of many features, found by a search or by a pass.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -10,7 +10,7 @@ pub(crate) struct MonomialCandidate {
     pub monomial: Monomial,
     /// `u_k`, as computed.
     pub u: f64,
-    /// How far `u_k` of the optimal dual vector may be from it; only rounding, where nothing is known of the optimum.
+    /// How far `u_k` of the optimal dual vector may be from it. If nothing is known of the optimum it counts rounding alone.
     pub width: f64,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Room for so many.
+    /// Room for `count` candidates.
     pub(crate) fn new(count: usize) -> Self {
         Self { count, kept: BinaryHeap::new(), rejected: 0.0 }
     }
@@ -86,7 +86,7 @@ impl Candidates {
         self.rejected = self.rejected.max(upper);
     }
 
-    /// Looks at what others have kept and rejected.
+    /// Takes in what other candidates have kept and rejected.
     #[allow(dead_code, reason = "for whoever lists features in parts, each with candidates of its own")]
     pub(crate) fn merge(&mut self, others: Self) {
         self.reject(others.rejected);

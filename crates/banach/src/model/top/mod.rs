@@ -27,7 +27,7 @@ use crate::{
 };
 pub(crate) use candidates::MonomialCandidate;
 
-/// The highest degree that is looked at for a kernel without one.
+/// The highest degree that is searched for a kernel with infinitely many: tables of coefficients grow with it.
 const MAX_DEGREE: usize = 512;
 
 /// How much a search may take before it stops with what it has.
@@ -63,7 +63,7 @@ impl Budget {
 pub enum SearchEnd {
     /// No monomial that is not listed has a larger weight.
     Complete,
-    /// So many monomials were looked at, or wait, as the budget and the limit on memory allow.
+    /// As many monomials were looked at as the budget allows, or as many wait as memory allows.
     NodeLimit,
     /// The time of the budget was over.
     TimeLimit,
@@ -97,8 +97,8 @@ pub struct TopMonomials {
     pub end: SearchEnd,
     /// Monomials that were looked at.
     pub nodes: u64,
-    /// No monomial that is not listed has a weight above this in modulus: not for this dual vector, nor for the optimal one if
-    /// its distance is known.
+    /// A bound on the weights, in modulus, of all monomials that are not listed. It holds for this dual vector, and for the optimal one
+    /// if its distance is known.
     pub unlisted: f64,
     /// Whether it is proven that the same monomials are the largest at the optimum.
     pub set_proven: bool,
@@ -220,7 +220,7 @@ impl DualModel<'_> {
         meter: &mut Meter,
     ) -> Result<(Tree, Found), Error> {
         let tree = Tree::new(self, diagonal, highest)?;
-        // Nothing tells one subtree from another where all features have one size.
+        // If all features have one size, no bound tells one subtree from another.
         let raw = self.monomial_scale == MonomialScale::Raw;
         let bytes = if raw { Bounds::bytes(&tree) } else { 0 };
         let left = self.memory.less(Tree::bytes(self));
@@ -265,7 +265,7 @@ impl DualModel<'_> {
                     _ => (tree, found),
                 });
             }
-            // The first degree whose tail is below what has been found; with places left, that can be far too high.
+            // The first degree whose tail is below what has been found. While places are left it can be far too high.
             let (mut low, mut high) = (highest, most);
             while low + 1 < high && found.candidates.is_full() {
                 let middle = low.midpoint(high);

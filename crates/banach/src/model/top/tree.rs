@@ -10,13 +10,14 @@ use crate::{
     numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
-/// Samples are stored in multiples of this many, the rest zeros, so that loops over them have no remainder.
+/// Samples are stored in multiples of this many, the widest vector of today's machines, with zeros at the end: loops over them have
+/// no remainder.
 pub(super) const LANES: usize = 8;
 
-/// Features of a normalised kernel before they are divided: `e^600` and its reciprocal are numbers.
+/// The largest logarithm of a feature of a normalised kernel before it is divided: `e^600` and its reciprocal are numbers.
 const MAX_LN_FEATURE: f64 = 600.0;
 
-/// Powers of two that a product of entries may reach.
+/// The most powers of two in a product of entries: `2^900` leaves room for coefficients and sums below `2^1024`.
 const MAX_SPAN: f64 = 900.0;
 
 /// How `c_k^(1/q)` depends on the exponents: `A_s prod_j B(k_j)` at degree s, with `A_s = (a_s s!)^(1/q)` and
@@ -33,7 +34,7 @@ pub(super) struct Coefficients {
 }
 
 impl Coefficients {
-    /// Those up to degree `highest`, or to the last that is a number.
+    /// The coefficients up to degree `highest`, or up to the last that is a number.
     pub(super) fn new(model: &DualModel<'_>, highest: usize) -> Result<Self, Error> {
         let (kernel, root) = (&*model.kernel, 1.0 / model.exponent.q());
         let distinct = kernel.symmetric() > 1;
@@ -89,7 +90,7 @@ pub(super) struct Tree {
 pub(super) struct Value {
     pub u: f64,
     pub width: f64,
-    /// What the monomial is divided by, in units of the tree; 1 for raw ones.
+    /// The number that the monomial is divided by, in units of the tree; 1 for raw monomials.
     pub divisor: f64,
 }
 
@@ -170,7 +171,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Puts the variables that promise most first: what comes after them is then small.
+    /// Puts the variables that promise most first: products of the later ones are then small.
     fn order(&mut self) {
         let promise = |column: &[f64]| -> f64 {
             let terms = column.iter().zip(&self.alpha).zip(&self.first);
@@ -309,7 +310,7 @@ pub(super) fn norm(squares: f64, moduli: impl Fn() -> f64) -> f64 {
     if squares > 1e-280 { squares.sqrt() } else { moduli() }
 }
 
-/// What K says of the samples by itself.
+/// The sizes of the feature vectors of the samples, from the kernel at each sample alone.
 #[derive(Debug)]
 pub(super) struct SampleNorms {
     /// `t_i = sum_j |x_ij|^q`.
@@ -342,7 +343,7 @@ impl SampleNorms {
             sums.push(own[0]);
             norms.push(ln);
         }
-        // A point with Phi(x) = 0 keeps it.
+        // A sample with Phi(x) = 0 is not divided.
         let first = |ln: &f64| if kernel.normalized() && ln.is_finite() { -ln } else { 0.0 };
         Ok(Self { sums, ln_first: norms.iter().map(first).collect() })
     }

@@ -78,11 +78,11 @@ impl Solver for Newton {
     }
 }
 
-/// Vectors of one number for each sample that a run keeps, about.
+/// About how many vectors of one number for each sample a run keeps, for the count of memory.
 const VECTORS: u64 = 32;
-/// The same of a problem that does not run.
-const WAITING: u64 = 12;
-/// Features of a part of the sum that makes a Hessian (form/heaviest.rs).
+/// The same for a problem that waits: its weights, start and solution.
+const VECTORS_WAITING: u64 = 12;
+/// Features in a part of the sum that makes a Hessian (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
 const HESSIAN_COLUMNS: u64 = 512;
 
 impl Newton {
@@ -115,7 +115,7 @@ impl Newton {
     fn together(&self, form: &dyn QForm, problems: usize) -> Result<usize, Error> {
         let bytes = Self::bytes(form);
         // Every problem has its weights, its start and its solution, also while others run.
-        let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * WAITING);
+        let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * VECTORS_WAITING);
         let memory = self.memory.less(waiting);
         // As many steps are under way as there are threads and problems.
         let of = |together: u64| {

@@ -4,15 +4,17 @@ use crate::{Certificate, DualProblem, Evaluation, Scratch};
 
 /// What a run remembers of its iterates.
 pub(super) struct Record {
-    /// The iterate with the smallest relative gap, and the one whose gap is the smallest but for rounding, if that is another.
+    /// The iterate with the smallest relative gap.
     best: Option<KeptIterate>,
+    /// The iterate whose gap without rounding is the smallest, if that is another one, and that gap.
     clearest: Option<KeptIterate>,
     least_plain: f64,
-    /// Iterations without progress, those of them whose gap is made by rounding, the dual value at the last iteration that made
-    /// progress by it, and the smallest gap so far, and the smallest relative one of all.
+    /// Iterations without progress, and those of them whose gap is made by rounding.
     idle: usize,
     noisy: usize,
+    /// The dual value at the last iteration that made progress by it.
     milestone: f64,
+    /// The smallest gap so far, and the smallest relative gap.
     least_gap: f64,
     least_relative: f64,
 }
@@ -29,14 +31,14 @@ pub(super) struct KeptIterate {
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     pub certificate: Certificate,
-    /// The gap but for rounding.
+    /// The certificate without what rounding adds to it.
     pub plain: Certificate,
     /// Whether rounding makes much of the gap.
     pub noisy: bool,
 }
 
 impl KeptIterate {
-    /// The same dual vector with predictions that are rounded less, if they prove more; and its gap but for rounding.
+    /// The same dual vector with predictions that are rounded less, if they prove more; and its gap without rounding.
     fn sharpened(self, problem: &DualProblem<'_>, passes: &mut usize, scratch: &mut Scratch) -> (Self, f64) {
         let mut evaluation = Evaluation::default();
         problem.form().evaluate(&self.alpha, &mut evaluation, scratch);
@@ -54,16 +56,16 @@ impl KeptIterate {
 /// Iterations without progress after which a run has stalled. In `tests/hard_problems.rs` runs come back from rows of every
 /// length up to this, one in twenty of them from more than 18.
 const PATIENCE: usize = 30;
-/// The same where rounding has made the gap of every one of them.
+/// The same if rounding has made the gap of every one of these iterations: fewer tell as much.
 const NOISY_PATIENCE: usize = 8;
 /// A smallest gap, relative or not, that shrinks to less than this share is progress. Far from the solution the primal value
 /// can be a million times the dual one; the gap itself then shrinks for many steps in which the relative gap stays at 1.
-const SHRINKS: f64 = 0.9;
-/// Relative gaps below this do not tell which iterate is better; the later one is.
-const TIED: f64 = 4.0 * f64::EPSILON;
+const PROGRESS_IN_GAP: f64 = 0.9;
+/// Relative gaps below this are rounding, and do not tell which iterate is better. The later one is taken.
+const TIED_GAP: f64 = 4.0 * f64::EPSILON;
 /// A fall of the dual value by this share is progress, even if the gap does not show it: far from the solution the gap does
 /// not fall for many steps.
-const FALL: f64 = 0.02;
+const PROGRESS_IN_DUAL: f64 = 0.02;
 
 impl Record {
     pub(super) fn new() -> Self {
@@ -89,8 +91,8 @@ impl Record {
         let Seen { certificate, plain, noisy } = seen;
         let gap = certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
-        let falls = certificate.dual < self.milestone - FALL * self.milestone.abs();
-        let shrinks = gap < SHRINKS * self.least_relative || certificate.gap < SHRINKS * self.least_gap;
+        let falls = certificate.dual < self.milestone - PROGRESS_IN_DUAL * self.milestone.abs();
+        let shrinks = gap < PROGRESS_IN_GAP * self.least_relative || certificate.gap < PROGRESS_IN_GAP * self.least_gap;
         (self.idle, self.noisy) =
             if shrinks || falls { (0, 0) } else { (self.idle + 1, self.noisy + usize::from(noisy)) };
         (self.least_gap, self.least_relative) = (self.least_gap.min(certificate.gap), self.least_relative.min(gap));
@@ -98,7 +100,7 @@ impl Record {
             self.milestone = certificate.dual;
         }
         let (is_best, is_clearest) =
-            (gap < best.max(TIED.min(tolerance)) || self.best.is_none(), plain.relative_gap() < self.least_plain);
+            (gap < best.max(TIED_GAP.min(tolerance)) || self.best.is_none(), plain.relative_gap() < self.least_plain);
         if is_best || is_clearest {
             self.least_plain = self.least_plain.min(plain.relative_gap());
             let iterate = iterate();
@@ -146,7 +148,7 @@ impl Record {
         self.best.expect("a run ends at an iterate")
     }
 
-    /// The best iterate after a second look with less rounding, and its gap but for rounding.
+    /// The best iterate, evaluated once more with less rounding, and its gap without rounding.
     pub(super) fn into_sharpened(
         self,
         problem: &DualProblem<'_>,

@@ -3,10 +3,10 @@
 use super::run::{PointRole, Run, SampleTerm};
 use crate::solver::start::{self, Start};
 
-/// The share of the way to the border that the start may have gone, so that the barrier is finite there.
+/// The start goes at most this share of the way to the border, so that the barrier is finite there.
 pub(super) const RAY_SHARE: f64 = 0.9;
-/// The share of the way to the ray by which a given start moves, off the border where it may have been: large enough for
-/// the first barrier, small enough to keep three digits of the start.
+/// A given start that may be on the border moves this share of the way to the ray: far enough for the first barrier, and little
+/// enough to keep three digits of the start.
 const TOWARDS_RAY: f64 = 1e-3;
 /// Residuals of less than this share of the largest do not set the usual size: half of the samples may be fitted exactly.
 const LEAST_USUAL: f64 = 1e-3;
@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
         if !super::term::is_bounded_regression(problem.loss()) {
             return start::direction(problem);
         }
-        // Residuals from the middle beyond the usual size count as one: their samples end at the border.
+        // Residuals beyond the usual size count as that size: the dual variables of their samples end at the border.
         let mut sizes: Vec<f64> = self.residuals().map(|(_, residual)| residual.abs()).collect();
         sizes.sort_unstable_by(f64::total_cmp);
         let usual = sizes[sizes.len() / 2].max(sizes[sizes.len() - 1] * LEAST_USUAL);

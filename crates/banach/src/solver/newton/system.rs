@@ -16,7 +16,7 @@ use crate::{Hessian, HessianPart, form::MOST_DENSE, numeric::dot};
 
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
 pub(super) struct System {
-    /// The matrix is `S^-1 (..) S^-1` for this diagonal S, so that its own diagonal is 1.
+    /// The diagonal S that equilibrates the matrix: `S (Hessian + diagonal) S` has ones on its diagonal.
     equilibration: Vec<f64>,
     solver: Method,
     /// The solution for a vector of ones, if there is an intercept.
@@ -26,18 +26,18 @@ pub(super) struct System {
 enum Method {
     /// Cholesky's factor of the m x m matrix.
     Dense(Vec<f64>),
-    /// Woodbury's formula for `I - C C' + C C'`, here `diag + C C'` with fewer columns than rows: Cholesky's factor of
-    /// `I + C' diag^-1 C`.
+    /// Woodbury's formula for `diag + C C'` with fewer columns than rows: Cholesky's factor of `I + C' diag^-1 C`.
     Factor { columns: Vec<f64>, diagonal: Vec<f64>, inner: Vec<f64> },
     /// Conjugate gradients with `diag + C C'`.
     Free { columns: Vec<f64>, diagonal: Vec<f64> },
 }
 
-/// Added to a diagonal of ones, so that rounding leaves a matrix positive definite.
+/// Added to a diagonal of ones, a few units in the last place, so that rounding leaves the matrix positive definite.
 const RIDGE: f64 = 1e-15;
-/// Steps of conjugate gradients, and the relative residual that ends them. A step reads all columns once, so that this many
-/// cost about as much as a factorisation of [`MOST_DENSE`] rows.
+/// The most steps of conjugate gradients. A step reads all columns once, so that this many cost about as much as a factorisation of
+/// [`MOST_DENSE`] rows.
 const FREE_STEPS: usize = 500;
+/// The relative residual that ends conjugate gradients: a Newton step needs no more digits.
 const FREE_RESIDUAL: f64 = 1e-10;
 
 impl System {
@@ -78,7 +78,7 @@ impl System {
         system
     }
 
-    /// The solution of the system, with the multiplier of `sum_i d_i = 0` taken out.
+    /// The solution of the system, with `sum_i d_i = 0` if there is an intercept.
     pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
         let Some(ones) = &self.ones else { return self.solve_plain(right) };
         let total: f64 = ones.iter().sum();
@@ -162,7 +162,7 @@ fn product(columns: &[f64], diagonal: &[f64], x: &[f64]) -> Vec<f64> {
 
 /// The matrix has ones on its diagonal, so that it needs no other preconditioner.
 ///
-/// After so many steps it ends where it is. From zero every step lowers `x'Ax/2 - b'x`, so that `b'x > x'Ax/2 > 0` at every
+/// After `steps` steps it ends where it is. From zero every step lowers `x'Ax/2 - b'x`, so that `b'x > x'Ax/2 > 0` at every
 /// end: the answer is a direction of descent, shorter than Newton's, and a run whose systems end so takes more steps.
 fn conjugate_gradients(columns: &[f64], diagonal: &[f64], steps: usize, x: &mut [f64]) {
     let mut residual = x.to_vec();

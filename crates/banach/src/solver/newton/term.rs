@@ -40,13 +40,13 @@ pub(super) struct ProximalTerm {
 pub(super) struct Linearised {
     /// `psi_mu'(s) + t`.
     pub gradient: f64,
-    /// A curvature of `psi_mu` that leads to the answer of the prediction.
+    /// The curvature with which a Newton step leads to the dual variable that the prediction asks for.
     pub curvature: f64,
 }
 
-/// Dual variables that differ by this share of their distance from an end count as one.
+/// Two dual variables are close if they differ by at most this share of their distance from an end: a tangent is then good for both.
 const CLOSE_SHARE: f64 = 1e-2;
-/// A secant may be this many times flatter than the tangent.
+/// A secant may be this many times flatter than the tangent: it leads to steps that much longer, and Q may not allow more.
 const FLATTEST: f64 = 3.0;
 
 impl<'a> Term<'a> {
@@ -167,7 +167,7 @@ impl<'a> Term<'a> {
         }
         let asked = self.loss.slope(self.y, t).map_or(s, |slope| -slope);
         let secant = gradient / (s - asked);
-        // Too close to divide.
+        // Too close for a difference quotient.
         let near = (s - asked).abs() * tangent <= 1e-6;
         if near || secant.is_nan() || secant <= 0.0 { tangent } else { secant.max(tangent / FLATTEST) }
     }
@@ -250,9 +250,10 @@ impl<'a> Term<'a> {
     }
 }
 
+/// The dual variable that a prediction asks for under a barrier.
 struct BarrierAnswer {
     s: f64,
-    /// Its distance from the lower end, and from the upper.
+    /// Its distances from the lower end and from the upper.
     above: f64,
     below: f64,
 }
@@ -276,7 +277,7 @@ impl SmoothedKink {
         Self { root, sum, positive, negative }
     }
 
-    /// The second derivative in s: both logarithms side by side.
+    /// The second derivative in s.
     fn curvature(&self, mu: f64) -> f64 {
         mu / (self.positive * self.positive + self.negative * self.negative)
     }

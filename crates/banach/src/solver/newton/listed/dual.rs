@@ -12,7 +12,7 @@ use crate::{
     solver::newton::{System, run::SampleTerm},
 };
 
-/// The share of the largest slope below which a feature does not change a system.
+/// A feature whose slope is below this share of the largest does not change a system: it is below the rounding of the sum.
 const NEGLIGIBLE: f64 = 1e-18;
 
 impl ListedMethod<'_> {

@@ -19,11 +19,11 @@ pub(super) struct Pair {
 /// `k - g` and v' has `k + g`, where g becomes a slope of `k|s|`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guard {
-    /// Those of the lower end, the upper end, v and v'. What is infinite or 0 has none.
+    /// The pairs of the lower end, the upper end, v and v'. An infinite end has none, nor have the halves without a kink.
     pairs: [Option<Pair>; 4],
 }
 
-/// Where the pairs of a step are to lead: each product to `mu`, less what the product of the changes will add.
+/// What the step of a pair aims at: its product is to become `mu`, of which the product of the changes will be a part.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Aim {
     pub mu: f64,
@@ -38,22 +38,22 @@ pub(super) struct LinearisedSample {
     pub right: f64,
 }
 
-/// The share of the kink that its slope may have at the start.
-const INNER: f64 = 0.9;
-/// The smaller half of s at the start, as a share of the domain.
-const HALF: f64 = 0.05;
+/// At the start the slope g of the kink is at most this share of k, so that both multipliers `k - g` and `k + g` are well above 0.
+const MOST_KINK_SLOPE: f64 = 0.9;
+/// At the start the smaller of the halves v and v' is this share of the domain: small beside it, and well above 0.
+const SMALLER_HALF: f64 = 0.05;
 
 impl Guard {
     /// The pairs at `s`, for the residual `y - t - a s`. No multiplier is smaller than `least`.
     pub(super) fn new(term: &ProximalTerm, s: f64, residual: f64, least: f64) -> Self {
         let ProximalTerm { lower, upper, kink, .. } = *term;
-        let g = residual.clamp(-INNER * kink, INNER * kink);
+        let g = residual.clamp(-MOST_KINK_SLOPE * kink, MOST_KINK_SLOPE * kink);
         let rest = residual - g;
         let end = |distance: f64, force: f64| {
             distance.is_finite().then(|| Pair { x: distance.max(f64::MIN_POSITIVE), z: force.max(0.0) + least })
         };
         let width = upper - lower;
-        let half = HALF * if width.is_finite() { width } else { 1.0 + s.abs() };
+        let half = SMALLER_HALF * if width.is_finite() { width } else { 1.0 + s.abs() };
         let halves = |x: f64, z: f64| (kink > 0.0).then_some(Pair { x: x.max(0.0) + half, z });
         Self { pairs: [end(s - lower, -rest), end(upper - s, rest), halves(s, kink - g), halves(-s, kink + g)] }
     }

@@ -43,7 +43,7 @@ pub(super) struct ListedMethod<'a> {
     in_alpha: bool,
     /// The mean product of the pairs before the last step.
     last_mean: f64,
-    /// By which share of their size the last step has moved the predictions.
+    /// How far the last step has moved the predictions, as a share of their size.
     moved: f64,
 }
 
@@ -62,39 +62,41 @@ impl Move {
     }
 }
 
-/// Features at most, as a multiple of the samples.
-const WIDEST: usize = 2;
-/// Features of a part of the sum that makes a matrix (form/heaviest.rs).
-const PARTS: usize = 512;
-/// Vectors of one number for each feature that a step keeps, about.
+/// The most features of a small problem, as a multiple of the samples.
+const FEATURES_PER_SAMPLE: usize = 2;
+/// Features in a part of the sum that makes a matrix (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
+const FEATURES_PER_PART: usize = 512;
+/// About how many vectors of one number for each feature a step keeps, for the count of memory.
 const VECTORS: usize = 12;
-/// Samples at most of a problem with fewer features that is solved for alpha all the same.
+/// The most samples of a problem with fewer features that may turn to systems for alpha: these are n x n, and stay small.
 const MOST_SAMPLES: usize = 512;
-/// Entries, targets and gammas between the inverse of this and itself: products of several of them are numbers.
+/// Entries, targets and gammas must be between the inverse of this and itself: products of seven of them are numbers.
 const IN_RANGE: f64 = 1e40;
-/// The share of the way to the border that a step may go.
+/// The share of the way to the border that a step may go: close to it, and still inside for the next step.
 const SHARE_OF_WAY: f64 = 0.995;
-/// The smallest multiplier at the start, as a share of the mean distance of targets from predictions: from a start of our own,
-/// which tells nothing, and from one that was given.
+/// The smallest multiplier at a start of the method's own, as a share of the mean distance of targets from predictions. Such a start
+/// tells nothing of the multipliers, so that none begins near 0.
 const LEAST_MULTIPLIER: f64 = 0.5;
-const LEAST_GIVEN: f64 = 1e-2;
-/// The shortest share of a Newton step on the primal.
-const SHORTEST: f64 = 1e-6;
-/// The products of the pairs shrink at most by this factor in one step.
+/// The same at a start that was given: small, so that the start is not lost.
+const LEAST_MULTIPLIER_GIVEN: f64 = 1e-2;
+/// The shortest share of a Newton step on the primal. If the primal value does not fall even there, rounding decides.
+const SHORTEST_SHARE: f64 = 1e-6;
+/// The products of the pairs shrink by at most this factor in one step: six digits of the gap.
 const MOST_SHRINK: f64 = 1e-6;
-/// A step that leaves more than this share of the products is slow, and what the next one then aims at.
+/// A step that leaves more than this share of the products is slow.
 const LEFT_BY_SLOW_STEP: f64 = 0.8;
-const CENTRE: f64 = 0.3;
-/// Predictions that a step moves by no more than this share of their size are found.
-const SETTLED: f64 = 1e-9;
-/// The most that may be left of `X' alpha = u`: systems for the weights leave more where columns or samples are alike.
+/// After a slow step the next one aims at no less than this share of the products: it leads back to the middle.
+const AIM_AFTER_SLOW_STEP: f64 = 0.3;
+/// Predictions are found when a step moves them by at most this share of their size: steps are Newton's, and the next would be rounding.
+const SETTLED_SHARE: f64 = 1e-9;
+/// The largest error of `X' alpha = u`, as a share of the largest u. Systems for the weights leave more if columns or samples are alike.
 const MOST_REST: f64 = 1e-6;
-/// Refinements of the dual vector of a step: `X' alpha = u` must hold to the last digits, which are few beside those of alpha.
+/// Refinements of the dual vector of a step. `X' alpha = u` must hold to the last digits, and alpha can be much larger than u.
 const REFINEMENTS: usize = 2;
 
-/// Whether so many features are few: beyond, the way of a heaviest part of the Hessian is faster by more than the passes that it takes.
+/// Whether there are few features. Beyond, steps with the heaviest part of the Hessian are faster, in spite of the passes they take.
 fn is_small(samples: usize, features: usize) -> bool {
-    features <= WIDEST.saturating_mul(samples) && samples.min(features) <= MOST_DENSE
+    features <= FEATURES_PER_SAMPLE.saturating_mul(samples) && samples.min(features) <= MOST_DENSE
 }
 
 /// The matrix of a problem that can be solved in this way, and when it is.
@@ -119,8 +121,8 @@ impl<'a> Matrix<'a> {
 }
 
 impl<'a> ListedMethod<'a> {
-    /// The numbers that a step keeps at a time: where features are fewer than samples the matrix weighted by samples, systems of
-    /// features or samples, and vectors.
+    /// The numbers that a step keeps at a time: systems of features or samples, vectors, and the matrix weighted by samples if there
+    /// are fewer features than samples.
     pub(super) fn length(samples: usize, features: usize) -> Option<usize> {
         let small = is_small(samples, features);
         if !small && samples > MOST_DENSE {
@@ -129,11 +131,11 @@ impl<'a> ListedMethod<'a> {
         let side = if samples <= MOST_SAMPLES { samples } else { samples.min(features) };
         let matrix = if features < samples { samples.checked_mul(features)?.checked_mul(2)? } else { 0 };
         // A matrix, its factor, and the parts of its sum.
-        let systems = side.checked_add(PARTS)?.checked_mul(side)?.checked_mul(9)?;
+        let systems = side.checked_add(FEATURES_PER_PART)?.checked_mul(side)?.checked_mul(9)?;
         matrix.checked_add(systems)?.checked_add(features.checked_mul(VECTORS)?)
     }
 
-    /// From a dual vector inside the domain and predictions that go with it, or the predictions of a constant.
+    /// The method at its start: a dual vector inside the domain, and its predictions or those of a constant.
     pub(super) fn new(
         problem: &DualProblem<'a>,
         x: &'a FeatureMatrix<'a>,
@@ -144,7 +146,7 @@ impl<'a> ListedMethod<'a> {
         let present =
             |value: &dyn Fn(&SampleTerm<'_>) -> f64| samples.iter().map(value).sum::<f64>() / samples.len() as f64;
         let mean = present(&|sample| (sample.term.target() - t[sample.i]).abs());
-        let least = (if given { LEAST_GIVEN } else { LEAST_MULTIPLIER } * mean).max(f64::MIN_POSITIVE);
+        let least = (if given { LEAST_MULTIPLIER_GIVEN } else { LEAST_MULTIPLIER } * mean).max(f64::MIN_POSITIVE);
         let guard = |sample: &SampleTerm<'_>| {
             let (term, s) = (sample.term.proximal()?, alpha[sample.i] / sample.gamma);
             Some(Guard::new(&term, s, term.y - t[sample.i] - term.curvature * s, least))
@@ -167,17 +169,17 @@ impl<'a> ListedMethod<'a> {
         }
     }
 
-    /// From now on solves for alpha, whose systems keep their digits where columns are alike; `false` if it cannot, or does already.
+    /// Solves for alpha from now on: these systems keep their digits if columns are alike. `false` if it cannot, or does so already.
     pub(super) fn turn_to_alpha(&mut self) -> bool {
         let turns = !self.in_alpha && self.alpha.len() <= MOST_SAMPLES;
         self.in_alpha |= turns;
         turns
     }
 
-    /// Whether the equations hold, in the variables of this method, and leave open no more than this of the gap.
+    /// Whether the equations hold in the variables of this method, and leave open at most `enough` of the gap.
     pub(super) fn is_solved(&self, samples: &[SampleTerm<'_>], enough: f64) -> bool {
         if self.guards.is_empty() {
-            return self.moved <= SETTLED;
+            return self.moved <= SETTLED_SHARE;
         }
         let terms =
             samples.iter().zip(&self.guards).map(|(sample, guard)| sample.gamma * guard.products().sum::<f64>());
@@ -224,7 +226,7 @@ impl<'a> ListedMethod<'a> {
         let distance = |of: &dyn Fn(usize) -> f64| samples.iter().map(|sample| of(sample.i).abs()).fold(0.0, f64::max);
         self.moved = distance(&|i| found.t[i] - self.t[i]) / distance(&|i| found.t[i]);
         let (here, mut share) = (primal(0.0), 1.0);
-        while primal(share) > here * (1.0 + 1e-12) && share > SHORTEST {
+        while primal(share) > here * (1.0 + 1e-12) && share > SHORTEST_SHARE {
             share *= 0.5;
         }
         self.go(share, &found);
@@ -253,7 +255,7 @@ impl<'a> ListedMethod<'a> {
             if let (Some(guard), Some(term)) = (self.guards.get(at), sample.term.proximal()) {
                 return guard.linear(&term, s, &aims[at]);
             }
-            // The dual variable is the one that the prediction asks for, or a parabola has it anywhere.
+            // A smooth loss: its dual variable follows from the prediction, and a parabola is the same everywhere.
             let (asked, curvature) = sample.term.answer(self.t[sample.i]);
             LinearisedSample { curvature, right: self.t[sample.i] + curvature * (asked - s) }
         };
@@ -271,7 +273,7 @@ impl<'a> ListedMethod<'a> {
         Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept, !self.in_alpha)
     }
 
-    /// The step for given aims; solved for alpha from now on where a system for the weights has lost its digits.
+    /// The step for given aims. If the system for the weights has lost its digits, this and all later steps are solved for alpha.
     fn solve_first(&mut self, samples: &[SampleTerm<'_>], normal: &Normal, aims: &[Aim]) -> Move {
         let from = (!self.in_alpha).then(|| self.curve.clone());
         let found = self.solve(samples, normal, aims);
@@ -371,7 +373,7 @@ impl<'a> ListedMethod<'a> {
         }
         let mean = now / count;
         // Where the last step has not made the products smaller, the next one leads back to the middle.
-        let least_share = if mean > LEFT_BY_SLOW_STEP * self.last_mean { CENTRE } else { MOST_SHRINK };
+        let least_share = if mean > LEFT_BY_SLOW_STEP * self.last_mean { AIM_AFTER_SLOW_STEP } else { MOST_SHRINK };
         self.last_mean = mean;
         let mu = (mean * (then / now).powi(3).clamp(least_share, 1.0)).max(least / count);
         predictor.pairs.iter().map(|step| Aim { mu, products: products(step) }).collect()

@@ -17,11 +17,11 @@ pub(super) struct Normal {
     diagonal: Vec<f64>,
 }
 
-/// Columns of G that are computed together. The blocks do not depend on the number of threads.
+/// Columns of G that are computed together: enough for a matrix product. The blocks do not depend on the number of threads.
 const BLOCK: usize = 64;
 
 impl Normal {
-    /// With G itself, or only what a step that is solved for alpha needs of it.
+    /// `whole` says whether G itself is formed; a step that is solved for alpha does without it.
     pub(super) fn new(x: &FeatureMatrix<'_>, weights: &[f64], intercept: bool, whole: bool) -> Self {
         let (n, d) = (x.samples(), x.features());
         let total: f64 = weights.iter().sum();
