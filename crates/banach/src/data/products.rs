@@ -6,6 +6,7 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
 use super::{
+    columns::Column,
     feature_matrix::{FeatureMatrix, Storage},
     stream,
 };
@@ -68,20 +69,13 @@ impl FeatureMatrix<'_> {
 
     /// The products of some features with a vector.
     pub(crate) fn products(&self, columns: &[usize], vector: &[f64], out: &mut [f64]) {
-        match &self.storage {
-            Storage::Dense(values) => {
-                columns.par_iter().zip(out).with_min_len(64).for_each(|(&column, out)| {
-                    *out = dot(&values[column * self.samples..][..self.samples], vector);
-                });
-            }
-            Storage::Sparse { starts, rows, values } => {
-                for (&column, out) in columns.iter().zip(out) {
-                    let stored = starts[column]..starts[column + 1];
-                    let products = rows[stored.clone()].iter().zip(&values[stored]);
-                    *out = products.map(|(&row, value)| value * vector[row]).sum();
-                }
-            }
-        }
+        columns.par_iter().zip(out).with_min_len(64).for_each(|(&column, out)| {
+            let Column { rows, values } = self.column(column);
+            *out = match rows {
+                None => dot(values, vector),
+                Some(rows) => rows.iter().zip(values).map(|(&row, value)| value * vector[row]).sum(),
+            };
+        });
     }
 
     /// `u = Phi_b' a` for the features of a block and n-vectors `a`, one after another. `rows` is `a` transposed, and

@@ -94,11 +94,13 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// that costs no pass. `None` from a tensor.
     fn preview<'a>(
         &'a self,
-        at: &Expansion,
-        hessian: &Hessian,
-        d: &[f64],
-        scratch: &'a mut Scratch,
-    ) -> Option<Box<dyn Lines + 'a>>;
+        _at: &Expansion,
+        _hessian: &Hessian,
+        _d: &[f64],
+        _scratch: &'a mut Scratch,
+    ) -> Option<Box<dyn Lines + 'a>> {
+        None
+    }
 
     /// `Q` on the segment from one expanded point to another, t = 0 to t = 1; on routes that keep only the heaviest
     /// features, exactly for those, with the slope of the others interpolated between its two ends.

@@ -86,10 +86,7 @@ impl Relevance {
 
     /// A table of the largest shares, and of the degrees, with these names for the variables.
     pub fn table<S: AsRef<str>>(&self, names: &[S], rows: usize) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, names, rows);
-        text
+        fmt::from_fn(|f| self.write(f, names, rows)).to_string()
     }
 
     fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S], rows: usize) -> fmt::Result {
@@ -162,10 +159,7 @@ impl PairShares {
 
     /// A table of the largest shares, with these names for the variables.
     pub fn table<S: AsRef<str>>(&self, names: &[S], rows: usize) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, names, rows);
-        text
+        fmt::from_fn(|f| self.write(f, names, rows)).to_string()
     }
 
     fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S], rows: usize) -> fmt::Result {

@@ -2,10 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::kernel::MonomialScale;
-
-/// Partial sums of a loop: two vectors of eight numbers, the widest of today's machines.
-const LANES: usize = 16;
+use crate::{kernel::MonomialScale, numeric::LANES};
 
 /// A loop that the compiler vectorises.
 struct Loop<F>(F);

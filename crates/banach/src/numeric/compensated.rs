@@ -1,5 +1,7 @@
 //! Sums whose rounding is added in the end (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005).
 
+use super::dot::LANES;
+
 /// The sum of two numbers, and what rounding has taken from it.
 #[inline(always)]
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -23,9 +25,6 @@ pub(crate) struct Product {
     pub low: f64,
     pub moduli: f64,
 }
-
-/// Partial sums of a product: two vectors of four numbers, so that additions do not wait for each other.
-const LANES: usize = 8;
 
 /// `sum_k a_k b_k`, with the rounding of every product and every addition kept.
 pub(crate) fn compensated_dot(a: &[f64], b: &[f64]) -> Product {

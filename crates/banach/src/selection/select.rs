@@ -81,10 +81,7 @@ impl Selection {
 
     /// A table of the curve, and the equation with these names for the variables.
     pub fn table<S: AsRef<str>>(&self, names: &[S]) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, names);
-        text
+        fmt::from_fn(|f| self.write(f, names)).to_string()
     }
 
     fn write<S: AsRef<str>>(&self, f: &mut dyn fmt::Write, names: &[S]) -> fmt::Result {

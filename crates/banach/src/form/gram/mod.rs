@@ -259,16 +259,6 @@ impl QForm for Gram<'_> {
         Hessian::exact(HessianPart::Dense(curvature(at).iter().map(|entry| factor * entry).collect()))
     }
 
-    fn preview<'b>(
-        &'b self,
-        _at: &Expansion,
-        _hessian: &Hessian,
-        _d: &[f64],
-        _scratch: &'b mut Scratch,
-    ) -> Option<Box<dyn Lines + 'b>> {
-        None
-    }
-
     fn segment<'b>(
         &'b self,
         from: (&[f64], &Expansion),

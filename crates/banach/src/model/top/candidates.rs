@@ -86,13 +86,6 @@ impl Candidates {
         self.rejected = self.rejected.max(upper);
     }
 
-    /// Takes in what other candidates have kept and rejected.
-    #[allow(dead_code, reason = "for whoever lists features in parts, each with candidates of its own")]
-    pub(crate) fn merge(&mut self, others: Self) {
-        self.reject(others.rejected);
-        others.kept.into_iter().for_each(|Smallest(candidate)| self.insert(candidate));
-    }
-
     fn insert(&mut self, candidate: MonomialCandidate) {
         if candidate.u.abs() < self.threshold() {
             return self.reject(candidate.upper());
@@ -161,21 +154,6 @@ mod tests {
                 assert_eq!(names(candidates), ["x1", "x2", "x4"], "the earlier of equals");
             }
         }
-    }
-
-    #[test]
-    fn parts_merge_into_the_whole() {
-        let u = [1.0, -3.0, 2.0, 0.5, 2.0, -2.0, 7.0];
-        let mut whole = Candidates::new(2);
-        let mut parts = [Candidates::new(2), Candidates::new(2)];
-        for (i, &u) in u.iter().enumerate() {
-            offer(&mut whole, i, u);
-            offer(&mut parts[i % 2], i, u);
-        }
-        let [mut first, second] = parts;
-        first.merge(second);
-        assert_eq!(first.rejected(), whole.rejected());
-        assert_eq!(names(first), names(whole));
     }
 
     #[test]

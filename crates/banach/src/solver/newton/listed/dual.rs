@@ -3,7 +3,7 @@
 use super::{
     ListedMethod,
     curve::{MOST_STEPS, is_found},
-    guard::LinearisedSample,
+    guard::SampleLine,
     normal::Normal,
 };
 use crate::{
@@ -23,7 +23,7 @@ impl ListedMethod<'_> {
         &mut self,
         samples: &[SampleTerm<'_>],
         normal: &Normal,
-        linear: &[LinearisedSample],
+        linear: &[SampleLine],
         alpha: &mut [f64],
     ) {
         let n = alpha.len();

@@ -33,7 +33,7 @@ pub(super) struct Aim {
 
 /// The equation of a sample to first order: `t = right - curvature ds` for the prediction t after the step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LinearisedSample {
+pub(super) struct SampleLine {
     pub curvature: f64,
     pub right: f64,
 }
@@ -64,9 +64,9 @@ impl Guard {
     }
 
     /// The equation of the sample at `s`.
-    pub(super) fn linear(&self, term: &ProximalTerm, s: f64, aim: &Aim) -> LinearisedSample {
+    pub(super) fn linear(&self, term: &ProximalTerm, s: f64, aim: &Aim) -> SampleLine {
         let ProximalTerm { y, curvature: a, .. } = *term;
-        let mut linear = LinearisedSample { curvature: a, right: y - a * s };
+        let mut linear = SampleLine { curvature: a, right: y - a * s };
         for (at, sign) in [(0, 1.0), (1, -1.0)] {
             if let Some(Pair { x, z }) = self.pairs[at] {
                 linear.curvature += z / x;

@@ -20,7 +20,7 @@ mod normal;
 
 use self::{
     curve::Curve,
-    guard::{Aim, Guard, LinearisedSample, Pair, products},
+    guard::{Aim, Guard, Pair, SampleLine, products},
     normal::Normal,
 };
 use super::run::SampleTerm;
@@ -249,7 +249,7 @@ impl<'a> ListedMethod<'a> {
     }
 
     /// The equations of the samples.
-    fn linear(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Vec<LinearisedSample> {
+    fn linear(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Vec<SampleLine> {
         let linear = |(at, sample): (usize, &SampleTerm<'_>)| {
             let s = self.alpha[sample.i] / sample.gamma;
             if let (Some(guard), Some(term)) = (self.guards.get(at), sample.term.proximal()) {
@@ -257,13 +257,13 @@ impl<'a> ListedMethod<'a> {
             }
             // A smooth loss: its dual variable follows from the prediction, and a parabola is the same everywhere.
             let (asked, curvature) = sample.term.answer(self.t[sample.i]);
-            LinearisedSample { curvature, right: self.t[sample.i] + curvature * (asked - s) }
+            SampleLine { curvature, right: self.t[sample.i] + curvature * (asked - s) }
         };
         samples.iter().enumerate().map(linear).collect()
     }
 
     /// `E_i`, by which a dual variable answers to its prediction; 0 for samples that are absent.
-    fn answers(&self, samples: &[SampleTerm<'_>], linear: &[LinearisedSample]) -> Vec<f64> {
+    fn answers(&self, samples: &[SampleTerm<'_>], linear: &[SampleLine]) -> Vec<f64> {
         let mut answers = vec![0.0; self.alpha.len()];
         samples.iter().zip(linear).for_each(|(sample, linear)| answers[sample.i] = sample.gamma / linear.curvature);
         answers
@@ -329,7 +329,7 @@ impl<'a> ListedMethod<'a> {
     fn moved(
         &self,
         samples: &[SampleTerm<'_>],
-        linear: &[LinearisedSample],
+        linear: &[SampleLine],
         aims: &[Aim],
         alpha: Vec<f64>,
         rest: f64,
