@@ -24,7 +24,7 @@ pub(crate) struct Energy<'a> {
 }
 
 impl<'a> Energy<'a> {
-    /// Nothing yet, for features of d variables up to a degree.
+    /// Empty sums, for features of d variables up to a degree.
     pub(crate) fn new(exponent: Exponent, inputs: usize, max_degree: usize, chosen: &'a [usize]) -> Self {
         Self {
             exponent,

@@ -89,7 +89,7 @@ impl Newton {
     /// The bytes that a problem keeps, and those that a thread takes for the step of one.
     fn bytes(form: &dyn QForm) -> Option<(u64, u64)> {
         let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
-        // The Hessian is dense, but where there are fewer features than samples, or very many samples: it then is the features.
+        // The Hessian is dense, unless there are fewer features than samples or very many samples. It is then kept as its features.
         let by_features = form.exponent().q() > 2.0 && form.cardinality().is_some();
         let width = match form.cardinality().filter(|_| by_features) {
             Some(features) if features <= n => features,
@@ -169,7 +169,7 @@ impl Newton {
         }
     }
 
-    /// The end of a run that stands at an iterate, if this is it.
+    /// How a run that stands at an iterate ends; `None` if it goes on.
     fn end(
         &self,
         run: &mut Run<'_>,
