@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     demo::Demo,
-    fit::args::Fit,
+    fit::args::FitArgs,
     manual::{Completions, Man},
     options::Common,
     path::args::Path,
@@ -58,7 +58,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fit a model to a table of data, and name the variables and products that it is made of.
-    Fit(Box<Fit>),
+    Fit(Box<FitArgs>),
     /// The models for every gamma of a grid, and how their largest monomials grow.
     Path(Box<Path>),
     /// Predict new samples by a model that `banach fit -o` has written.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use crate::{
     At, Dataset, Encoding, Error, Fill, Impute, Request, Table,
     at::Lines,
-    columns::{Names, Part},
+    columns::{ColumnUse, Names},
     field::{Field, decimal_comma, number_label, shown},
-    room::{NAME, Part as RoomPart, Room, reserve},
+    room::{Held, NAME, Room, reserve},
     target::{Collector, Target},
 };
 
@@ -66,10 +66,10 @@ pub(crate) struct Assembly<'a> {
     dictionaries: HashMap<usize, Dictionary>,
     bytes_of_labels: u64,
     /// What names, labels, the target with its rows and lines, and the features take.
-    names_held: RoomPart<'a>,
-    labels_held: RoomPart<'a>,
-    target_held: RoomPart<'a>,
-    rows_held: RoomPart<'a>,
+    names_held: Held<'a>,
+    labels_held: Held<'a>,
+    target_held: Held<'a>,
+    rows_held: Held<'a>,
     /// The row, the column of the file and the text of the first missing value.
     missing: Option<(usize, usize, String)>,
     target: Collector,
@@ -94,19 +94,19 @@ impl<'a> Assembly<'a> {
         let mut features = Vec::new();
         let mut target_place = 0;
         let mut others = Vec::new();
-        let role = |(place, part): (usize, &Part)| match part {
-            Part::Dropped => {
+        let role = |(place, part): (usize, &ColumnUse)| match part {
+            ColumnUse::Dropped => {
                 others.push(names.name(place).to_owned());
                 Role::Dropped
             }
-            Part::Target => {
+            ColumnUse::Target => {
                 target_place = place;
                 Role::Target
             }
-            Part::Feature | Part::Label => {
+            ColumnUse::Feature | ColumnUse::Label => {
                 features.push(place);
                 let feature = features.len() - 1;
-                if *part == Part::Label { Role::Label(feature) } else { Role::Number(feature) }
+                if *part == ColumnUse::Label { Role::Label(feature) } else { Role::Number(feature) }
             }
         };
         let roles = parts.iter().enumerate().map(role).collect();
@@ -149,7 +149,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// What the features take, which are not here yet.
-    pub(crate) fn rows_held(&mut self) -> &mut RoomPart<'a> {
+    pub(crate) fn rows_held(&mut self) -> &mut Held<'a> {
         &mut self.rows_held
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Names<'a> {
 
 /// What is done with a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ColumnUse {
     Target,
     Feature,
     /// A feature whose values are labels, whatever they look like.
@@ -30,7 +30,7 @@ pub(crate) enum Part {
     Dropped,
 }
 
-impl Part {
+impl ColumnUse {
     pub(crate) fn is_feature(self) -> bool {
         matches!(self, Self::Feature | Self::Label)
     }
@@ -113,7 +113,7 @@ impl<'a> Names<'a> {
     }
 
     /// The part of every column. Where features are named, all others are dropped.
-    pub(crate) fn parts(&self, request: &Request) -> Result<Vec<Part>, Error> {
+    pub(crate) fn parts(&self, request: &Request) -> Result<Vec<ColumnUse>, Error> {
         let Request { features, drop, categorical, model, .. } = request;
         if let Some(model) = model {
             return self.of_model(model);
@@ -122,22 +122,22 @@ impl<'a> Names<'a> {
             return Err(Error::NoTarget { file: self.file.to_owned(), names: self.all.clone() });
         };
         let target = self.place(target, "--target")?;
-        let mut parts = vec![if features.is_empty() { Part::Feature } else { Part::Dropped }; self.len()];
+        let mut parts = vec![if features.is_empty() { ColumnUse::Feature } else { ColumnUse::Dropped }; self.len()];
         for place in self.places(features, "--features")? {
             if place == target && self.names_one(features, target) {
                 return Err(Error::TargetAsFeature { name: self.name(target).to_owned() });
             }
-            parts[place] = Part::Feature;
+            parts[place] = ColumnUse::Feature;
         }
         for place in self.places(categorical, "--categorical")? {
-            if parts[place] == Part::Feature {
-                parts[place] = Part::Label;
+            if parts[place] == ColumnUse::Feature {
+                parts[place] = ColumnUse::Label;
             }
         }
         for place in self.places(drop, "--drop")? {
-            parts[place] = Part::Dropped;
+            parts[place] = ColumnUse::Dropped;
         }
-        parts[target] = Part::Target;
+        parts[target] = ColumnUse::Target;
         if parts.iter().any(|part| part.is_feature()) {
             return Ok(parts);
         }
@@ -146,11 +146,11 @@ impl<'a> Names<'a> {
     }
 
     /// The columns that a model was fitted to, each of which must be there; all columns if it has no names.
-    fn of_model(&self, model: &ModelColumns) -> Result<Vec<Part>, Error> {
+    fn of_model(&self, model: &ModelColumns) -> Result<Vec<ColumnUse>, Error> {
         if model.names.is_empty() {
-            return Ok(vec![Part::Feature; self.len()]);
+            return Ok(vec![ColumnUse::Feature; self.len()]);
         }
-        let mut parts = vec![Part::Dropped; self.len()];
+        let mut parts = vec![ColumnUse::Dropped; self.len()];
         // For every variable that is made of labels their column.
         let mut sources = HashMap::new();
         for encoding in &model.encodings {
@@ -161,9 +161,9 @@ impl<'a> Names<'a> {
             let source = sources.get(name);
             let labels = source.and_then(|column| self.places.get(*column));
             match (labels, self.places.get(name).or_else(|| self.places.get(name.trim()))) {
-                (Some(&place), _) => parts[place] = Part::Label,
+                (Some(&place), _) => parts[place] = ColumnUse::Label,
                 // Somebody else has made numbers of the labels.
-                (None, Some(&place)) => parts[place] = Part::Feature,
+                (None, Some(&place)) => parts[place] = ColumnUse::Feature,
                 (None, None) => {
                     let name = source.map_or(name, |column| *column);
                     if missing.last() != Some(name) {
@@ -175,7 +175,7 @@ impl<'a> Names<'a> {
         if missing.is_empty() {
             return Ok(parts);
         }
-        let unused = (0..self.len()).filter(|place| parts[*place] == Part::Dropped);
+        let unused = (0..self.len()).filter(|place| parts[*place] == ColumnUse::Dropped);
         let extra = unused.map(|place| self.name(place).to_owned()).collect();
         Err(Error::MissingColumns { file: self.file.to_owned(), missing, extra })
     }

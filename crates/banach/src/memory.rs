@@ -15,7 +15,7 @@ pub struct Memory {
     bytes: u64,
 }
 
-/// The share of the available memory that is used unless told otherwise.
+/// The share of the available memory that is used unless told otherwise. The rest is for other programs, and for what is not counted.
 const SHARE: f64 = 0.8;
 
 impl Memory {
@@ -35,7 +35,7 @@ impl Memory {
         self.bytes
     }
 
-    /// What is left when so many bytes are taken.
+    /// What is left after these bytes are taken.
     #[must_use]
     pub fn less(self, bytes: u64) -> Self {
         Self { bytes: self.bytes.saturating_sub(bytes) }
@@ -63,8 +63,8 @@ impl Default for Memory {
     }
 }
 
-/// As many of so many threads as a limit on addresses (`ulimit -v`) has room for: each reserves some, for its stack and for matrix
-/// products, whether it needs them or not. All of them where there is no such limit, and at least one.
+/// The number of threads, at most `wanted` and at least one, for which a limit on addresses (`ulimit -v`) has room. Each thread
+/// reserves addresses for its stack and for matrix products, whether it uses them or not.
 pub fn threads_within_limits(wanted: usize) -> usize {
     system::threads(wanted, std::path::Path::new("/proc/self"))
 }
@@ -149,7 +149,7 @@ impl Taken {
         self.bytes
     }
 
-    /// Holds so many bytes from now on; as many as before if there are not enough.
+    /// Holds this many bytes from now on. If there are not enough it keeps what it held.
     pub fn set(&mut self, bytes: u64) -> Result<(), Shortage> {
         let (limit, own) = (self.account.limit, self.bytes);
         let change = |taken: u64| Some((taken - own).saturating_add(bytes)).filter(|all| bytes <= own || *all <= limit);
@@ -160,7 +160,7 @@ impl Taken {
         Ok(())
     }
 
-    /// Holds so many bytes more.
+    /// Holds this many bytes more.
     pub fn add(&mut self, bytes: u64) -> Result<(), Shortage> {
         self.set(self.bytes.saturating_add(bytes))
     }

@@ -57,7 +57,7 @@ impl Switch {
 struct Ended;
 
 impl Workers {
-    /// So many threads; 0 stands for one per core, or for the number in the variable `RAYON_NUM_THREADS`.
+    /// This many threads; 0 stands for one per core, or for the number in the variable `RAYON_NUM_THREADS`.
     pub fn new(threads: usize) -> Result<Self, Error> {
         let switch = Switch::default();
         let of_thread = switch.clone();
@@ -94,8 +94,8 @@ impl Workers {
     }
 }
 
-/// Leaves the computation if it was ended. Every loop over blocks of data passes here once in a while; a panic with its
-/// message would be the wrong way out of a wish of the user.
+/// Leaves the computation if it was ended. Every loop over blocks of data passes here once in a while. The thread unwinds without
+/// the message of a panic: the user wished it to end.
 pub(crate) fn checkpoint() {
     let ended = SWITCH.with_borrow(|switch| switch.as_ref().is_some_and(Switch::is_ended));
     if ended {

@@ -184,7 +184,9 @@ impl Draw {
         let (kernel, exponent, memory) = (self.kernel()?, self.exponent, || Memory::limit(1 << 30));
         Ok(match route {
             Route::Features if self.kernel == Kernel::Linear => Box::new(Features::new(matrix, exponent)),
-            Route::Features => Box::new(KernelFeatures::scaled(&matrix, kernel, self.scale, exponent, memory())?),
+            Route::Features => {
+                Box::new(KernelFeatures::with_monomial_scale(&matrix, kernel, self.scale, exponent, memory())?)
+            }
             Route::Tiles => Box::new(Tiles::new(matrix, kernel, self.scale, exponent, memory())?),
             Route::Gram => Box::new(Gram::new(matrix, kernel, exponent, memory())?),
             Route::Streamed => Box::new(Gram::streamed(matrix, kernel, exponent, memory())?),

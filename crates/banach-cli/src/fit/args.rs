@@ -30,7 +30,7 @@ Ctrl-C ends the fit with the best iterate so far and its certificate; a second o
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
-pub(crate) struct Fit {
+pub(crate) struct FitArgs {
     /// A table: CSV whose first line names the columns (tabs in .tsv), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
 
@@ -42,7 +42,7 @@ pub(crate) struct Fit {
     pub columns: Columns,
 
     #[command(flatten, next_help_heading = "Model")]
-    pub model: Model,
+    pub model: ModelArgs,
 
     #[command(flatten, next_help_heading = "Choice of gamma")]
     pub choice: GammaChoice,
@@ -86,7 +86,7 @@ pub(crate) struct Columns {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Model {
+pub(crate) struct ModelArgs {
     /// Which products of variables the model is made of.
     #[arg(long, value_enum, default_value_t = KernelName::Linear)]
     pub kernel: KernelName,

@@ -6,7 +6,7 @@ use banach::{Account, FeatureMatrix, Fit, LongFit, Spec, Taken, report};
 use banach_io::{Dataset, Standardization};
 
 use super::{
-    args::{Columns, Model},
+    args::{Columns, ModelArgs},
     read, resolve,
     resolve::Goal,
     result::{Categorical, Class, Data, Imputed, Variable},
@@ -33,7 +33,7 @@ pub(crate) struct Input {
 
 impl Input {
     /// Reads the table and standardises it. A wrong parameter of the kernel does not cost the reading.
-    pub(crate) fn read(path: &Path, columns: &Columns, model: &Model, account: Account) -> anyhow::Result<Self> {
+    pub(crate) fn read(path: &Path, columns: &Columns, model: &ModelArgs, account: Account) -> anyhow::Result<Self> {
         resolve::kernel(model).spec()?.build()?;
         let mut data = read::read(path, columns, account.left())?;
         // The table stays; constant columns keep their place in memory. Every variable is described once more in the result.

@@ -3,8 +3,8 @@
 pub(crate) mod args;
 pub(crate) mod input;
 pub(crate) mod interrupt;
-pub(crate) mod read;
 pub(crate) mod page;
+pub(crate) mod read;
 pub(crate) mod resolve;
 pub(crate) mod result;
 mod save;
@@ -16,14 +16,14 @@ use banach::{
 };
 
 use self::{
-    args::Fit,
+    args::FitArgs,
     input::{Input, warn_of_time},
     interrupt::{Parts, Phase},
     result::Fitted,
 };
 use crate::{files, options::Common, print};
 
-pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u8> {
+pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
     files::check_output("--report", fit.tables.report.as_deref(), &[&fit.data])?;
     anyhow::ensure!(
@@ -82,13 +82,13 @@ pub(crate) fn fit(fit: &Fit, common: &Common, command: &str) -> anyhow::Result<u
 
 /// One run of the command: what was asked for, and what it works on.
 struct Run<'a> {
-    fit: &'a Fit,
+    fit: &'a FitArgs,
     common: &'a Common,
     input: &'a Input,
     x: &'a FeatureMatrix<'a>,
 }
 
-fn folds(fit: &Fit, input: &Input) -> Result<Option<Folds>, banach::Error> {
+fn folds(fit: &FitArgs, input: &Input) -> Result<Option<Folds>, banach::Error> {
     if fit.choice.cv.is_none() && fit.choice.gamma.is_some() {
         return Ok(None);
     }
@@ -113,7 +113,7 @@ impl Run<'_> {
 
     /// What is told of every function: what only the page shows included.
     fn tables(&self) -> Tables {
-        let Fit { tables, choice, running, .. } = self.fit;
+        let FitArgs { tables, choice, running, .. } = self.fit;
         Tables {
             top: tables.top,
             relevance: tables.wants_relevance(),

@@ -10,17 +10,22 @@ use banach::{
 };
 use banach_io::{At, Classes, Dataset, FirstText};
 
-use super::args::{GammaChoice, KernelName, LossName, Model, Running};
+use super::args::{GammaChoice, KernelName, LossName, ModelArgs, Running};
 
 /// The kernel that was asked for, with what it is unless told otherwise.
-pub(crate) fn kernel(model: &Model) -> KernelChoice {
-    let Model { degree, coef0, scale, normalize_kernel, .. } = *model;
+pub(crate) fn kernel(model: &ModelArgs) -> KernelChoice {
+    let ModelArgs { degree, coef0, scale, normalize_kernel, .. } = *model;
     let normalize = normalize_kernel.unwrap_or(false);
     KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }
 }
 
 /// The parameters that were asked for.
-pub(crate) fn spec(model: &Model, running: &Running, goal: &Goal, gamma: Option<f64>) -> Result<Spec, banach::Error> {
+pub(crate) fn spec(
+    model: &ModelArgs,
+    running: &Running,
+    goal: &Goal,
+    gamma: Option<f64>,
+) -> Result<Spec, banach::Error> {
     let usual = Spec::default();
     Ok(Spec {
         p: model.p.map_or(usual.p, |p| p.p()),
@@ -37,8 +42,8 @@ pub(crate) fn spec(model: &Model, running: &Running, goal: &Goal, gamma: Option<
 }
 
 /// What is searched: gamma, and of the kernel and p what was not said. A given gamma is validated for the parameters as they are.
-pub(crate) fn search(model: &Model, spec: &Spec, choice: &GammaChoice) -> Search {
-    let Model { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
+pub(crate) fn search(model: &ModelArgs, spec: &Spec, choice: &GammaChoice) -> Search {
+    let ModelArgs { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
     let kernel = match choice.gamma {
         Some(_) => KernelSpace::Fixed(spec.kernel.clone()),
         None => KernelSpace::Named {
@@ -68,8 +73,8 @@ impl From<KernelName> for kernel::KernelName {
     }
 }
 
-fn loss(name: LossName, model: &Model) -> anyhow::Result<LossSpec> {
-    let Model { epsilon, rho, tau, .. } = *model;
+fn loss(name: LossName, model: &ModelArgs) -> anyhow::Result<LossSpec> {
+    let ModelArgs { epsilon, rho, tau, .. } = *model;
     for (option, given, owner) in [
         ("--epsilon", epsilon, LossName::EpsilonInsensitive),
         ("--rho", rho, LossName::Huber),
@@ -100,7 +105,7 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
-    pub(crate) fn new(data: &Dataset, model: &Model) -> anyhow::Result<Self> {
+    pub(crate) fn new(data: &Dataset, model: &ModelArgs) -> anyhow::Result<Self> {
         let (target, rows) = (&data.target, data.table.rows());
         let name = target.name();
         let two = target.classes().is_some_and(|classes| classes.labels.len() == 2);

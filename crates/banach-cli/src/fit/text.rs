@@ -12,7 +12,7 @@ use banach::{
 };
 
 use super::{
-    args::Fit,
+    args::FitArgs,
     result::{Class, Data, Fitted, Variable},
 };
 use crate::{table::Table, visible::visible_name};
@@ -26,7 +26,7 @@ pub(crate) fn show(name: &str) -> String {
 }
 
 /// Everything, in the order in which it was found.
-pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
+pub(super) fn page(fitted: &Fitted, fit: &FitArgs) -> String {
     let report = &fitted.report;
     let mut lines = vec![data(&fitted.data), model(&report.model, &gamma(fitted)), route(&report.route)];
     lines.extend(report.validation.as_ref().and_then(search));
@@ -36,7 +36,8 @@ pub(super) fn page(fitted: &Fitted, fit: &Fit) -> String {
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     if let Some(table) = &fitted.explained {
         lines.push(format!("\n{table}"));
-        let searched = fitted.report.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
+        let searched =
+            fitted.report.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
         lines.extend(searched.map(|searched| format!("\n{}", search_table(searched).trim_end())));
     }
     for function in &fitted.report.functions {
@@ -211,7 +212,7 @@ fn others(class: &str, fitted: &Fitted) -> String {
     }
 }
 
-fn tables(function: &FunctionReport, fitted: &Fitted, fit: &Fit) -> Vec<String> {
+fn tables(function: &FunctionReport, fitted: &Fitted, fit: &FitArgs) -> Vec<String> {
     let of = match &function.class {
         Some(class) if fitted.report.functions.len() > 1 => format!(" of class {class:?}"),
         _ => String::new(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::fit::args::{Columns, Model, Running};
+use crate::fit::args::{Columns, ModelArgs, Running};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +24,7 @@ pub(crate) struct Path {
     pub columns: Columns,
 
     #[command(flatten, next_help_heading = "Model")]
-    pub model: Model,
+    pub model: ModelArgs,
 
     #[command(flatten, next_help_heading = "Path")]
     pub grid: Grid,

@@ -9,7 +9,7 @@ use banach::{
     report::Factor,
 };
 
-use super::{Fit, Function, Growth, args::Path};
+use super::{FollowedFunction, Growth, PathFit, args::Path};
 use crate::fit::{input::Input, interrupt::stoppable};
 
 /// Every function along its path.
@@ -20,7 +20,7 @@ pub(super) fn functions(
     x: &FeatureMatrix<'_>,
     (problems, paths): (&[DualProblem<'_>], &[banach::Path]),
     notes: &mut Vec<String>,
-) -> anyhow::Result<Vec<Function>> {
+) -> anyhow::Result<Vec<FollowedFunction>> {
     let of_each = input.goal.positive().into_iter().zip(problems).zip(paths);
     let function = |((class, problem), path): ((Option<String>, &DualProblem<'_>), &banach::Path)| {
         let models = path.gammas.iter().zip(&path.solutions).map(|(gamma, solution)| {
@@ -40,13 +40,13 @@ pub(super) fn functions(
                 Vec::new()
             }
         };
-        Ok(Function { class, fits: fits(path), monomials })
+        Ok(FollowedFunction { class, fits: fits(path), monomials })
     };
     of_each.map(function).collect()
 }
 
-fn fits(path: &banach::Path) -> Vec<Fit> {
-    let fit = |(gamma, solution): (&f64, &banach::Solution)| Fit {
+fn fits(path: &banach::Path) -> Vec<PathFit> {
+    let fit = |(gamma, solution): (&f64, &banach::Solution)| PathFit {
         gamma: *gamma,
         status: solution.status,
         certificate: solution.certificate.into(),

@@ -38,7 +38,7 @@ pub(crate) struct Followed {
     /// `converged`, or how the worst of the fits ended.
     pub status: Status,
     pub gammas: Vec<f64>,
-    pub functions: Vec<Function>,
+    pub functions: Vec<FollowedFunction>,
     pub notes: Vec<String>,
     /// What every route would cost, where it was asked for.
     #[serde(skip)]
@@ -47,16 +47,16 @@ pub(crate) struct Followed {
 
 /// One function along the path.
 #[derive(Debug, Serialize)]
-pub(crate) struct Function {
+pub(crate) struct FollowedFunction {
     /// The class that it is positive for.
     pub class: Option<String>,
     /// The fit for every gamma.
-    pub fits: Vec<Fit>,
+    pub fits: Vec<PathFit>,
     pub monomials: Vec<Growth>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Fit {
+pub(crate) struct PathFit {
     pub gamma: f64,
     pub status: Status,
     pub certificate: CertificateValues,

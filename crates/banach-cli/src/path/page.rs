@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use minijinja::{Value, context, value::Serde};
 
-use super::{Followed, Function};
+use super::{Followed, FollowedFunction};
 use crate::{
     files::write_file,
     fit::page::{
@@ -26,7 +26,7 @@ pub(super) fn write(path: &Path, followed: &Followed, common: &Common) -> anyhow
     write_file(path, page, common)
 }
 
-fn coefficients(function: &Function, gammas: &[f64]) -> Chart {
+fn coefficients(function: &FollowedFunction, gammas: &[f64]) -> Chart {
     let x = Axis::logarithmic("gamma", gammas.iter().copied());
     let all = function.monomials.iter().flat_map(|growth| &growth.coefficients);
     let y = Axis::linear("coefficient", all.copied().chain([0.0]));

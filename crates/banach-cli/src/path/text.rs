@@ -2,7 +2,7 @@
 
 use banach::Status;
 
-use super::{Fit, Followed, Function, Growth};
+use super::{Followed, FollowedFunction, Growth, PathFit};
 use crate::{
     fit::text::{data, metric, model, route, scaling, significant, with_error},
     table::Table,
@@ -20,13 +20,13 @@ pub(super) fn text(followed: &Followed) -> String {
     lines.join("\n") + "\n"
 }
 
-fn table(function: &Function, followed: &Followed) -> String {
+fn table(function: &FollowedFunction, followed: &Followed) -> String {
     let validation = followed.validation.as_ref();
     let mut header = vec![String::new(), "gamma".to_owned()];
     header.extend(validation.map(|found| metric(found.metric).to_owned()));
     header.extend(["||w||_p^p", "gap"].map(str::to_owned));
     header.extend(function.monomials.iter().map(|growth| growth.monomial.clone()));
-    let row = |(at, fit): (usize, &Fit)| {
+    let row = |(at, fit): (usize, &PathFit)| {
         let best = validation.is_some_and(|found| found.chosen == Some(at));
         let mut row = vec![if best { ">" } else { "" }.to_owned(), significant(fit.gamma)];
         row.extend(validation.map(|found| {

@@ -12,9 +12,7 @@ use serde::Serialize;
 
 use super::{args::Features, open, stopped};
 use crate::{
-    fit::{
-        text::{ROWS, scaling, show, significant, top_table},
-    },
+    fit::text::{ROWS, scaling, show, significant, top_table},
     options::Common,
     print,
     visible::visible_name,
@@ -22,15 +20,15 @@ use crate::{
 
 /// The JSON object; its parts are those of `banach fit --json`.
 #[derive(Debug, Serialize)]
-struct Described {
+struct FeatureList {
     version: &'static str,
     model: String,
-    functions: Vec<Function>,
+    functions: Vec<ListedFunction>,
     notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Function {
+struct ListedFunction {
     class: Option<Label>,
     top: Option<TopTable>,
     relevance: Option<RelevanceTable>,
@@ -41,11 +39,11 @@ pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
     let (model, _taken) = open(&what.model, &account)?;
     let memory = account.left();
     let (mut notes, begin) = (Vec::new(), Instant::now());
-    let functions: Vec<Function> = (0..model.solutions.len())
+    let functions: Vec<ListedFunction> = (0..model.solutions.len())
         .map(|function| describe(what, &model, (function, what.budget.left(begin)), memory, &mut notes))
         .collect::<Result<_, _>>()?;
     let described =
-        Described { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
+        FeatureList { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
     let scaling = model.standardization.as_ref().and_then(|done| scaling(true, done.centred));
     print::result(common, &described, || described.text(scaling), || Ok(described.how(&model)))
 }
@@ -57,7 +55,7 @@ fn describe(
     (function, budget): (usize, Budget),
     memory: Memory,
     notes: &mut Vec<String>,
-) -> Result<Function, banach::Error> {
+) -> Result<ListedFunction, banach::Error> {
     let (names, described) = (model.variable_names(), model.function(function)?.with_memory(memory));
     let kernel = model.spec.kernel.build()?;
     let deviations = model.standardization.as_ref().map(|done| &done.deviations[..]);
@@ -68,18 +66,18 @@ fn describe(
     notes.extend(top.as_ref().and_then(stopped));
     let relevance = what.relevance.then(|| described.relevance(memory));
     let relevance = relevance.and_then(|found| found.map_err(|error| missing(notes, Part::Relevance, error)).ok());
-    Ok(Function {
+    Ok(ListedFunction {
         class: model.class(function).cloned(),
         top: top.map(|top| TopTable::new(top, &names, linear)),
         relevance: relevance.map(|found| RelevanceTable::new(&found, &names)),
     })
 }
 
-impl Described {
+impl FeatureList {
     /// How the lists were found.
     fn how(&self, model: &SavedModel<'_>) -> String {
         let found = self.functions.iter().zip(&model.radii);
-        let line = |(function, radius): (&Function, &Option<f64>)| {
+        let line = |(function, radius): (&ListedFunction, &Option<f64>)| {
             let of = function
                 .class
                 .as_ref()

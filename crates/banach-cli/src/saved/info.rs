@@ -23,13 +23,13 @@ struct Told {
     provenance: Provenance,
     spec: Spec,
     route: &'static str,
-    data: Data,
-    functions: Vec<Function>,
+    data: SavedData,
+    functions: Vec<SavedFunction>,
 }
 
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
-struct Data {
+struct SavedData {
     samples: usize,
     /// Numbers of the samples that are stored; all of them unless the samples are sparse.
     stored: usize,
@@ -37,7 +37,7 @@ struct Data {
     weighted: bool,
     target: Option<String>,
     classes: Option<Vec<Label>>,
-    variables: Vec<Variable>,
+    variables: Vec<SavedVariable>,
     standardized: bool,
     /// Whether means were taken off.
     centred: bool,
@@ -46,14 +46,14 @@ struct Data {
 }
 
 #[derive(Debug, Serialize)]
-struct Variable {
+struct SavedVariable {
     name: String,
     mean: f64,
     deviation: f64,
 }
 
 #[derive(Debug, Serialize)]
-struct Function {
+struct SavedFunction {
     class: Option<Label>,
     status: &'static str,
     iterations: usize,
@@ -87,7 +87,7 @@ pub(crate) fn info(what: &Info, common: &Common) -> anyhow::Result<()> {
 fn how(model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<String> {
     let spec = &model.spec;
     let problems = model.solutions.len();
-    let planner = Planner { memory, scale: spec.monomials, problems, route: spec.route, ..Planner::default() };
+    let planner = Planner { memory, monomial_scale: spec.monomials, problems, route: spec.route, ..Planner::default() };
     let plan = planner.plan(Shape::from(&model.x), spec.kernel.build()?, Exponent::new(spec.p)?);
     Ok(match plan {
         Ok(plan) => format!("To fit it again:\n{}", plan.explain().trim_end()),
@@ -95,14 +95,14 @@ fn how(model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<String> {
     })
 }
 
-fn data(model: &SavedModel<'_>) -> Data {
+fn data(model: &SavedModel<'_>) -> SavedData {
     let done = model.standardization.as_ref();
-    let variable = |(at, name): (usize, String)| Variable {
+    let variable = |(at, name): (usize, String)| SavedVariable {
         name,
         mean: done.map_or(0.0, |done| done.means[at]),
         deviation: done.map_or(1.0, |done| done.deviations[at]),
     };
-    Data {
+    SavedData {
         samples: model.x.samples(),
         stored: model.x.stored(),
         sparse: model.x.is_sparse(),
@@ -117,9 +117,9 @@ fn data(model: &SavedModel<'_>) -> Data {
     }
 }
 
-fn functions(model: &SavedModel<'_>) -> Vec<Function> {
+fn functions(model: &SavedModel<'_>) -> Vec<SavedFunction> {
     let found = model.solutions.iter().zip(&model.radii).enumerate();
-    let function = |(at, (solution, radius)): (usize, (&banach::Solution, &Option<f64>))| Function {
+    let function = |(at, (solution, radius)): (usize, (&banach::Solution, &Option<f64>))| SavedFunction {
         class: model.class(at).cloned(),
         status: solution.status.name(),
         iterations: solution.iterations,

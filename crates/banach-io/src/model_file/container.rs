@@ -73,14 +73,14 @@ struct Header {
 
 impl<'de> Deserialize<'de> for Header {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
+        struct HeaderVisitor;
 
         #[derive(Deserialize)]
         struct Info {
             data_offsets: (u64, u64),
         }
 
-        impl<'de> Visitor<'de> for Entries {
+        impl<'de> Visitor<'de> for HeaderVisitor {
             type Value = Header;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for Header {
             }
         }
 
-        deserializer.deserialize_map(Entries)
+        deserializer.deserialize_map(HeaderVisitor)
     }
 }
 
@@ -117,11 +117,11 @@ impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Entries {
+        struct MetadataEntries {
             banach: String,
         }
         const { assert!(matches!(DOCUMENT.as_bytes(), b"banach")) };
-        Entries::deserialize(deserializer).map(|entries| Self(entries.banach))
+        MetadataEntries::deserialize(deserializer).map(|entries| Self(entries.banach))
     }
 }
 

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     At, Dataset, Error,
     assembly::{Assembly, Role},
-    room::{Part, Room},
+    room::{Held, Room},
 };
 
 /// What a file begins and ends with.
@@ -65,7 +65,7 @@ struct Reader<'s, 'a> {
     length: u64,
     room: &'s Room<'a>,
     /// What the table of contents, the labels and the batch at hand take.
-    held: Part<'a>,
+    held: Held<'a>,
     contents: u64,
     schema: Arc<Schema>,
     decoder: FileDecoder,

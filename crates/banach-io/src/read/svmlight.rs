@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Read};
 use super::{Request, failed, input::Input};
 use crate::{
     At, Dataset, Error, ModelColumns, Table,
-    columns::{Names, Part},
+    columns::{ColumnUse, Names},
     field::{Field, shown},
-    room::{FREE, NAME, Part as Held, Room},
+    room::{FREE, Held, NAME, Room},
     target::Collector,
 };
 
@@ -251,19 +251,19 @@ impl<'a> Rows<'a> {
             problem: problem.to_owned(),
             instead,
         };
-        if parts[0] != Part::Target {
+        if parts[0] != ColumnUse::Target {
             return Err(unsupported("the target of svmlight is its first word", "leave --target out"));
         }
-        if parts.contains(&Part::Label) {
+        if parts.contains(&ColumnUse::Label) {
             return Err(unsupported("a sparse table has no columns of labels", "leave --categorical out"));
         }
         let first = usize::from(zero_based);
         let (mut kept, mut others) = (Vec::new(), Vec::new());
         for (place, part) in parts.iter().enumerate() {
             match part {
-                Part::Target => {}
-                Part::Dropped => others.push(names.name(place).to_owned()),
-                Part::Feature | Part::Label => {
+                ColumnUse::Target => {}
+                ColumnUse::Dropped => others.push(names.name(place).to_owned()),
+                ColumnUse::Feature | ColumnUse::Label => {
                     features[place - first] = kept.len() as u32;
                     kept.push(names.name(place).to_owned());
                 }

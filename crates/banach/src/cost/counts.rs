@@ -2,7 +2,7 @@
 
 use crate::kernel::{TensorKernel, cardinality};
 
-/// The number of features of a kernel in so many variables, `card(K)`; infinite beyond the range of `f64`, `None` if there are
+/// The number of features of a kernel, `card(K)`, in this many variables; infinite beyond the range of `f64`, `None` if there are
 /// infinitely many.
 pub(crate) fn feature_count(kernel: &dyn TensorKernel, inputs: usize) -> Option<f64> {
     cardinality(kernel, inputs).map(|count| count.to_string().parse().unwrap_or(f64::INFINITY))

@@ -10,7 +10,7 @@ pub struct Scratch {
     /// Copies of dual vectors.
     pub(crate) duals: Pool,
     /// Numbers kept for each feature.
-    pub(crate) features: Pool,
+    pub(crate) per_feature: Pool,
 }
 
 impl Scratch {
@@ -28,7 +28,7 @@ impl Pool {
     /// The first `length` numbers; their contents are left from earlier use.
     pub(crate) fn take(&mut self, length: usize) -> &mut [f64] {
         if self.0.len() < length {
-            // Not a byte more than is counted: the old numbers go before the new ones come.
+            // The old numbers are freed first: no more memory is taken than is counted.
             self.0 = Vec::new();
             self.0 = vec![0.0; length];
         }

@@ -8,13 +8,14 @@ use std::array::from_fn;
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Columns handled together.
+/// Columns handled together. With three vectors that is twelve sums; they, the three vectors and one column fill the sixteen vector
+/// registers of AVX2.
 const COLUMNS: usize = 4;
 /// Vectors handled together.
 const VECTORS: usize = 3;
-/// Additions that wait for one another take turns.
+/// Sums of one product that are added to in turn: an addition takes about four cycles, in which the other sums go on.
 const TURNS: usize = 4;
-/// Most numbers of the vectors that go with the stream from memory.
+/// Most numbers of the vectors that are multiplied while the block streams from memory: half of a first-level cache of 32 KB.
 const LEAD: usize = 2048;
 
 /// `u = B' a` for the columns of B, n numbers each, and n-vectors a, one after another.
@@ -24,7 +25,7 @@ pub(super) fn adjoint(n: usize, block: &[f64], a: &[f64], u: &mut [f64]) {
 
 /// `out += B w` for the columns of B, n numbers each, and vectors w and out, one after another.
 pub(super) fn apply(n: usize, block: &[f64], w: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(Apply { n, block, w, out });
+    Arch::new().dispatch(BlockProduct { n, block, w, out });
 }
 
 /// The sums of the squares of the columns, n numbers each.
@@ -76,7 +77,7 @@ impl WithSimd for Adjoint<'_> {
             return;
         }
         let width = block.len() / n;
-        // So many that the others come in threes, if the first-level cache holds them beside a column.
+        // One, two or three vectors, so that the rest are a multiple of three; one if a first-level cache does not hold three.
         let lead = if VECTORS * n <= LEAD { (a.len() / n - 1) % VECTORS + 1 } else { 1 };
         let ((first, a), (first_u, u)) = (a.split_at(lead * n), u.split_at_mut(lead * width));
         // Memory is fastest in one stream; what follows finds the block in cache.
@@ -87,7 +88,7 @@ impl WithSimd for Adjoint<'_> {
         }
         for (a, u) in a.chunks(VECTORS * n).zip(u.chunks_mut(VECTORS * width)) {
             for (start, columns) in (0..).step_by(COLUMNS).zip(block.chunks(COLUMNS * n)) {
-                let place = Place { stride: width, start };
+                let place = GroupOffset { stride: width, start };
                 match columns.len() / n {
                     COLUMNS => dots_of::<S, COLUMNS>(simd, n, columns, a, u, place),
                     3 => dots_of::<S, 3>(simd, n, columns, a, u, place),
@@ -99,9 +100,9 @@ impl WithSimd for Adjoint<'_> {
     }
 }
 
-/// Where the numbers of a group of columns are, for each vector.
+/// Where the numbers of a group of columns begin, and their distance from one vector to the next.
 #[derive(Clone, Copy)]
-struct Place {
+struct GroupOffset {
     stride: usize,
     start: usize,
 }
@@ -145,7 +146,7 @@ fn total<S: Simd>(simd: S, sums: [S::f64s; TURNS]) -> f64 {
 }
 
 #[inline(always)]
-fn dots_of<S: Simd, const C: usize>(simd: S, n: usize, columns: &[f64], a: &[f64], u: &mut [f64], place: Place) {
+fn dots_of<S: Simd, const C: usize>(simd: S, n: usize, columns: &[f64], a: &[f64], u: &mut [f64], place: GroupOffset) {
     match a.len() / n {
         VECTORS => dots::<S, C, VECTORS>(simd, n, columns, a, u, place),
         2 => dots::<S, C, 2>(simd, n, columns, a, u, place),
@@ -161,7 +162,7 @@ fn dots<S: Simd, const C: usize, const V: usize>(
     columns: &[f64],
     a: &[f64],
     u: &mut [f64],
-    place: Place,
+    place: GroupOffset,
 ) {
     let length = n / S::F64_LANES;
     let columns: [_; C] = from_fn(|c| S::as_simd_f64s(&columns[c * n..(c + 1) * n]));
@@ -193,14 +194,14 @@ fn dots<S: Simd, const C: usize, const V: usize>(
     }
 }
 
-struct Apply<'a> {
+struct BlockProduct<'a> {
     n: usize,
     block: &'a [f64],
     w: &'a [f64],
     out: &'a mut [f64],
 }
 
-impl WithSimd for Apply<'_> {
+impl WithSimd for BlockProduct<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -209,7 +210,7 @@ impl WithSimd for Apply<'_> {
         let width = block.len() / n;
         for (w, out) in w.chunks(VECTORS * width).zip(out.chunks_mut(VECTORS * n)) {
             for (start, columns) in (0..).step_by(COLUMNS).zip(block.chunks(COLUMNS * n)) {
-                let place = Place { stride: width, start };
+                let place = GroupOffset { stride: width, start };
                 match columns.len() / n {
                     COLUMNS => add_to::<S, COLUMNS>(simd, n, columns, w, out, place),
                     3 => add_to::<S, 3>(simd, n, columns, w, out, place),
@@ -222,7 +223,7 @@ impl WithSimd for Apply<'_> {
 }
 
 #[inline(always)]
-fn add_to<S: Simd, const C: usize>(simd: S, n: usize, columns: &[f64], w: &[f64], out: &mut [f64], place: Place) {
+fn add_to<S: Simd, const C: usize>(simd: S, n: usize, columns: &[f64], w: &[f64], out: &mut [f64], place: GroupOffset) {
     match out.len() / n {
         VECTORS => add::<S, C, VECTORS>(simd, n, columns, w, out, place),
         2 => add::<S, C, 2>(simd, n, columns, w, out, place),
@@ -238,7 +239,7 @@ fn add<S: Simd, const C: usize, const V: usize>(
     columns: &[f64],
     w: &[f64],
     mut out: &mut [f64],
-    place: Place,
+    place: GroupOffset,
 ) {
     let length = n / S::F64_LANES;
     let columns: [_; C] = from_fn(|c| S::as_simd_f64s(&columns[c * n..(c + 1) * n]));

@@ -17,19 +17,20 @@ use crate::workers::checkpoint;
 
 /// Bytes of the matrix in a block: a fraction of a second-level cache.
 const BLOCK_BYTES: usize = 192 << 10;
-/// Most features in a block.
+/// Most features in a block, so that the numbers of a block for each dual vector stay in the cache beside it.
 pub(crate) const MAX_BLOCK: usize = 1024;
 /// Bytes of the matrix in a stripe: long enough to hide the start of a task.
 const STRIPE_BYTES: usize = 2 << 20;
-/// Most stripes. There are also no more than keep the accumulators, n numbers each, below the matrix itself.
+/// Most stripes: several for each core of a large machine. All accumulators together, n numbers for each stripe, also stay smaller
+/// than the matrix.
 const MAX_STRIPES: usize = 256;
 
 /// What the reader sees of one block of features.
-pub(crate) struct Block<'a> {
+pub(crate) struct SweepBlock<'a> {
     /// The features of the block.
     pub columns: Range<usize>,
     /// The reader's own numbers, `per_feature` for each feature of the block.
-    pub features: &'a mut [f64],
+    pub kept: &'a mut [f64],
     /// `Phi_b' a`, one column per dual vector; the first `outputs` columns become `w`.
     pub u: &'a mut [f64],
     /// The stripe's running numbers, zero at its start.
@@ -50,7 +51,7 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Numbers that the pass of so many dual vectors takes as working memory, besides what the reader keeps.
+    /// Numbers of working memory that a pass for `inputs` dual vectors takes, besides what the reader keeps.
     pub(crate) fn memory(self, samples: usize, features: usize, stored: usize, inputs: usize) -> Option<usize> {
         let layout = Layout::new(samples, features, stored);
         self.area(samples, layout, inputs).checked_mul(layout.stripes)?.checked_add(samples.checked_mul(inputs)?)
@@ -67,15 +68,15 @@ impl Sweep {
         self,
         matrix: &FeatureMatrix<'_>,
         alphas: &[f64],
-        features: &mut [f64],
+        kept: &mut [f64],
         pool: &mut Pool,
-        visit: impl Fn(Block<'_>) + Sync,
+        visit: impl Fn(SweepBlock<'_>) + Sync,
         mut reduce: impl FnMut(&[f64], &[f64]),
     ) {
         let n = matrix.samples();
         let inputs = alphas.len() / n;
         debug_assert!(self.outputs <= inputs && alphas.len() == n * inputs);
-        debug_assert_eq!(features.len(), matrix.features() * self.per_feature);
+        debug_assert_eq!(kept.len(), matrix.features() * self.per_feature);
         let layout = matrix.layout();
         let sum_length = n * self.outputs;
         let area = self.area(n, layout, inputs);
@@ -84,7 +85,7 @@ impl Sweep {
         MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(transposed);
         let rows = &*rows;
 
-        let run_stripe = |stripe: usize, area: &mut [f64], mut features: &mut [f64]| {
+        let run_stripe = |stripe: usize, area: &mut [f64], mut kept: &mut [f64]| {
             let (sum, rest) = area.split_at_mut(sum_length);
             let (state, rest) = rest.split_at_mut(self.state);
             let (u, turned) = rest.split_at_mut(layout.block * inputs);
@@ -93,27 +94,27 @@ impl Sweep {
             for columns in layout.blocks(stripe) {
                 checkpoint();
                 let width = columns.len();
-                let (own, left) = std::mem::take(&mut features).split_at_mut(width * self.per_feature);
-                features = left;
+                let (own, left) = std::mem::take(&mut kept).split_at_mut(width * self.per_feature);
+                kept = left;
                 let u = &mut u[..width * inputs];
                 matrix.adjoint(columns.clone(), alphas, rows, u, turned);
-                visit(Block { columns: columns.clone(), features: own, u, state, sum });
+                visit(SweepBlock { columns: columns.clone(), kept: own, u, state, sum });
                 if self.outputs > 0 {
                     matrix.apply(columns, &u[..width * self.outputs], sum);
                 }
             }
         };
-        let stripe_features = layout.stripe * self.per_feature;
+        let stripe_kept = layout.stripe * self.per_feature;
         if layout.stripes == 1 {
-            run_stripe(0, areas, features);
+            run_stripe(0, areas, kept);
         } else if self.per_feature == 0 {
             areas.par_chunks_mut(area).enumerate().for_each(|(stripe, area)| run_stripe(stripe, area, &mut []));
         } else {
             areas
                 .par_chunks_mut(area)
-                .zip(features.par_chunks_mut(stripe_features))
+                .zip(kept.par_chunks_mut(stripe_kept))
                 .enumerate()
-                .for_each(|(stripe, (area, features))| run_stripe(stripe, area, features));
+                .for_each(|(stripe, (area, kept))| run_stripe(stripe, area, kept));
         }
         for area in areas.chunks(area) {
             let (sum, rest) = area.split_at(sum_length);
@@ -142,8 +143,8 @@ impl Layout {
         Self { features, block, stripe, stripes: features.div_ceil(stripe) }
     }
 
-    /// The most roundings of a sum over all features: additions in a stripe, changes of scale from block to block, and from stripe to
-    /// stripe.
+    /// The most roundings of a sum over all features: additions in a stripe, and changes of the running size from block to block and
+    /// from stripe to stripe.
     pub(crate) fn additions(self) -> f64 {
         let blocks = self.stripe.min(self.features).div_ceil(self.block);
         (self.stripe.min(self.features) + 8 * blocks + 8 * self.stripes) as f64

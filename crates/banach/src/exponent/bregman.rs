@@ -17,8 +17,9 @@ use pulp::{Arch, Simd, WithSimd};
 use super::Exponent;
 use crate::numeric::{CHUNK, LANES, accumulate, total};
 
-/// Below this `q|x|` the series is used. What is cut off is then below the rounding error.
+/// Below this `q|x|` the series is used.
 const SERIES_BELOW: f64 = 0.5;
+/// Terms of the series. What is cut off is below the rounding error for `q >= 3`, and below 1e-13 of the sum for smaller q.
 const TERMS: usize = 13;
 
 /// Sums over features along a line.
@@ -41,11 +42,11 @@ impl Add for LineSums {
 }
 
 impl Exponent {
-    /// The sums of [`LineSums`] from `u u_scale` to `v = u u_scale + d d_scale`.
+    /// The sums of [`LineSums`] from `u u_factor` to `v = u u_factor + d d_factor`.
     ///
     /// Nothing overflows when the scales keep both at most 1 in magnitude.
-    pub(crate) fn line_sums(&self, u: &[f64], d: &[f64], u_scale: f64, d_scale: f64) -> LineSums {
-        Arch::new().dispatch(Line { exponent: self, u, d, u_scale, d_scale })
+    pub(crate) fn line_sums(&self, u: &[f64], d: &[f64], u_factor: f64, d_factor: f64) -> LineSums {
+        Arch::new().dispatch(Line { exponent: self, u, d, u_factor, d_factor })
     }
 }
 
@@ -53,8 +54,8 @@ struct Line<'a> {
     exponent: &'a Exponent,
     u: &'a [f64],
     d: &'a [f64],
-    u_scale: f64,
-    d_scale: f64,
+    u_factor: f64,
+    d_factor: f64,
 }
 
 impl WithSimd for Line<'_> {
@@ -62,7 +63,7 @@ impl WithSimd for Line<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> LineSums {
-        let Self { exponent: &Exponent { p, q, raise_q, .. }, u_scale, d_scale, .. } = self;
+        let Self { exponent: &Exponent { p, q, raise_q, .. }, u_factor, d_factor, .. } = self;
         let mut nested = [0.0; TERMS];
         for (j, factor) in nested.iter_mut().enumerate() {
             *factor = (q - 2.0 - j as f64) / (3.0 + j as f64);
@@ -72,14 +73,14 @@ impl WithSimd for Line<'_> {
         for (u, d) in self.u.chunks(CHUNK).zip(self.d.chunks(CHUNK)) {
             let [v, u_power, v_power, distance] = buffers.each_mut().map(|buffer| &mut buffer[..u.len()]);
             for k in 0..u.len() {
-                v[k] = u[k] * u_scale + d[k] * d_scale;
-                u_power[k] = (u[k] * u_scale).abs();
+                v[k] = u[k] * u_factor + d[k] * d_factor;
+                u_power[k] = (u[k] * u_factor).abs();
                 v_power[k] = v[k].abs();
             }
             raise_q.raise(u_power);
             raise_q.raise(v_power);
             for k in 0..u.len() {
-                let (u, step) = (u[k] * u_scale, d[k] * d_scale);
+                let (u, step) = (u[k] * u_factor, d[k] * d_factor);
                 let x = step / u;
                 let mut series = 1.0;
                 for factor in nested.iter().rev() {

@@ -18,9 +18,9 @@ use crate::{
     numeric::{Power, largest, signed_powers},
 };
 pub(crate) use bregman::LineSums;
-pub(crate) use running::{NEGLIGIBLE, Running, RunningLine, scaled};
+pub(crate) use running::{NEGLIGIBLE, Running, RunningLine, copy_in_range};
 
-/// Largest denominator that is tried when a decimal `p` is read as a fraction.
+/// Largest denominator that is tried when a decimal `p` is read as a fraction: that of any decimal with five digits.
 const MAX_DENOMINATOR: u64 = 100_000;
 
 /// An exponent `p` in (1, 2] together with its conjugate `q = p/(p-1)`.
@@ -96,7 +96,7 @@ impl Exponent {
         self.q
     }
 
-    /// Whether `|u|^(q-1)` takes multiplications and at most a square root.
+    /// Whether multiplications and at most one square root are enough for `|u|^(q-1)`.
     pub(crate) fn is_fast(&self) -> bool {
         !matches!(self.raise_q, Power::Real(_))
     }
@@ -110,11 +110,11 @@ impl Exponent {
         })
     }
 
-    /// `J_q(u)` in place, and the sum of `|u_k|^q`, both for `u * inverse_scale`.
+    /// `J_q(u)` in place, and the sum of `|u_k|^q`, both for `u * inverse_size`.
     ///
-    /// With `inverse_scale` at most `1/max|u|` nothing overflows.
-    pub(crate) fn duality_map(&self, u: &mut [f64], inverse_scale: f64) -> f64 {
-        signed_powers(self.raise_q, u, inverse_scale)
+    /// With `inverse_size` at most `1/max|u|` nothing overflows.
+    pub(crate) fn duality_map(&self, u: &mut [f64], inverse_size: f64) -> f64 {
+        signed_powers(self.raise_q, u, inverse_size)
     }
 
     /// `J_p(w)` in place, and the sum of `|w_k|^p`.

@@ -3,30 +3,32 @@
 use super::LineSums;
 use crate::numeric::{WidePower, scaled_copy};
 
-/// Dual vectors are scaled to this power of two: products with entries up to 1e200 then stay finite, and those with
-/// denormal entries stay far above [`NEGLIGIBLE`].
+/// Dual vectors are brought to the size `2^300`, about 1e90. Sums of products with entries up to 1e200 then stay finite, and
+/// products with denormal entries, down to 5e-324, stay far above [`NEGLIGIBLE`].
 const DUAL_SIZE: f64 = 300.0;
 
-/// A copy of a dual vector divided by a power of two, which is returned.
-pub(crate) fn scaled(alpha: &[f64], copy: &mut [f64]) -> f64 {
+/// Copies a dual vector divided by `2^k`, so that its products with entries are in range, and returns k.
+pub(crate) fn copy_in_range(alpha: &[f64], copy: &mut [f64]) -> f64 {
     scaled_copy(alpha, DUAL_SIZE, copy)
 }
 
-/// Scaled products below this are what cancellation leaves of numbers that are 1e60 times as large, or more.
+/// Products with dual vectors of the size of [`copy_in_range`] below this are what cancellation leaves of numbers that are at least
+/// 1e60 times as large.
 pub(crate) const NEGLIGIBLE: f64 = 1e-300;
 
-/// The running scale of one dual vector in one stripe: sums are divided by powers of `size`.
+/// The running sums of one dual vector in one stripe, divided by powers of the largest `|u|` so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Running {
     /// The largest `|u|` so far; 0 before the first.
     pub size: f64,
     /// The sum of `|u / size|^q`.
     pub power_sum: f64,
-    /// The largest square of a mean divided by the deviation, of monomials that are standardised; otherwise 0.
+    /// The largest `(mean/deviation)^2` of a monomial, where monomials are standardised; otherwise 0.
     pub spread: f64,
 }
 
 impl Running {
+    /// Numbers in the state of a pass: one for each field.
     pub(crate) const LENGTH: usize = 3;
 
     pub(crate) fn load(state: &[f64]) -> Self {
@@ -37,12 +39,12 @@ impl Running {
         state.copy_from_slice(&[self.size, self.power_sum, self.spread]);
     }
 
-    /// 1/size, or 0 where every `u` is so small that its powers vanish.
+    /// `1/size`, or 0 where all `u` are negligible.
     pub(crate) fn inverse(self) -> f64 {
         if self.size < NEGLIGIBLE { 0.0 } else { 1.0 / self.size }
     }
 
-    /// Raises the scale to `size` if that is larger, and shrinks what was summed up to fit.
+    /// Raises the size to `size` if that is larger, and shrinks the sums so far accordingly.
     pub(crate) fn raise(&mut self, size: f64, q: f64, omega: &mut [f64]) {
         if size > self.size {
             let factor = self.shrink_to(size, q);
@@ -50,7 +52,7 @@ impl Running {
         }
     }
 
-    /// Moves to a larger scale; returns the factor for sums of `J_q(u)`.
+    /// Moves to a larger size; returns the factor for sums of `J_q(u)`.
     fn shrink_to(&mut self, size: f64, q: f64) -> f64 {
         let ratio = if size > 0.0 { self.size / size } else { 0.0 };
         self.size = size;
@@ -68,7 +70,7 @@ impl Running {
         omega.iter_mut().zip(sum).for_each(|(omega, sum)| *omega += factor * sum);
     }
 
-    /// `Q` and its logarithm, and omega in place of the sum relative to the scale, for a dual vector that was divided by
+    /// Returns `Q` and its logarithm, and turns the sums in `omega` into omega itself, for a dual vector that was divided by
     /// `2^exponent`.
     pub(crate) fn finish(self, exponent: f64, q: f64, omega: &mut [f64]) -> (f64, f64) {
         if self.size == 0.0 {
@@ -81,7 +83,7 @@ impl Running {
     }
 }
 
-/// The running scale of sums along a line: `power` and `bregman` are divided by `size^q`, `slope` by `size^(q-1)`.
+/// The running sums along a line: `power` and `bregman` are divided by `size^q`, `slope` by `size^(q-1)`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RunningLine {
     pub size: f64,
@@ -89,6 +91,7 @@ pub(crate) struct RunningLine {
 }
 
 impl RunningLine {
+    /// Numbers in the state of a pass: one for each field.
     pub(crate) const LENGTH: usize = 4;
 
     pub(crate) fn load(state: &[f64]) -> Self {
@@ -100,7 +103,7 @@ impl RunningLine {
         state.copy_from_slice(&[self.size, power, slope, bregman]);
     }
 
-    /// Raises the scale to `size` if that is larger.
+    /// Raises the size to `size` if that is larger.
     pub(crate) fn raise(&mut self, size: f64, q: f64) {
         if size > self.size {
             let ratio = self.size / size;

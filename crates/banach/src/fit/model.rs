@@ -131,7 +131,7 @@ impl Model {
             return Err(Error::Shape { what: "a row of X", got, expected });
         }
         let (solution, radius) = (&self.solutions[function], self.radii[function]);
-        function_of(plan.shared_kernel(), plan.exponent(), plan.scale(), x.view(), solution, radius)
+        function_of(plan.shared_kernel(), plan.exponent(), plan.monomial_scale(), x.view(), solution, radius)
     }
 
     /// How far the model can be from the optimum; with several functions, the one with the largest relative gap.
@@ -155,20 +155,22 @@ impl Model {
 pub(super) fn function_of<'x>(
     kernel: Arc<dyn TensorKernel>,
     exponent: Exponent,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     x: FeatureMatrix<'x>,
     solution: &Solution,
     radius: Option<f64>,
 ) -> Result<DualModel<'x>, Error> {
-    let model = DualModel::new(x, kernel, exponent, &solution.alpha)?.with_scale(scale).with_omega(&solution.omega)?;
+    let model = DualModel::new(x, kernel, exponent, &solution.alpha)?
+        .with_monomial_scale(monomial_scale)
+        .with_omega(&solution.omega)?;
     match radius.filter(|radius| radius.is_finite()) {
         Some(radius) => model.with_radius(radius),
         None => Ok(model),
     }
 }
 
-/// Probabilities from decisions, all points of the first function, then all of the second, and so on: one function tells those of two
-/// classes, more one each.
+/// Probabilities from decisions, all points of the first function, then all of the second, and so on. A single function gives those of
+/// two classes; several functions give one class each.
 pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Result<Vec<f64>, Error> {
     if points == 0 || !decisions.len().is_multiple_of(points) {
         return Err(Error::Shape { what: "the decisions", got: decisions.len(), expected: points });
@@ -185,7 +187,7 @@ pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Resul
     for point in 0..points {
         let sum: f64 = probabilities[point..].iter().step_by(points).sum();
         let shares = probabilities[point..].iter_mut().step_by(points);
-        // No class is likely at all: none is likelier than another.
+        // If every probability is 0, all classes are equally likely.
         shares.for_each(|share| *share = if sum > 0.0 { *share / sum } else { 1.0 / classes as f64 });
     }
     Ok(probabilities)

@@ -50,7 +50,7 @@ impl Fit {
         })
     }
 
-    /// The same with other parameters, and their kernel: a loss of its own, the account and the rates stay.
+    /// The same fit with other parameters and their kernel. A loss that was given to it, the account and the rates stay.
     pub(super) fn with_spec(&self, spec: &Spec) -> Result<Self, Error> {
         let (loss, account, rates) = (self.loss.clone(), self.account.clone(), self.rates);
         Ok(Self { loss, account, rates, ..Self::new(spec)? })
@@ -111,24 +111,24 @@ impl Fit {
         &self.loss
     }
 
-    /// The function of a solution, by its dual vector and the samples: what it is made of. Its searches may take what memory is left.
+    /// The function of a solution, by its dual vector and the samples. Its searches may take what memory is left.
     pub fn function<'x>(
         &self,
         x: FeatureMatrix<'x>,
         solution: &Solution,
         radius: Option<f64>,
     ) -> Result<DualModel<'x>, Error> {
-        let (kernel, exponent, scale) = (self.kernel.clone(), self.exponent, self.spec.monomials);
-        Ok(function_of(kernel, exponent, scale, x, solution, radius)?.with_memory(self.account.left()))
+        let (kernel, exponent, monomial_scale) = (self.kernel.clone(), self.exponent, self.spec.monomials);
+        Ok(function_of(kernel, exponent, monomial_scale, x, solution, radius)?.with_memory(self.account.left()))
     }
 
     /// Ranks the monomials of dual vectors over these samples, within what memory is left.
     pub fn ranking<'x>(&self, x: FeatureMatrix<'x>) -> MonomialRanking<'x> {
         let ranking = MonomialRanking::new(x, self.kernel.clone(), self.exponent);
-        ranking.with_scale(self.spec.monomials).with_memory(self.account.left())
+        ranking.with_monomial_scale(self.spec.monomials).with_memory(self.account.left())
     }
 
-    /// What every route to the data would cost, for so many problems at a time, and the one that would be taken.
+    /// The cost of every route to the data, for this many problems at a time, and the route that would be taken.
     pub fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
         self.plan_route(x, self.account.left(), self.spec.route, problems)
     }
@@ -140,18 +140,18 @@ impl Fit {
         route: Option<Route>,
         problems: usize,
     ) -> Result<Plan, Error> {
-        let (rates, scale) = (self.rates, self.spec.monomials);
-        let planner = Planner { rates, memory, scale, problems, route, ..Planner::default() };
+        let (rates, monomial_scale) = (self.rates, self.spec.monomials);
+        let planner = Planner { rates, memory, monomial_scale, problems, route, ..Planner::default() };
         planner.plan(Shape::from(x), self.kernel.clone(), self.exponent)
     }
 
-    /// The data in the form of the planned route, for so many problems at a time.
+    /// The data in the form of the planned route, for this many problems at a time.
     pub fn prepare<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Prepared<'x>, Error> {
         let plan = self.plan(x, problems)?;
         let taken =
             self.account.take(plan.cost().bytes).map_err(|short| short.error("the form", "take another route"))?;
         let form = plan.build(x)?;
-        // What the form does not take is left to the solver.
+        // The memory that the form does not take is the solver's.
         let solver = self.spec.solver.solver(self.spec.stopping(), self.account.left());
         Ok(Prepared { fit: self.clone(), plan, form, solver, _taken: taken })
     }
@@ -172,8 +172,8 @@ impl Fit {
         Ok(prepared.model(x, task, &problems, solutions))
     }
 
-    /// The model with the [solutions](Model::solutions) and [radii](Model::radii) of a fit to the same samples, by the route that was
-    /// taken, without fitting it again. A tensor is not stored for it.
+    /// The model with the [solutions](Model::solutions) and [radii](Model::radii) of an earlier fit to the same samples, by the route that
+    /// it took. Nothing is fitted again, and no tensor is stored.
     pub fn restore(
         &self,
         x: &FeatureMatrix<'_>,
@@ -251,7 +251,7 @@ impl Prepared<'_> {
         Model::new(&self.fit, task, self.plan.clone(), predictor, solutions, radii)
     }
 
-    /// The algorithm that was chosen, with what memory the form has left.
+    /// The algorithm that was chosen, within the memory that the form has left.
     pub fn solver(&self) -> &dyn Solver {
         &*self.solver
     }

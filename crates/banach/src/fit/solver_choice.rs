@@ -64,7 +64,7 @@ pub struct PaperOptions {
 }
 
 impl PaperAlgorithm {
-    /// Both.
+    /// Both algorithms.
     pub const ALL: [Self; 2] = [Self::Gradient, Self::ProximalGradient];
 
     /// Its number in the paper.
@@ -124,7 +124,7 @@ impl PaperOptions {
 }
 
 impl SolverChoice {
-    /// Every choice, told nothing.
+    /// Every choice, without options.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Newton, Self::Paper(PaperOptions::NONE)];
 
     /// Its name in parameters.
@@ -144,7 +144,7 @@ impl SolverChoice {
         }
     }
 
-    /// The same algorithm with these options, found to be its own and in range.
+    /// The same algorithm with these options. Options that it does not have, or that are out of range, are refused.
     pub fn with_options(self, options: PaperOptions) -> Result<Self, Error> {
         let chosen = match self {
             Self::Paper(_) => Self::Paper(options),
@@ -203,7 +203,7 @@ enum Written {
     Told(Told),
 }
 
-/// A choice that was told something.
+/// A choice with options.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
 enum Told {

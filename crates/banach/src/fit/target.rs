@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{Error, Folds, loss::Targets};
 
-/// The folds unless told otherwise.
+/// The folds unless told otherwise: the usual number, as in scikit-learn.
 const FOLDS: usize = 5;
 
 /// The targets of the samples. References to numbers and to integers are targets.
@@ -22,9 +22,9 @@ pub type Outputs<'a> = Vec<Cow<'a, [f64]>>;
 /// What a model predicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
-    /// So many numbers, by one function each.
+    /// This many numbers, each by a function of its own.
     Numbers(usize),
-    /// Classes, in increasing order: two by one function that is positive for the second, more by one each.
+    /// Classes, in increasing order. Two classes have one function, which is positive for the second; more have one each.
     Classes(Vec<i64>),
 }
 
@@ -91,8 +91,8 @@ impl Task {
 }
 
 impl Target<'_> {
-    /// What is predicted, and the targets of every function: numbers, or 1 for its class and -1 for all others. Targets of another number
-    /// than there are samples, or of another kind than the loss takes, are refused.
+    /// What is predicted, and the targets of every function: numbers, or 1 for its class and -1 for all others. Refused are targets whose
+    /// number is not that of the samples, or whose kind is not that of the loss.
     pub fn outputs(
         &self,
         samples: usize,

@@ -17,7 +17,8 @@ fn paper() -> SolverChoice {
 const N: usize = 24;
 const D: usize = 6;
 
-fn jumble(count: usize, from: usize) -> Vec<f64> {
+/// Numbers in [-1, 1) without a pattern.
+pub(super) fn jumble(count: usize, from: usize) -> Vec<f64> {
     (from + 1..=from + count).map(|k| ((k * k) as f64 * 0.618_033_988_749_895).fract() * 2.0 - 1.0).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::{
     workers::checkpoint,
 };
 
-/// Features that can be had one by one.
+/// Features that can be read one by one.
 pub(super) trait Columns: Sync {
     /// The number of samples, n.
     fn samples(&self) -> usize;
@@ -24,8 +24,8 @@ pub(super) trait Columns: Sync {
     /// The values of one feature, one per sample.
     fn column_into(&self, column: usize, out: &mut [f64]);
 
-    /// The power of two that brings the entries of some features to at most 1.
-    fn scale_of(&self, columns: &[usize]) -> f64;
+    /// The exponent of the power of two that divides the entries of all these features to at most 1.
+    fn exponent_of(&self, columns: &[usize]) -> f64;
 }
 
 impl Columns for FeatureMatrix<'_> {
@@ -37,17 +37,17 @@ impl Columns for FeatureMatrix<'_> {
         FeatureMatrix::column_into(self, column, out);
     }
 
-    fn scale_of(&self, columns: &[usize]) -> f64 {
-        FeatureMatrix::scale_of(self, columns)
+    fn exponent_of(&self, columns: &[usize]) -> f64 {
+        FeatureMatrix::exponent_of(self, columns)
     }
 }
 
 /// The features that carry the trace of M, and the trace of the others.
-pub(super) struct Selection {
+pub(super) struct HeaviestFeatures {
     pub columns: Vec<usize>,
-    /// `|u/size|^(q-2)` of those.
+    /// `|u|^(q-2)` of these features, for u divided by its size.
     pub weights: Vec<f64>,
-    /// `size` is the mantissa and a power of two.
+    /// The weights are those of u divided by `size 2^exponent`.
     pub size: f64,
     pub exponent: f64,
     /// The trace of the others, for `u` divided by `size` and entries divided by `2^tail_exponent`.
@@ -55,11 +55,11 @@ pub(super) struct Selection {
     pub tail_exponent: f64,
 }
 
-impl Selection {
+impl HeaviestFeatures {
     /// The Hessian on these features.
     pub(super) fn hessian(self, matrix: &dyn Columns, q: f64, scratch: &mut Scratch) -> Hessian {
         let (n, Self { columns, weights, size, exponent, tail, tail_exponent }) = (matrix.samples(), self);
-        let entries = matrix.scale_of(&columns);
+        let entries = matrix.exponent_of(&columns);
         let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
         let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
             let mut factor = vec![0.0; n * columns.len()];
@@ -83,7 +83,7 @@ impl Selection {
 /// `Phi_n Phi_n*` over all features of a matrix.
 pub(super) fn square(matrix: &FeatureMatrix<'_>, scratch: &mut Scratch) -> Vec<f64> {
     let all: Vec<usize> = (0..matrix.features()).collect();
-    let entries = matrix.scale_of(&all);
+    let entries = matrix.exponent_of(&all);
     let mut square = weighted_square(matrix, &all, &vec![1.0; all.len()], entries, scratch);
     multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
     square
@@ -104,11 +104,12 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
     }
 }
 
-/// Columns in one product of a weighted square, and most pieces of its sum.
+/// Columns in one product of a weighted square: enough for full speed.
 const SQUARE_COLUMNS: usize = 512;
+/// Most pieces of the sum of a weighted square. Each is an n x n matrix, so there are few.
 const SQUARE_PIECES: usize = 4;
 
-/// Some features, each times the root of its weight, for entries divided by `2^exponent`, one after another.
+/// Some features, one after another, with entries divided by `2^exponent` and multiplied by the root of the feature's weight.
 fn weighted_columns(matrix: &dyn Columns, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
     for ((out, &column), weight) in out.chunks_mut(matrix.samples()).zip(columns).zip(weights) {
         matrix.column_into(column, out);

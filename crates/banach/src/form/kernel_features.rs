@@ -21,25 +21,25 @@ pub struct KernelFeatures {
     features: Features<'static>,
     kernel: Arc<dyn TensorKernel>,
     inputs: usize,
-    scales: Arc<Scales>,
+    standardization: Arc<Standardization>,
 }
 
-/// How the listed features were brought to a scale of their own, if they were.
+/// How the listed features are brought to their [`MonomialScale`].
 #[derive(Debug, Default)]
-struct Scales {
-    /// What is subtracted from each, and the factor that follows; none for raw features.
+struct Standardization {
+    /// The number that is subtracted from each feature, and the factor it is then multiplied by; empty for raw features.
     columns: Vec<(f64, f64)>,
 }
 
-impl Scales {
-    fn new(scale: MonomialScale, phi: &FeatureMatrix<'_>) -> Self {
-        if scale == MonomialScale::Raw {
+impl Standardization {
+    fn new(monomial_scale: MonomialScale, phi: &FeatureMatrix<'_>) -> Self {
+        if monomial_scale == MonomialScale::Raw {
             return Self::default();
         }
         let mut values = vec![0.0; phi.samples()];
         let mut of_column = |column| {
             phi.column_into(column, &mut values);
-            scale.of_column(&values)
+            monomial_scale.of_column(&values)
         };
         Self { columns: (0..phi.features()).map(&mut of_column).collect() }
     }
@@ -68,33 +68,33 @@ impl KernelFeatures {
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
-        Self::scaled(matrix, kernel, MonomialScale::Raw, exponent, memory)
+        Self::with_monomial_scale(matrix, kernel, MonomialScale::Raw, exponent, memory)
     }
 
-    /// The same with monomials of this scale.
-    pub fn scaled(
+    /// As [`new`](Self::new), with monomials of this scale.
+    pub fn with_monomial_scale(
         matrix: &FeatureMatrix<'_>,
         kernel: impl TensorKernel + 'static,
-        scale: MonomialScale,
+        monomial_scale: MonomialScale,
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
         let (kernel, inputs) = (Arc::new(kernel), matrix.features());
         let map = FeatureMap::new(&*kernel, inputs, exponent, None)?;
-        memory.check(FEATURES, Self::bytes(&map, scale, matrix.samples(), 1), INSTEAD)?;
+        memory.check(FEATURES, Self::bytes(&map, monomial_scale, matrix.samples(), 1), INSTEAD)?;
         let phi = map.matrix(matrix, memory)?;
-        let origin = origin(&*kernel, scale, matrix, &phi, exponent);
-        let scales = Arc::new(Scales::new(scale, &phi));
-        let phi = scales.apply(phi)?;
-        Ok(Self { features: Features::formed(phi, exponent, origin), kernel, inputs, scales })
+        let origin = origin(&*kernel, monomial_scale, matrix, &phi, exponent);
+        let standardization = Arc::new(Standardization::new(monomial_scale, &phi));
+        let phi = standardization.apply(phi)?;
+        Ok(Self { features: Features::formed(phi, exponent, origin), kernel, inputs, standardization })
     }
 
-    /// The bytes that the features of n samples take, with the working memory of evaluations of so many problems and of
-    /// line searches; `None` beyond all counting.
-    pub fn bytes(map: &FeatureMap<'_>, scale: MonomialScale, samples: usize, problems: usize) -> Option<u64> {
+    /// The bytes that the features of n samples take, with the working memory of evaluations of this many problems and of line
+    /// searches; `None` if they cannot be counted.
+    pub fn bytes(map: &FeatureMap<'_>, monomial_scale: MonomialScale, samples: usize, problems: usize) -> Option<u64> {
         let working = Features::working_bytes(samples, map.len(), samples.checked_mul(map.len())?, problems)?;
-        // Scaled features are a copy, and their means and scales are kept.
-        let copy = match scale {
+        // Standardised features are a copy, and two numbers are kept for each.
+        let copy = match monomial_scale {
             MonomialScale::Raw => 0,
             _ => (map.len() as u64).checked_mul(8)?.checked_mul(samples as u64 + 2)?,
         };
@@ -112,12 +112,12 @@ impl KernelFeatures {
     }
 }
 
-/// How far rounding may have moved listed features: by a unit for each factor of a monomial, some for the root of its coefficient,
-/// those of the divisor of a normalised kernel; and at a scale of their own by those of their means and deviations, where a
-/// feature that is nearly constant loses as many digits as its mean is larger than its deviation.
+/// How far rounding may have moved listed features. There is a unit for each factor of a monomial, some for the root of its
+/// coefficient, and those of the divisor of a normalised kernel. Standardised features have those of their means and deviations too:
+/// one that is nearly constant loses as many digits as its mean is larger than its deviation.
 fn origin(
     kernel: &dyn TensorKernel,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     x: &FeatureMatrix<'_>,
     phi: &FeatureMatrix<'_>,
     exponent: Exponent,
@@ -128,13 +128,13 @@ fn origin(
         let norms = ln_norms(kernel, exponent, x.samples(), x.features(), |j, out| x.column_into(j, out));
         units += rounding::norms(&norms, x.features());
     }
-    if scale == MonomialScale::Raw {
+    if monomial_scale == MonomialScale::Raw {
         return Origin { units, ln_least: f64::NEG_INFINITY };
     }
     let mut column = vec![0.0; phi.samples()];
     let mut spread = |k: usize| {
         phi.column_into(k, &mut column);
-        let (centre, factor) = scale.of_column(&column);
+        let (centre, factor) = monomial_scale.of_column(&column);
         (centre * factor) * (centre * factor)
     };
     let spread = (0..phi.features()).map(&mut spread).fold(0.0, f64::max);
@@ -212,7 +212,7 @@ impl QForm for KernelFeatures {
             weights: Weights::new(&self.features, alphas),
             kernel: self.kernel.clone(),
             inputs: self.inputs,
-            scales: self.scales.clone(),
+            standardization: self.standardization.clone(),
             features: self.features.matrix().features(),
             exponent: self.exponent(),
         })
@@ -225,12 +225,12 @@ struct KernelWeights {
     weights: Weights,
     kernel: Arc<dyn TensorKernel>,
     inputs: usize,
-    scales: Arc<Scales>,
+    standardization: Arc<Standardization>,
     features: usize,
     exponent: Exponent,
 }
 
-/// Bytes of the features of the points that are predicted together.
+/// Bytes of the features of the points that are predicted together: 4 MB, which a last-level cache holds.
 const POINT_BYTES: usize = 1 << 22;
 
 impl Predict for KernelWeights {
@@ -245,7 +245,7 @@ impl Predict for KernelWeights {
         for first in (0..points).step_by(together) {
             let rows = x.sample_range(first..(first + together).min(points))?;
             // A block of points is small, or one point with as many features as the weights that are already there.
-            let phi = self.scales.apply(map.matrix(&rows, Memory::limit(u64::MAX))?)?;
+            let phi = self.standardization.apply(map.matrix(&rows, Memory::limit(u64::MAX))?)?;
             blocks.push((phi.samples(), self.weights.predict(&phi)?));
         }
         let functions = blocks.first().map_or(0, |(points, values)| values.len() / points);

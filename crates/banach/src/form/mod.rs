@@ -28,7 +28,7 @@ use std::fmt;
 
 use crate::{Error, Exponent, FeatureMatrix, Scratch, exponent::Running};
 
-/// Lines that a line search looks along at a time, for which routes count memory.
+/// Lines for which routes count memory: as many as a line search looks along at a time (`TRIALS` of the proximal gradient method).
 const LINES: usize = 8;
 
 /// The convex, q-homogeneous form `Q(alpha) = (1/q)||Phi_n* alpha||_q^q` on `R^n`.
@@ -56,8 +56,8 @@ pub trait QForm: fmt::Debug + Send + Sync {
     /// As [`evaluate`](Self::evaluate), for one expansion per dual vector.
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch);
 
-    /// Evaluates one dual vector again, more slowly and with smaller [`roundings`](Evaluation::roundings), where the route has a way
-    /// to; returns the passes over the data that this is worth. A route without one leaves the evaluation as it is, and returns 0.
+    /// Evaluates one dual vector again, more slowly and with smaller [`roundings`](Evaluation::roundings). Returns the passes over the
+    /// data that this is worth: 0 on a route that has no better way, which leaves the evaluation as it is.
     fn sharpen(&self, _alpha: &[f64], _at: &mut Evaluation, _scratch: &mut Scratch) -> usize {
         0
     }
@@ -87,18 +87,20 @@ pub trait QForm: fmt::Debug + Send + Sync {
 
     /// The Hessian of Q at an expansion, `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`; `omega = M alpha`. Routes
     /// that know their features keep the `keep` heaviest of them, at most [`most_kept`](Self::most_kept), and put the others in
-    /// as a multiple of the identity; a tensor, and whoever keeps all features, is exact.
+    /// as a multiple of the identity. A tensor is exact, and so is a route that keeps all features.
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian;
 
-    /// `Q` along the line from an expanded point in the direction d, or what the features that a Hessian has kept make of it,
-    /// which is less and costs no pass; `None` from a tensor.
+    /// `Q` along the line from an expanded point in the direction d, from the features that a Hessian has kept alone: a lower bound
+    /// that costs no pass. `None` from a tensor.
     fn preview<'a>(
         &'a self,
-        at: &Expansion,
-        hessian: &Hessian,
-        d: &[f64],
-        scratch: &'a mut Scratch,
-    ) -> Option<Box<dyn Lines + 'a>>;
+        _at: &Expansion,
+        _hessian: &Hessian,
+        _d: &[f64],
+        _scratch: &'a mut Scratch,
+    ) -> Option<Box<dyn Lines + 'a>> {
+        None
+    }
 
     /// `Q` on the segment from one expanded point to another, t = 0 to t = 1; on routes that keep only the heaviest
     /// features, exactly for those, with the slope of the others interpolated between its two ends.
@@ -152,8 +154,8 @@ impl Evaluation {
         self.curvatures.clear();
     }
 
-    /// Takes in the sums of a pass for one dual vector of the batch, which was divided by `2^exponent`; omega holds those
-    /// relative to the running scale.
+    /// Takes in the sums of a pass for one dual vector of the batch, which was divided by `2^exponent`. On entry omega holds sums
+    /// relative to the running size.
     pub(crate) fn finish(&mut self, problem: usize, total: Running, exponent: f64, q: f64) {
         let n = self.omegas.len() / self.values.len();
         let omega = &mut self.omegas[problem * n..][..n];
@@ -172,8 +174,8 @@ impl Evaluation {
 
 /// Fitted functions, one for every dual vector they were made from.
 pub trait Predict: fmt::Debug + Send + Sync {
-    /// Their values at new points, one row each, with the inputs of the samples they were fitted to: all values of the
-    /// first function, then all values of the second, and so on.
+    /// The values at new points, the rows of `x`, which have the variables of the samples that were fitted: all values of the first
+    /// function, then all values of the second, and so on.
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error>;
 
     /// The weights w of the features, one function after another; `None` where the features are not listed.

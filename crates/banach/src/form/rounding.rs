@@ -53,13 +53,13 @@ pub(super) fn of_features(
     let ln_size = (ln_value + q.ln()) / q;
     // U/V, which is never 0.
     let share = (ln_size - ln_moduli).min(0.0).exp() + UNIT * units.products;
-    let sums = units.sums + if ln_size.is_finite() { scale(q - 1.0, ln_size) } else { 0.0 };
+    let sums = units.sums + if ln_size.is_finite() { wide_power(q - 1.0, ln_size) } else { 0.0 };
     let terms = (q - 1.0) * units.products + sums * share;
     let ln_bound = LN_UNIT + (q - 1.0) * ln_moduli + (q - 2.0) * share.ln() + terms.ln();
     out.iter_mut().zip(ln_norms).for_each(|(out, ln_norm)| *out = bound(ln_bound + ln_norm));
 }
 
-/// The roundings of every prediction from a tensor, with so many units for an entry and its sum.
+/// The roundings of every prediction from a tensor, given the units of an entry and its sum.
 pub(super) fn of_tensor(q: f64, ln_moduli: f64, ln_norms: impl Iterator<Item = f64>, units: f64, out: &mut [f64]) {
     if ln_moduli == f64::NEG_INFINITY {
         return out.fill(0.0);
@@ -93,15 +93,15 @@ pub(super) fn power(q: f64) -> f64 {
     }
 }
 
-/// The units that powers take in a pass: that of every feature, that of the largest one, and what a move along the ray adds.
+/// The units of the powers in a pass: that of every feature, that of the largest one, and what a move along the ray adds.
 pub(super) fn powers(q: f64) -> f64 {
     2.0 * (8.0 + q.min(66.0) + q / 50.0) + 16.0
 }
 
-/// The units of a factor `size^r`, kept as a mantissa and a power of two (`numeric/scale.rs`). The exponent `r k` is rounded once, unless r
+/// The units of a factor `size^r`, kept as a mantissa and a power of two (`numeric/exp2.rs`). The exponent `r k` is rounded once, unless r
 /// is whole; that moves the factor by `r k ln 2` units. Above r = 1020 the mantissa becomes part of the exponent, by two roundings more.
 /// `ln_size` is that of the size, or of a norm, which is larger by less than [`powers`] leaves.
-pub(super) fn scale(r: f64, ln_size: f64) -> f64 {
+pub(super) fn wide_power(r: f64, ln_size: f64) -> f64 {
     match () {
         () if r > 1020.0 => 4.0 * r * (2.0 + ln_size.abs()),
         () if r.fract() == 0.0 => 0.0,

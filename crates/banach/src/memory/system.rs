@@ -28,7 +28,8 @@ fn addresses(process: &Path) -> u64 {
     }
 }
 
-/// As many of so many threads as the limit on addresses has room for beside as much again for what they work on.
+/// The number of threads, at most `wanted` and at least one, that take no more than half of the addresses that are left: the other
+/// half is for what they work on.
 pub(super) fn threads(wanted: usize, process: &Path) -> usize {
     let text = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
     let Some(limit) = address_limit(&text("limits")) else { return wanted };
@@ -49,7 +50,7 @@ fn kilobytes(status: &str, name: &str) -> u64 {
     1024 * number.unwrap_or(0)
 }
 
-/// What the control groups of the process leave, its own and all that it is in. `root` is where the files of the system begin.
+/// The bytes that the control group of the process and the groups around it leave. `root` is where the files of the system begin.
 fn groups(root: &Path) -> u64 {
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mut free = u64::MAX;
@@ -64,7 +65,7 @@ fn groups(root: &Path) -> u64 {
             continue;
         };
         let mount = root.join(mount);
-        // In a container the path may be that outside of it; the root of the files is then the group itself.
+        // In a container the path may be the one outside of it. The root of the files is then the group itself.
         for group in Path::new(path.trim_start_matches('/')).ancestors() {
             let group = mount.join(group);
             let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();

@@ -8,8 +8,7 @@ use crate::{
 
 /// Sums of `|w_k|^p = |u_k|^q`, relative to the largest `|u_k|` so far.
 ///
-/// It does not matter who lists the features and in which order, only that neighbours come in runs: features that share
-/// all variables but the last.
+/// Features may come from any route and in any order, but in runs of neighbours: features that share all variables but the last.
 #[derive(Debug, Clone)]
 pub(crate) struct Energy<'a> {
     exponent: Exponent,
@@ -25,7 +24,7 @@ pub(crate) struct Energy<'a> {
 }
 
 impl<'a> Energy<'a> {
-    /// Nothing yet, for features of d variables up to a degree.
+    /// Empty sums, for features of d variables up to a degree.
     pub(crate) fn new(exponent: Exponent, inputs: usize, max_degree: usize, chosen: &'a [usize]) -> Self {
         Self {
             exponent,
@@ -99,7 +98,7 @@ impl<'a> Energy<'a> {
         }
     }
 
-    /// Adds what another has seen.
+    /// Adds the sums of another part of the features.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.size == 0.0 {
             return;

@@ -7,9 +7,9 @@ use crate::{
     kernel::{MonomialScale, lists_inputs, ln_norms},
 };
 
-/// Logarithms below which a prediction and the sum of it and an intercept are numbers.
+/// A prediction whose logarithm is below this is a number, and so is its sum with an intercept: `e^709` is the largest.
 const MAX_LN: f64 = 700.0;
-/// The memory that an evaluation may take.
+/// The memory that an evaluation may take: 256 MB, which every machine has.
 const MOST_BYTES: u64 = 1 << 28;
 
 impl DualModel<'_> {
@@ -45,7 +45,7 @@ impl DualModel<'_> {
     /// A bound on `ln |f(x_i)|` for all samples, from the largest entry alone.
     fn ln_bound(&self) -> f64 {
         let (n, d, q) = (self.samples.samples(), self.samples.features(), self.exponent.q());
-        let ln_norm = if self.scale == MonomialScale::Raw {
+        let ln_norm = if self.monomial_scale == MonomialScale::Raw {
             let most = self.samples.sample_sizes(&[]).iter().fold(0.0, |most: f64, (size, _)| most.max(*size));
             ln_norms(&*self.kernel, self.exponent, 1, d, |_, out| out.fill(most))[0]
         } else {
@@ -53,26 +53,29 @@ impl DualModel<'_> {
             feature_count(&*self.kernel, d).map_or(f64::INFINITY, |count| count.ln() / q + 0.5 * (n as f64).ln())
         };
         // A sample without features keeps them; the others are divided by their norm.
-        let ln_norm =
-            if self.kernel.normalized() && self.scale == MonomialScale::Raw { ln_norm.min(0.0) } else { ln_norm };
+        let ln_norm = if self.kernel.normalized() && self.monomial_scale == MonomialScale::Raw {
+            ln_norm.min(0.0)
+        } else {
+            ln_norm
+        };
         let most = self.alpha.iter().fold(0.0, |most: f64, alpha| most.max(alpha.abs()));
         let ln_alpha = most.ln() + (n as f64).ln();
         let bound = (q - 1.0) * (ln_alpha + ln_norm) + ln_norm;
         if bound.is_nan() { f64::INFINITY } else { bound }
     }
 
-    /// The function, ready to be evaluated, if that is soon done.
+    /// The function, ready to be evaluated, if an evaluation takes a fraction of a second.
     fn predictor(&self) -> Result<Option<Box<dyn Predict>>, Error> {
         let (n, d, memory) = (self.samples.samples(), self.samples.features(), Memory::limit(MOST_BYTES));
         let (x, kernel, exponent) = (self.samples.view(), self.kernel.clone(), self.exponent);
-        if self.scale == MonomialScale::Raw && lists_inputs(&*kernel) {
+        if self.monomial_scale == MonomialScale::Raw && lists_inputs(&*kernel) {
             // As much work as to read the file.
             return Ok(Some(Features::new(x, exponent).predictor(&self.alpha)));
         }
         if feature_count(&*kernel, d).is_some_and(|count| evaluates_soon(count * n as f64)) {
-            return Ok(Some(Tiles::new(x, kernel, self.scale, exponent, memory)?.predictor(&self.alpha)));
+            return Ok(Some(Tiles::new(x, kernel, self.monomial_scale, exponent, memory)?.predictor(&self.alpha)));
         }
-        let order = exponent.order().ok().filter(|_| self.scale == MonomialScale::Raw);
+        let order = exponent.order().ok().filter(|_| self.monomial_scale == MonomialScale::Raw);
         match order {
             Some(order) if evaluates_soon(tensor_entries(n, order) * (order * d) as f64) => {
                 Ok(Some(Gram::streamed(x, kernel, exponent, memory)?.predictor(&self.alpha)))
@@ -104,16 +107,16 @@ mod tests {
         let mut ends = [0, 0];
         for kernel in kernels {
             for p in [2.0, 4.0 / 3.0, 8.0 / 7.0, 1.1, 1.01] {
-                for scale in [MonomialScale::Raw, MonomialScale::Unit] {
+                for monomial_scale in [MonomialScale::Raw, MonomialScale::Unit] {
                     for power in (-300..=300).step_by(10) {
                         let size = 10_f64.powi(power);
                         let alpha = [size, -0.3 * size, 0.9 * size, 0.2 * size];
                         let exponent = Exponent::new(p).expect("inside");
                         let model = DualModel::new(x.view(), kernel(polynomial), exponent, &alpha).expect("valid");
-                        let model = model.with_scale(scale);
+                        let model = model.with_monomial_scale(monomial_scale);
                         let Ok(Some(predictor)) = model.predictor() else { continue };
                         let finite = predictor.predict(&x).expect("in range").iter().all(|value| value.is_finite());
-                        let what = format!("{:?} p = {p}, {scale}, {size:e}", model.kernel);
+                        let what = format!("{:?} p = {p}, {monomial_scale}, {size:e}", model.kernel);
                         match model.check_finite() {
                             Ok(()) => assert!(finite, "{what}"),
                             Err(Error::BadValue { what: "f(x)", .. }) => assert!(!finite, "{what}"),

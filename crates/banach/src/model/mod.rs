@@ -3,6 +3,7 @@
 //! Everything here needs the samples, the kernel and the dual vector alone, so it serves every route and knows nothing
 //! of solvers.
 
+mod compiled;
 mod energy;
 mod explicit;
 mod finite;
@@ -11,7 +12,8 @@ mod top;
 
 use std::sync::Arc;
 
-pub use explicit::{Compiled, ExplicitModel, monomial_matrix};
+pub use compiled::Compiled;
+pub use explicit::{ExplicitModel, monomial_matrix};
 pub use relevance::{PairShares, Relevance};
 
 use crate::{
@@ -26,13 +28,13 @@ pub use top::{Budget, SearchEnd, TopMonomial, TopMonomials};
 pub struct DualModel<'a> {
     samples: FeatureMatrix<'a>,
     kernel: Arc<dyn TensorKernel>,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     exponent: Exponent,
     alpha: Vec<f64>,
     radius: Option<f64>,
     /// `ln ||w||_p^p`.
     ln_norm: Option<f64>,
-    /// What a search may take.
+    /// The memory that a search may take.
     memory: Memory,
 }
 
@@ -52,20 +54,20 @@ impl<'a> DualModel<'a> {
             return Err(Error::BadValue { what: "alpha", row, value: alpha[row], allowed: "finite numbers" });
         }
         let (kernel, alpha) = (Arc::new(kernel), alpha.to_vec());
-        let (scale, memory) = (MonomialScale::Raw, Memory::limit(u64::MAX));
-        Ok(Self { samples, kernel, scale, exponent, alpha, radius: None, ln_norm: None, memory })
+        let (monomial_scale, memory) = (MonomialScale::Raw, Memory::limit(u64::MAX));
+        Ok(Self { samples, kernel, monomial_scale, exponent, alpha, radius: None, ln_norm: None, memory })
     }
 
-    /// The same with a limit on what the search for its largest monomials may take; there is none unless told otherwise.
+    /// The same with a limit on the memory of the search for its largest monomials; there is none unless told otherwise.
     #[must_use]
     pub fn with_memory(self, memory: Memory) -> Self {
         Self { memory, ..self }
     }
 
-    /// The same with features of another size.
+    /// The same with monomials of another scale.
     #[must_use]
-    pub fn with_scale(self, scale: MonomialScale) -> Self {
-        Self { scale, ..self }
+    pub fn with_monomial_scale(self, monomial_scale: MonomialScale) -> Self {
+        Self { monomial_scale, ..self }
     }
 
     /// The same, with a bound on the Euclidean distance from `alpha` to the optimal dual vector, which the duality gap
@@ -86,7 +88,7 @@ impl<'a> DualModel<'a> {
             return Err(Error::Shape { what: "omega", got, expected });
         }
         let norm = dot(&self.alpha, omega);
-        // Zero for the zero function, and beyond the range where neither a weight nor its part can be told.
+        // Not positive for the zero function, and infinite beyond the range of numbers: there shares are not known.
         let ln_norm = (norm > 0.0 && norm.is_finite()).then(|| norm.ln());
         Ok(Self { ln_norm, ..self })
     }

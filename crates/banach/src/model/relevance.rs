@@ -3,18 +3,16 @@
 mod from_tensor;
 #[cfg(test)]
 mod laws;
+mod tensor_reader;
 
 use std::{borrow::Cow, marker::PhantomData};
 
 use self::from_tensor::TensorShares;
-use super::{
-    DualModel,
-    energy::Energy,
-};
+use super::{DualModel, energy::Energy};
 use crate::{
     Error, FeatureMatrix, Gram, Memory, Scratch,
     cost::{feature_count, reads_features},
-    exponent::scaled,
+    exponent::copy_in_range,
     kernel::{MonomialScale, ln_norms},
     monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
@@ -134,7 +132,7 @@ impl<'e> Visitor for AddShares<'e> {
             _ => {
                 for (j, u) in place.outer.clone().zip(u.chunks(place.inner.len())) {
                     prefix.push(j);
-                    // On the diagonal, monomials with k < j have been met.
+                    // In a tile on the diagonal, entries with k < j are no monomials.
                     let first = place.inner.start.max(j);
                     energy.add(&prefix, Some(first), &u[first - place.inner.start..]);
                     prefix.pop();
@@ -148,9 +146,9 @@ impl<'e> Visitor for AddShares<'e> {
 impl DualModel<'_> {
     /// How much every variable and every degree matters.
     ///
-    /// Finitely many features are gone through without being stored, for any q; the others, for q = 2, 4, 6 and 8, are
-    /// summed in closed form over the Gram tensor, which is not stored either. Features of every degree with another q are
-    /// refused. Samples with `alpha_i = 0` cost nothing where features are raw.
+    /// Finitely many features are listed one after another, for any q, and not stored. Infinitely many are summed in closed form over
+    /// the Gram tensor, which is not stored either, for q = 2, 4, 6 and 8; with another q they are refused. Samples with
+    /// `alpha_i = 0` cost nothing where monomials are raw.
     pub fn relevance(&self, memory: Memory) -> Result<Relevance, Error> {
         let found = self.shares(None, memory)?;
         let rest = if found.infinite {
@@ -217,10 +215,10 @@ impl DualModel<'_> {
         Ok(FoundShares { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
     }
 
-    /// The samples that are part of the function, and their dual vector. Scales of features are those of all samples.
+    /// The samples with `alpha_i != 0`, and their dual vector. Unless monomials are raw, all samples: their sizes depend on all.
     pub(super) fn present(&self) -> Result<(Cow<'_, FeatureMatrix<'_>>, Vec<f64>), Error> {
         let present: Vec<usize> = (0..self.alpha.len()).filter(|&i| self.alpha[i] != 0.0).collect();
-        if self.scale != MonomialScale::Raw || present.is_empty() || present.len() == self.alpha.len() {
+        if self.monomial_scale != MonomialScale::Raw || present.is_empty() || present.len() == self.alpha.len() {
             return Ok((Cow::Borrowed(&self.samples), self.alpha.clone()));
         }
         let alpha = present.iter().map(|&i| self.alpha[i]).collect();
@@ -232,9 +230,9 @@ impl DualModel<'_> {
         let (kernel, inputs) = (&*self.kernel, self.samples.features());
         let order = self.exponent.order();
         let Some(features) = feature_count(kernel, inputs) else {
-            if self.scale != MonomialScale::Raw {
+            if self.monomial_scale != MonomialScale::Raw {
                 let allowed = "raw for a kernel with infinitely many features";
-                return Err(Error::Parameter { name: "monomials", got: self.scale.to_string(), allowed });
+                return Err(Error::Parameter { name: "monomials", got: self.monomial_scale.to_string(), allowed });
             }
             return match order {
                 Ok(_) => Ok(false),
@@ -242,7 +240,7 @@ impl DualModel<'_> {
             };
         };
         let Ok(order) = order else { return Ok(true) };
-        if self.scale != MonomialScale::Raw {
+        if self.monomial_scale != MonomialScale::Raw {
             return Ok(true);
         }
         Ok(reads_features(features, samples, inputs, order))
@@ -258,15 +256,15 @@ impl DualModel<'_> {
         let (inputs, chosen) = (samples.features(), pairs.unwrap_or(&[]));
         let (lowest, highest) = self.kernel.degrees();
         let highest = highest.unwrap_or(lowest);
-        let pass = pass_bytes(samples.samples(), inputs, &*self.kernel, self.scale, 1)?;
-        let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.scale, self.exponent)?;
+        let pass = pass_bytes(samples.samples(), inputs, &*self.kernel, self.monomial_scale, 1)?;
+        let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.monomial_scale, self.exponent)?;
         let sums = (monomials.stripes() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
         let bytes = pass.map(|pass| pass.saturating_add(sums));
         memory.check("the sums of a pass over all features", bytes, "take fewer variables, or ask for fewer pairs")?;
         let new = || Energy::new(self.exponent, inputs, highest, chosen);
         let mut parts: Vec<Energy<'_>> = (0..monomials.stripes()).map(|_| new()).collect();
         let mut copy = vec![0.0; alpha.len()];
-        let exponent = scaled(alpha, &mut copy);
+        let exponent = copy_in_range(alpha, &mut copy);
         let pass = MonomialSweep { monomials: &monomials, group: 1, state: 0, output: None };
         pass.run(&copy, &mut parts, &mut Scratch::new().pass, &AddShares(PhantomData), |_, _| {});
         let mut energy = new();
@@ -293,7 +291,7 @@ impl DualModel<'_> {
             return 0.0;
         }
         let units = (n + 64) as f64 * f64::EPSILON;
-        let ln_terms = if self.scale == MonomialScale::Raw {
+        let ln_terms = if self.monomial_scale == MonomialScale::Raw {
             let norms = self.ln_norms(samples);
             let largest = norms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             alpha.iter().zip(&norms).map(|(alpha, ln)| alpha.abs() * (ln - largest).exp()).sum::<f64>().ln() + largest
@@ -325,7 +323,7 @@ fn bounded(error: f64) -> f64 {
     if error < 1.0 { error } else { 1.0 }
 }
 
-/// What either way finds.
+/// The shares, from the features or from the tensor.
 #[derive(Debug)]
 struct FoundShares {
     ln_power_sum: f64,

@@ -16,11 +16,11 @@ pub(crate) struct Degree {
     pub degree: usize,
     /// Products of distinct variables only.
     pub distinct: bool,
-    /// The number of the first of them.
+    /// The number of the first of these monomials.
     pub first: u64,
 }
 
-/// The degrees of a kernel in which it has features, with the number of the first of each.
+/// The degrees in which a kernel has features, each with the number of its first feature.
 pub(super) fn degrees(kernel: &dyn TensorKernel, inputs: usize) -> Result<Vec<Degree>, Error> {
     let Some(count) = cardinality(kernel, inputs) else {
         return Err(Error::InfinitelyManyFeatures { kernel: kernel.name() });

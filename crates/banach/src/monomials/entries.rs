@@ -2,10 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::kernel::MonomialScale;
-
-/// Sums that are added to in turn.
-const LANES: usize = 16;
+use crate::{kernel::MonomialScale, numeric::LANES};
 
 /// A loop that the compiler vectorises.
 struct Loop<F>(F);
@@ -75,43 +72,43 @@ pub(crate) fn note_above(u: &[f64], rho: &[f64], limit: f64, places: &mut Vec<u3
     ));
 }
 
-/// The factors that bring monomials to a scale, in place of the sums of their squares over n samples; the sums of the
-/// monomials become their means.
-pub(super) fn factors(scale: MonomialScale, n: f64, squares: &mut [f64], sums: &mut [f64]) {
+/// Turns the sums of monomials over n samples into their means, and the sums of their squares into the factors
+/// ([`MonomialScale::factor`]) that bring them to their scale.
+pub(super) fn inverse_sizes(monomial_scale: MonomialScale, n: f64, squares: &mut [f64], sums: &mut [f64]) {
     let inverse = 1.0 / n;
     Arch::new().dispatch(Loop(
         #[inline(always)]
         || {
             for (square, sum) in squares.iter_mut().zip(&mut *sums) {
                 *sum *= inverse;
-                *square = scale.factor(*sum, *square * inverse);
+                *square = monomial_scale.factor(*sum, *square * inverse);
             }
         },
     ));
 }
 
-/// `u = (u - total means) . scales`.
-pub(super) fn standardize(u: &mut [f64], total: f64, means: &[f64], scales: &[f64]) {
+/// `u = (u - total means) . inverse_sizes`.
+pub(super) fn standardize(u: &mut [f64], total: f64, means: &[f64], inverse_sizes: &[f64]) {
     Arch::new().dispatch(Loop(
         #[inline(always)]
         || {
-            for ((u, mean), scale) in u.iter_mut().zip(means).zip(scales) {
-                *u = (*u - total * mean) * scale;
+            for ((u, mean), inverse_size) in u.iter_mut().zip(means).zip(inverse_sizes) {
+                *u = (*u - total * mean) * inverse_size;
             }
         },
     ));
 }
 
-/// `w = w . scales`, and its product with the means.
-pub(super) fn rescale(w: &mut [f64], means: &[f64], scales: &[f64]) -> f64 {
+/// `w = w . inverse_sizes`; returns the product of w and the means.
+pub(super) fn unstandardize(w: &mut [f64], means: &[f64], inverse_sizes: &[f64]) -> f64 {
     Arch::new().dispatch(Loop(
         #[inline(always)]
         || {
             let mut sums = [0.0; LANES];
-            let parts = w.chunks_mut(LANES).zip(means.chunks(LANES)).zip(scales.chunks(LANES));
-            for ((w, means), scales) in parts {
-                for (((sum, w), mean), scale) in sums.iter_mut().zip(w).zip(means).zip(scales) {
-                    *w *= scale;
+            let parts = w.chunks_mut(LANES).zip(means.chunks(LANES)).zip(inverse_sizes.chunks(LANES));
+            for ((w, means), inverse_sizes) in parts {
+                for (((sum, w), mean), inverse_size) in sums.iter_mut().zip(w).zip(means).zip(inverse_sizes) {
+                    *w *= inverse_size;
                     *sum += *w * mean;
                 }
             }

@@ -8,7 +8,7 @@ use crate::{kernel::MAX_DEGREE, workers::checkpoint};
 /// Variables in a block of a tile, at most: two blocks of a few hundred samples and the tile fit in a second-level
 /// cache, and products of this size run at full speed.
 pub(super) const WIDTH: usize = 128;
-/// Most stripes.
+/// Most stripes. Each has sums of its own, so that more would take more memory; there are enough for the cores of most machines.
 const MAX_STRIPES: usize = 32;
 /// Entries of the feature matrix in a stripe: long enough to hide the start of a task.
 const STRIPE_ENTRIES: u64 = 1 << 18;
@@ -46,7 +46,7 @@ impl Cursor {
         &self.prefix[..degree.degree.saturating_sub(2)]
     }
 
-    /// The fewest leading variables such that no tile that begins with them comes before this one, the first of its prefix.
+    /// The fewest leading variables for which this tile, the first of its prefix, is the first of all that begin with them.
     fn first_known(&self, degree: &Degree) -> usize {
         let (prefix, step) = (self.prefix(degree), usize::from(degree.distinct));
         let least = |place: usize| place.checked_sub(1).map_or(0, |before| prefix[before] + step);
@@ -59,7 +59,7 @@ impl Cursor {
     }
 }
 
-/// Tiles, and the entries of the feature matrix in them.
+/// A number of tiles, and of the entries of the feature matrix in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Extent {
     tiles: u64,
@@ -76,7 +76,7 @@ impl std::ops::Add for Extent {
 
 /// The extent of the tiles of a degree whose prefixes begin alike.
 struct Groups {
-    /// By the number of leading variables, less one, and the last of these.
+    /// Element `[count - 1][last]` is that of the prefixes whose first `count` variables are given and end with `last`.
     by_last: Vec<Vec<Extent>>,
     all: Extent,
 }
@@ -134,8 +134,8 @@ impl Tiling {
         layout
     }
 
-    /// The largest group of tiles that begins with this one and has fewer entries than there is room for, or this tile alone,
-    /// and the tile after it. Tiles of a degree in tens of variables are too many to be walked through one by one.
+    /// The largest group of tiles that begins with this one and has fewer than `room` entries, or this tile alone; and the tile after
+    /// the group. Tiles of a degree in tens of variables are too many to be walked through one by one.
     fn leap(&self, degrees: &[Degree], groups: &[Groups], at: &Cursor, room: u64) -> (Extent, Option<Cursor>) {
         let degree = &degrees[at.degree];
         if at.begins_prefix() {
@@ -152,7 +152,7 @@ impl Tiling {
         (Extent { tiles: 1, entries }, self.next(degrees, *at))
     }
 
-    /// The most stripes of so many samples and monomials.
+    /// The most stripes for these numbers of samples and monomials.
     pub(super) fn stripes(samples: usize, count: u64) -> usize {
         (count.saturating_mul(samples as u64) / STRIPE_ENTRIES).clamp(1, MAX_STRIPES as u64) as usize
     }
@@ -174,7 +174,7 @@ impl Tiling {
         (first, size, length.div_ceil(size))
     }
 
-    /// The tiles of one prefix, of which the last variable matters.
+    /// The tiles of one prefix. They depend on its last variable alone.
     fn of_prefix(&self, degree: &Degree, prefix: &[usize]) -> Extent {
         let (first, size, blocks) = self.blocks(degree, prefix);
         let (length, blocks) = ((self.inputs - first) as u64, blocks as u64);
@@ -190,8 +190,8 @@ impl Tiling {
         }
     }
 
-    /// The most roundings of a sum over all monomials: additions in a tile, from tile to tile with a change of scale, and from stripe to
-    /// stripe.
+    /// The most roundings of a sum over all monomials: additions in a tile, and changes of the running size from tile to tile and from
+    /// stripe to stripe.
     pub(super) fn additions(&self) -> f64 {
         let tiles = self.stripes.iter().map(|(_, tiles)| *tiles).max().unwrap_or(0);
         2.0 * self.width as f64 + 8.0 * (tiles as f64 + self.stripes.len() as f64)
@@ -225,7 +225,7 @@ impl Tiling {
         self.after(degrees, at, at.prefix(degree).len())
     }
 
-    /// The first tile after all those that have so many leading variables in common with this one.
+    /// The first tile after all those whose first `known` variables are those of this one.
     fn after(&self, degrees: &[Degree], mut at: Cursor, known: usize) -> Option<Cursor> {
         (at.outer, at.inner) = (0, 0);
         if self.advance(&degrees[at.degree], &mut at.prefix, known) {
@@ -234,8 +234,8 @@ impl Tiling {
         (at.degree + 1 < degrees.len()).then(|| Self::start(degrees, at.degree + 1))
     }
 
-    /// The last variable that can be at a place of a prefix. Distinct variables leave room for those that follow, of which there
-    /// are two after the prefix.
+    /// The last variable that can be at a place of a prefix. Distinct variables leave room for those that follow in the prefix, and
+    /// for the two after it.
     fn last(&self, degree: &Degree, place: usize) -> usize {
         self.inputs - 1 - usize::from(degree.distinct) * (degree.degree - 1 - place)
     }

@@ -1,14 +1,17 @@
 //! The monomials of a kernel over given samples: what they are, how many, the value of each, and one pass over all of them.
 //!
-//! None is stored. `degrees` says which there are, `ranks` numbers them, `layout` cuts them into tiles and stripes, `sweep` is the
-//! pass, in which a visitor sees the product of every monomial with the dual vectors; `pass_size` is how much one computes.
+//! None is stored. `degrees` says which there are, `ranks` numbers them, `layout` cuts them into tiles and stripes, `place` says
+//! which a tile holds. `sweep` is the pass, in which a visitor sees the product of every monomial with the dual vectors; `products`
+//! and `entries` compute them, and `pass_size` counts what a pass computes.
 
 mod degrees;
 mod entries;
 mod layout;
 mod listed;
 mod pass_size;
+mod place;
 mod points;
+mod products;
 mod ranks;
 mod sweep;
 
@@ -17,10 +20,11 @@ use std::{fmt, sync::Arc};
 pub(crate) use self::{
     degrees::Degree,
     entries::note_above,
-    listed::Listed,
+    listed::ListedMonomials,
     pass_size::{PassSize, pass_bytes},
+    place::Place,
     points::Points,
-    sweep::{MonomialSweep, Place, Tile, Visitor},
+    sweep::{MonomialSweep, Tile, Visitor},
 };
 use self::{
     layout::{Tiling, WIDTH},
@@ -38,11 +42,11 @@ use crate::{
 pub(crate) struct Monomials<'a> {
     pub(crate) points: Points<'a>,
     pub(crate) kernel: Arc<dyn TensorKernel>,
-    pub(crate) scale: MonomialScale,
+    pub(crate) monomial_scale: MonomialScale,
     pub(crate) exponent: Exponent,
-    /// The powers of two by which the columns were divided, where monomials have a scale of their own; else empty.
+    /// The exponents of the powers of two by which the columns were divided; empty for raw monomials.
     exponents: Vec<f64>,
-    /// The power of two by which the factors of the samples were divided, for the same reason.
+    /// The exponent of the power of two by which the factors of the samples were divided; 0 for raw monomials.
     row_exponent: f64,
     pub(crate) degrees: Vec<Degree>,
     layout: Tiling,
@@ -57,7 +61,7 @@ struct Roots {
     pub pair: f64,
     /// For j = k.
     pub square: f64,
-    /// The same where j is the last of the variables that they begin with.
+    /// The same two, where j is also the last variable that the monomials begin with.
     pub last_pair: f64,
     pub last_square: f64,
 }
@@ -67,26 +71,34 @@ impl<'a> Monomials<'a> {
     pub(crate) fn new(
         x: FeatureMatrix<'a>,
         kernel: Arc<dyn TensorKernel>,
-        scale: MonomialScale,
+        monomial_scale: MonomialScale,
         exponent: Exponent,
     ) -> Result<Self, Error> {
         let degrees = degrees::degrees(&*kernel, x.features())?;
         let layout = Tiling::new(x.samples(), x.features(), &degrees, WIDTH);
-        let exponents = if scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
-        let points = Points { x, rows: None };
-        let (row_exponent, ln_norms, ln_divisors) = (0.0, Vec::new(), Vec::new());
-        let mut monomials =
-            Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, ln_divisors };
+        let exponents = if monomial_scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
+        let mut monomials = Self {
+            points: Points { x, rows: None },
+            kernel,
+            monomial_scale,
+            exponent,
+            exponents,
+            row_exponent: 0.0,
+            degrees,
+            layout,
+            ln_norms: Vec::new(),
+            ln_divisors: Vec::new(),
+        };
         monomials.check(&monomials.points.x)?;
-        if scale == MonomialScale::Raw {
+        if monomial_scale == MonomialScale::Raw {
             monomials.ln_norms = monomials.ln_norms_of(&monomials.points.x);
         }
-        if scale == MonomialScale::Raw && monomials.kernel.normalized() {
+        if monomial_scale == MonomialScale::Raw && monomials.kernel.normalized() {
             monomials.ln_divisors.clone_from(&monomials.ln_norms);
             monomials.ln_norms.iter_mut().for_each(|ln| *ln = if ln.is_finite() { 0.0 } else { *ln });
         }
         let mut rows = monomials.row_factors(&monomials.points.x)?;
-        if scale != MonomialScale::Raw {
+        if monomial_scale != MonomialScale::Raw {
             if let Some(rows) = &mut rows {
                 monomials.row_exponent = f64::from(binary_exponent(largest(rows)));
                 rows.iter_mut().for_each(|row| *row = scale_by_exp2(*row, -monomials.row_exponent));
@@ -105,27 +117,30 @@ impl<'a> Monomials<'a> {
         self
     }
 
-    /// The same with data of their own.
-    pub(crate) fn into_owned(self) -> Monomials<'static> {
-        let Self { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, ln_divisors } =
-            self;
-        let points = Points { x: points.x.into_owned(), rows: points.rows };
-        Monomials { points, kernel, scale, exponent, exponents, row_exponent, degrees, layout, ln_norms, ln_divisors }
-    }
-
-    /// The same without copies.
-    pub(crate) fn view(&self) -> Monomials<'_> {
-        let points = Points { x: self.points.x.view(), rows: self.points.rows.clone() };
-        let (exponents, degrees) = (self.exponents.clone(), self.degrees.clone());
-        let (kernel, layout) = (self.kernel.clone(), self.layout.clone());
-        let (ln_norms, ln_divisors) = (self.ln_norms.clone(), self.ln_divisors.clone());
-        Monomials { points, kernel, exponents, degrees, layout, ln_norms, ln_divisors, ..*self }
+    /// The same with a copy of the data.
+    pub(crate) fn to_owned(&self) -> Monomials<'static> {
+        self.over(self.points.x.view().into_owned())
     }
 
     /// The same of the moduli of the data.
-    pub(crate) fn moduli(&self) -> Result<Monomials<'_>, Error> {
-        let points = Points { x: self.points.x.moduli()?, rows: self.points.rows.clone() };
-        Ok(Monomials { points, ..self.view() })
+    pub(crate) fn moduli(&self) -> Result<Monomials<'static>, Error> {
+        Ok(self.over(self.points.x.moduli()?))
+    }
+
+    /// The same monomials over other data of as many samples.
+    fn over<'p>(&self, x: FeatureMatrix<'p>) -> Monomials<'p> {
+        Monomials {
+            points: Points { x, rows: self.points.rows.clone() },
+            kernel: self.kernel.clone(),
+            monomial_scale: self.monomial_scale,
+            exponent: self.exponent,
+            exponents: self.exponents.clone(),
+            row_exponent: self.row_exponent,
+            degrees: self.degrees.clone(),
+            layout: self.layout.clone(),
+            ln_norms: self.ln_norms.clone(),
+            ln_divisors: self.ln_divisors.clone(),
+        }
     }
 
     /// The number of samples, n.
@@ -158,8 +173,8 @@ impl<'a> Monomials<'a> {
         self.layout.additions()
     }
 
-    /// `ln ||Phi(x_i)||_q` of the samples, for a normalised kernel 0, or minus infinity for a sample without features; none for
-    /// monomials that have a scale of their own.
+    /// `ln ||Phi(x_i)||_q` of the samples, which for a normalised kernel is 0, or minus infinity for a sample without features.
+    /// Empty unless monomials are raw.
     pub(crate) fn ln_norms(&self) -> &[f64] {
         &self.ln_norms
     }
@@ -192,7 +207,7 @@ impl<'a> Monomials<'a> {
         }
         self.check(x)?;
         let rows = self.row_factors(x)?;
-        let x = if self.scale == MonomialScale::Raw { x.view() } else { x.scaled_columns(&self.exponents)? };
+        let x = if self.monomial_scale == MonomialScale::Raw { x.view() } else { x.scaled_columns(&self.exponents)? };
         Ok(Points { x, rows })
     }
 
@@ -233,10 +248,10 @@ impl<'a> Monomials<'a> {
         ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), |j, out| x.column_into(j, out))
     }
 
-    /// `c_k^(1/q)` of the monomials with these exponents; 1 or 0 where they have a scale of their own.
+    /// `c_k^(1/q)` of the monomials with these exponents. Unless monomials are raw, 1 for those that the kernel has and 0 for others.
     fn root(&self, exponents: &[usize]) -> f64 {
         let unscaled = self.kernel.unscaled_coefficient(exponents);
-        if self.scale != MonomialScale::Raw {
+        if self.monomial_scale != MonomialScale::Raw {
             return if unscaled > 0.0 { 1.0 } else { 0.0 };
         }
         let (root, degree) = (1.0 / self.exponent.q(), exponents.iter().sum::<usize>());
@@ -287,14 +302,14 @@ impl<'a> Monomials<'a> {
     pub(crate) fn column_into(&self, variables: &[u32], out: &mut [f64]) {
         self.points.factors_into(out);
         variables.iter().for_each(|&variable| self.points.x.multiply_by_column(variable as usize, out));
-        if self.scale == MonomialScale::Raw {
+        if self.monomial_scale == MonomialScale::Raw {
             let mut exponents = [0; MAX_DEGREE];
             let runs = variables.chunk_by(|a, b| a == b);
             let used = exponents.iter_mut().zip(runs).map(|(exponent, run)| *exponent = run.len()).count();
             let root = self.root(&exponents[..used]);
             out.iter_mut().for_each(|phi| *phi *= root);
         } else {
-            let (centre, factor) = self.scale.of_column(out);
+            let (centre, factor) = self.monomial_scale.of_column(out);
             out.iter_mut().for_each(|phi| *phi = (*phi - centre) * factor);
         }
     }
@@ -305,7 +320,7 @@ impl fmt::Debug for Monomials<'_> {
         f.debug_struct("Monomials")
             .field("x", &self.points.x)
             .field("kernel", &self.kernel)
-            .field("scale", &self.scale)
+            .field("monomial_scale", &self.monomial_scale)
             .field("exponent", &self.exponent)
             .field("count", &self.count())
             .finish_non_exhaustive()

@@ -2,7 +2,7 @@
 
 use crate::FeatureMatrix;
 
-/// Samples, and what all monomials of each are multiplied by.
+/// Samples, and the factor of each on all its monomials.
 #[derive(Debug, Clone)]
 pub(crate) struct Points<'a> {
     pub(crate) x: FeatureMatrix<'a>,

@@ -1,5 +1,7 @@
 //! Sums whose rounding is added in the end (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005).
 
+use super::dot::LANES;
+
 /// The sum of two numbers, and what rounding has taken from it.
 #[inline(always)]
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -8,7 +10,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// The sum with the rounding of its additions added in the end. What is infinite stays so.
+/// The sum of some terms, with the rounding of its additions added in the end. An infinite sum stays infinite.
 pub(crate) fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (sum, lost) = terms.fold((0.0_f64, 0.0), |(sum, lost), term| {
         let (next, own) = two_sum(sum, term);
@@ -23,9 +25,6 @@ pub(crate) struct Product {
     pub low: f64,
     pub moduli: f64,
 }
-
-/// Partial sums of a product, so that additions do not wait for each other.
-const LANES: usize = 8;
 
 /// `sum_k a_k b_k`, with the rounding of every product and every addition kept.
 pub(crate) fn compensated_dot(a: &[f64], b: &[f64]) -> Product {

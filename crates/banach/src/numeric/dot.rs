@@ -5,8 +5,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Partial sums of the loops below: two vectors of the machine, so that neither waits for the other.
-const LANES: usize = 8;
+/// Partial sums of an inner product: two vectors of four numbers, so that additions do not wait for each other.
+pub(super) const LANES: usize = 8;
 
 /// `sum_k a_k b_k` by eight partial sums, which is faster than [`dot`] on long slices and rounds differently.
 pub(crate) fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {

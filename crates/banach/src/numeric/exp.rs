@@ -2,7 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Adding this rounds to a whole number and leaves it in the low bits.
+/// `1.5 * 2^52`. Adding it rounds a number to a whole one, which is then in the low bits of the sum.
 pub(super) const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// `e^t` in place, with a relative error below `2^-51`; gradual underflow to 0, overflow to infinity, NaN only for NaN.
@@ -51,28 +51,12 @@ impl WithSimd for ExpM1InPlace<'_> {
     }
 }
 
-/// The Taylor polynomial where subtracting would cancel.
+/// The Taylor polynomial near 0, where `e^t - 1` would cancel.
 #[inline(always)]
 fn exp_m1(t: f64) -> f64 {
+    // Just above ln 2 / 2, so that fourteen terms are enough; from here on the subtraction costs less than two bits.
     const SERIES_BELOW: f64 = 0.35;
-    const EXP_M1: [f64; 16] = [
-        1.0,
-        1.0 / 2.0,
-        1.0 / 6.0,
-        1.0 / 24.0,
-        1.0 / 120.0,
-        1.0 / 720.0,
-        1.0 / 5040.0,
-        1.0 / 40_320.0,
-        1.0 / 362_880.0,
-        1.0 / 3_628_800.0,
-        1.0 / 39_916_800.0,
-        1.0 / 479_001_600.0,
-        1.0 / 6_227_020_800.0,
-        1.0 / 87_178_291_200.0,
-        0.0,
-        0.0,
-    ];
+    const EXP_M1: [f64; 16] = inverse_factorials(1);
     let near = if t.abs() <= SERIES_BELOW { t } else { 0.0 };
     let small = near * polynomial(EXP_M1, near);
     let large = exp(t) - 1.0;
@@ -106,25 +90,23 @@ fn exp(t: f64) -> f64 {
 /// `e^x` for `|x| <= ln 2 / 2`, by its Taylor polynomial.
 #[inline(always)]
 pub(super) fn exp_small(x: f64) -> f64 {
-    const EXP: [f64; 16] = [
-        1.0,
-        1.0,
-        1.0 / 2.0,
-        1.0 / 6.0,
-        1.0 / 24.0,
-        1.0 / 120.0,
-        1.0 / 720.0,
-        1.0 / 5040.0,
-        1.0 / 40_320.0,
-        1.0 / 362_880.0,
-        1.0 / 3_628_800.0,
-        1.0 / 39_916_800.0,
-        1.0 / 479_001_600.0,
-        1.0 / 6_227_020_800.0,
-        0.0,
-        0.0,
-    ];
+    const EXP: [f64; 16] = inverse_factorials(0);
     polynomial(EXP, x)
+}
+
+/// `1/k!` for fourteen k from `first` on, and two zeros. What `e^x` has beyond these terms is below `2^-57` for `|x| <= ln 2 / 2`.
+const fn inverse_factorials(first: usize) -> [f64; 16] {
+    let (mut terms, mut factorial, mut k) = ([0.0; 16], 1.0, 0);
+    while k < first + 14 {
+        if k > 0 {
+            factorial *= k as f64;
+        }
+        if k >= first {
+            terms[k - first] = 1.0 / factorial;
+        }
+        k += 1;
+    }
+    terms
 }
 
 /// `2^k` of a whole number `k` from `k + ROUND`, for `-1022 <= k <= 1023`.

@@ -4,17 +4,17 @@
 mod compensated;
 mod dot;
 mod exp;
+mod exp2;
 mod power;
-mod scale;
 pub(crate) mod search;
 
 pub(crate) use compensated::{Product, compensated_dot, compensated_sum, two_sum};
 pub(crate) use dot::{dot, dot_in_lanes, sum_in_lanes};
 pub(crate) use exp::{exp_in_place, exp_m1_in_place, exp_slice};
+pub(crate) use exp2::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2, scaled_copy};
 pub(crate) use power::{
     LANES, Power, accumulate, integer_power, largest, largest_on_line, raise, signed_powers, total,
 };
-pub(crate) use scale::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2, scaled_copy};
 
-/// Elements handled at a time by the loops over slices: three such buffers fit in the first-level cache.
+/// Elements handled at a time by the loops over slices: a few such buffers, of 2 KB each, fit in the first-level cache.
 pub(crate) const CHUNK: usize = 256;

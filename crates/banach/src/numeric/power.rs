@@ -96,15 +96,17 @@ fn real_power(t: &mut [f64], r: f64) {
 /// place. Results below `2^-1021.5` become 0, those above `2^1023.5` infinite.
 #[inline(always)]
 fn exp2_log2(t: f64, r: f64) -> f64 {
+    // The bits of sqrt(1/2), and the place of sign and exponent in a number.
     const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
     const EXPONENT_BITS: u64 = 0xfff0_0000_0000_0000;
+    // A number from 2^52 on has its whole part in the low bits; times 2^54, every denormal number is a normal one.
     const TWO_52: f64 = 4_503_599_627_370_496.0;
     const TWO_52_BITS: u64 = TWO_52.to_bits();
     const TWO_54: f64 = 18_014_398_509_481_984.0;
     // 2/ln 2 in two words.
     const C_HI: f64 = 2.885_390_081_777_926_8;
     const C_LO: f64 = 4.071_054_748_186_206_6e-17;
-    // log2 m = (2/ln 2) (s + s^3/3 + s^5/5 + ...), s = (m-1)/(m+1), |s| <= 0.172.
+    // log2 m = (2/ln 2) (s + s^3/3 + s^5/5 + ...), s = (m-1)/(m+1), |s| <= 0.172: what follows s^21/21 is below 2^-60 of s.
     const LOG: [f64; 12] = [
         C_HI / 3.0,
         C_HI / 5.0,
@@ -157,9 +159,9 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
     }
 }
 
-/// `sign(u)|u|^r` in place for `u * inverse_scale`, and the sum of `|u * inverse_scale|^(r+1)`.
-pub(crate) fn signed_powers(power: Power, u: &mut [f64], inverse_scale: f64) -> f64 {
-    Arch::new().dispatch(SignedPowers { power, u, inverse_scale })
+/// `sign(u)|u|^r` in place for `u * inverse_size`, and the sum of `|u * inverse_size|^(r+1)`.
+pub(crate) fn signed_powers(power: Power, u: &mut [f64], inverse_size: f64) -> f64 {
+    Arch::new().dispatch(SignedPowers { power, u, inverse_size })
 }
 
 /// `t^r` in place for `t >= 0` and `r > 0`.
@@ -170,7 +172,7 @@ pub(crate) fn raise(t: &mut [f64], r: f64) {
 struct SignedPowers<'a> {
     power: Power,
     u: &'a mut [f64],
-    inverse_scale: f64,
+    inverse_size: f64,
 }
 
 impl WithSimd for SignedPowers<'_> {
@@ -183,7 +185,7 @@ impl WithSimd for SignedPowers<'_> {
         for u in self.u.chunks_mut(CHUNK) {
             let (modulus, raised) = (&mut modulus[..u.len()], &mut raised[..u.len()]);
             for k in 0..u.len() {
-                modulus[k] = u[k].abs() * self.inverse_scale;
+                modulus[k] = u[k].abs() * self.inverse_size;
                 raised[k] = modulus[k];
             }
             self.power.raise(raised);
@@ -196,7 +198,7 @@ impl WithSimd for SignedPowers<'_> {
     }
 }
 
-/// Independent partial sums, so that addition can use vectors.
+/// Independent partial sums, so that additions fill vectors: two of the widest of today's machines.
 pub(crate) const LANES: usize = 16;
 
 /// Adds the products `a_k b_k`, lane by lane.
@@ -224,16 +226,16 @@ pub(crate) fn largest(u: &[f64]) -> f64 {
     largest_on_line(u, u, 1.0, 0.0)
 }
 
-/// The largest magnitude of `u u_scale` and of `u u_scale + d d_scale`.
-pub(crate) fn largest_on_line(u: &[f64], d: &[f64], u_scale: f64, d_scale: f64) -> f64 {
-    Arch::new().dispatch(LargestOnLine { u, d, u_scale, d_scale })
+/// The largest magnitude of `u u_factor` and of `u u_factor + d d_factor`.
+pub(crate) fn largest_on_line(u: &[f64], d: &[f64], u_factor: f64, d_factor: f64) -> f64 {
+    Arch::new().dispatch(LargestOnLine { u, d, u_factor, d_factor })
 }
 
 struct LargestOnLine<'a> {
     u: &'a [f64],
     d: &'a [f64],
-    u_scale: f64,
-    d_scale: f64,
+    u_factor: f64,
+    d_factor: f64,
 }
 
 impl WithSimd for LargestOnLine<'_> {
@@ -244,8 +246,8 @@ impl WithSimd for LargestOnLine<'_> {
         let mut lanes = [0.0_f64; LANES];
         for (u, d) in self.u.chunks(LANES).zip(self.d.chunks(LANES)) {
             for lane in 0..u.len() {
-                let start = u[lane] * self.u_scale;
-                let (start, end) = (start.abs(), (start + self.d_scale * d[lane]).abs());
+                let start = u[lane] * self.u_factor;
+                let (start, end) = (start.abs(), (start + self.d_factor * d[lane]).abs());
                 let size = if start > end { start } else { end };
                 lanes[lane] = if size > lanes[lane] { size } else { lanes[lane] };
             }

@@ -1,8 +1,8 @@
 //! Where a monotone function changes its sign.
 //!
-//! [`last`] finds it to the last digit and at any scale, [`near`] only saves it work: what it answers may be wrong.
-//! [`zero_between`] is for functions whose values can be trusted, [`bisect`] for those with nothing but a sign. (Functions of
-//! one sample whose derivative is at hand are left to Newton's method where they are: `Term`, `Logistic::prox`.)
+//! [`last`] finds the place to the last digit, whatever its size. [`near`] guesses it to save that search steps, and may be wrong.
+//! [`zero_between`] is for functions whose values can be trusted, [`bisect`] for those of which only the sign is known. (`Term` and
+//! `Logistic::prox` have derivatives, and use Newton's method instead.)
 
 /// The largest finite number for which `holds` is true, minus infinity if there is none. `holds` is true up to some
 /// number and false from there on.
@@ -44,12 +44,12 @@ pub(crate) fn last(hint: Option<f64>, holds: impl Fn(f64) -> bool) -> f64 {
     number(yes)
 }
 
-/// A number near the zero of the increasing function `f`, of a size around `scale`: a bracket, then false position. Good where
+/// A number near the zero of the increasing function `f`, of a magnitude around `size`: a bracket, then false position. Good where
 /// `f` is smooth or piecewise linear.
-pub(crate) fn near(scale: f64, f: impl Fn(f64) -> f64) -> f64 {
-    // In units of the scale, so that products of places and values stay in range.
-    let scale = scale.clamp(f64::MIN_POSITIVE, 1e300);
-    let f = |x: f64| f(scale * x);
+pub(crate) fn near(size: f64, f: impl Fn(f64) -> f64) -> f64 {
+    // In units of this size, so that products of places and values stay in range.
+    let size = size.clamp(f64::MIN_POSITIVE, 1e300);
+    let f = |x: f64| f(size * x);
     let (mut low, mut high) = (-1.0, 1.0);
     let (mut below, mut above) = (f(low), f(high));
     for _ in 0..60 {
@@ -65,14 +65,13 @@ pub(crate) fn near(scale: f64, f: impl Fn(f64) -> f64) -> f64 {
             break;
         }
     }
-    scale * zero_between((low, below), (high, above), 0.0, f)
+    size * zero_between((low, below), (high, above), 0.0, f)
 }
 
-/// The zero of an increasing function between a place with a value below 0 and one with a value above, to where its size is
-/// `enough` or to the last digits, by false position.
+/// The zero of an increasing function by false position, between a place with a value below 0 and one with a value above. It
+/// ends where the function is at most `enough` in modulus, or at the last digits.
 ///
-/// It halves the bracket instead while the upper value is not known (infinite) or much larger than the lower one, as that of a
-/// power is.
+/// While the upper value is infinite or much larger than the lower one, as that of a power is, it halves the bracket instead.
 pub(crate) fn zero_between(
     (mut low, mut below): (f64, f64),
     (mut high, mut above): (f64, f64),
@@ -100,8 +99,8 @@ pub(crate) fn zero_between(
     x
 }
 
-/// The lower end of `[low, high]`, halved so many times, with `is_below` true there: for functions whose values leave the
-/// range of f64.
+/// The lower end of the bracket `[low, high]` after `times` halvings, each of which keeps `is_below` true at that end: for functions
+/// whose values leave the range of f64.
 pub(crate) fn bisect(mut low: f64, mut high: f64, times: usize, is_below: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..times {
         let middle = 0.5 * (low + high);
@@ -147,8 +146,8 @@ mod tests {
     #[test]
     fn comes_near() {
         for root in [-1e200, -3.0, -1e-200, 1e-200, 0.1, 3.0, 1e200] {
-            for scale in [0.5, 1.0, 100.0] {
-                let x = near(scale * f64::abs(root), |x| (x - root).max(0.1 * (x - root)));
+            for size in [0.5, 1.0, 100.0] {
+                let x = near(size * f64::abs(root), |x| (x - root).max(0.1 * (x - root)));
                 assert!((x - root).abs() <= 1e-12 * root.abs(), "{root}: {x}");
             }
         }

@@ -203,7 +203,8 @@ impl Described<'_> {
     ) -> Result<EquationTable, Error> {
         let problem = &self.problems[place];
         let folds = self.y.folds(self.x.samples(), tables.folds, tables.seed)?;
-        let options = SelectionOptions { refit: Refit::for_loss(problem.loss()), ..SelectionOptions::new(terms, folds) };
+        let options =
+            SelectionOptions { refit: Refit::for_loss(problem.loss()), ..SelectionOptions::new(terms, folds) };
         let mut observer = watch.begin(Part::Equation, options.folds.count() + 1, self.fit.spec().tolerance);
         let (ranking, solver) = (self.fit.ranking(self.x.view()), self.prepared.solver());
         let found = select(problem, self.x, &ranking, &options, solver, &mut *observer)?;

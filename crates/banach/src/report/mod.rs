@@ -10,9 +10,9 @@ mod note;
 mod relevance;
 mod stability;
 mod summary;
-mod top;
 #[cfg(test)]
 mod tests;
+mod top;
 mod validation;
 
 pub use describe::{Columns, Described, Part, Tables, Units, Watch};

@@ -64,10 +64,7 @@ impl StabilityTable {
 
     /// So many monomials as a table with bars. `shown` makes a name fit for it.
     pub fn text(&self, rows: usize, shown: impl Fn(&str) -> String) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut text, rows, &shown);
-        text
+        fmt::from_fn(|f| self.write(f, rows, &shown)).to_string()
     }
 
     fn write(&self, f: &mut dyn Write, rows: usize, shown: &dyn Fn(&str) -> String) -> fmt::Result {

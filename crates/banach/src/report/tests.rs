@@ -114,15 +114,20 @@ fn linear_models_are_told_in_units() {
     let (report, _) = report(KernelSpec::Linear, false, false);
     let function = &report.functions[0];
     let top = function.top.as_ref().expect("asked for");
-    let all: f64 = top.monomials.iter().map(|entry| {
-        let j = NAMES.iter().position(|name| *name == entry.monomial).expect("a variable");
-        let original = entry.coefficient_original.expect("linear");
-        assert!((original - entry.coefficient / DEVIATIONS[j]).abs() < 1e-15);
-        original * MEANS[j]
-    }).sum();
+    let all: f64 = top
+        .monomials
+        .iter()
+        .map(|entry| {
+            let j = NAMES.iter().position(|name| *name == entry.monomial).expect("a variable");
+            let original = entry.coefficient_original.expect("linear");
+            assert!((original - entry.coefficient / DEVIATIONS[j]).abs() < 1e-15);
+            original * MEANS[j]
+        })
+        .sum();
     // The one variable that is not listed has the mean 0 or the smallest weight.
     let moved = function.intercept - function.intercept_original.expect("linear");
-    let unlisted = top.unlisted * MEANS.iter().zip(DEVIATIONS).map(|(mean, deviation)| (mean / deviation).abs()).fold(0.0, f64::max);
+    let unlisted = top.unlisted
+        * MEANS.iter().zip(DEVIATIONS).map(|(mean, deviation)| (mean / deviation).abs()).fold(0.0, f64::max);
     assert!((moved - all).abs() <= unlisted + 1e-12, "{moved} {all} {unlisted}");
 }
 

@@ -26,7 +26,7 @@ pub struct MonomialRanking<'a> {
     samples: FeatureMatrix<'a>,
     kernel: Arc<dyn TensorKernel>,
     exponent: Exponent,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     budget: Budget,
     memory: Memory,
 }
@@ -34,24 +34,24 @@ pub struct MonomialRanking<'a> {
 impl<'a> MonomialRanking<'a> {
     /// The ranking of functions of a kernel on these samples.
     pub fn new(samples: FeatureMatrix<'a>, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Self {
-        let (kernel, scale) = (Arc::new(kernel), MonomialScale::Raw);
-        Self { samples, kernel, exponent, scale, budget: Budget::default(), memory: Memory::limit(u64::MAX) }
+        let (kernel, monomial_scale) = (Arc::new(kernel), MonomialScale::Raw);
+        Self { samples, kernel, exponent, monomial_scale, budget: Budget::default(), memory: Memory::limit(u64::MAX) }
     }
 
-    /// The same with a limit on what each search may take; there is none unless told otherwise.
+    /// The same with a limit on the memory of each search; there is none unless told otherwise.
     #[must_use]
     pub fn with_memory(self, memory: Memory) -> Self {
         Self { memory, ..self }
     }
 
-    /// The same with features of another size.
+    /// The same with monomials of another scale.
     #[must_use]
-    pub fn with_scale(self, scale: MonomialScale) -> Self {
-        Self { scale, ..self }
+    pub fn with_monomial_scale(self, monomial_scale: MonomialScale) -> Self {
+        Self { monomial_scale, ..self }
     }
 
-    /// The same with another limit on each search, which matters for kernels with very many features: what a search that
-    /// is stopped has found is ranked.
+    /// The same with another budget of each search, which matters for kernels with very many features. A search that is stopped ranks
+    /// what it has found.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
@@ -61,7 +61,10 @@ impl<'a> MonomialRanking<'a> {
 impl Ranking for MonomialRanking<'_> {
     fn largest(&self, alpha: &[f64], count: usize) -> Result<Vec<Monomial>, Error> {
         let model = DualModel::new(self.samples.view(), self.kernel.clone(), self.exponent, alpha)?;
-        let top = model.with_scale(self.scale).with_memory(self.memory).top_monomials(count, self.budget)?;
+        let top = model
+            .with_monomial_scale(self.monomial_scale)
+            .with_memory(self.memory)
+            .top_monomials(count, self.budget)?;
         Ok(top.entries.into_iter().map(|entry| entry.monomial).collect())
     }
 

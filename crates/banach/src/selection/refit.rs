@@ -22,15 +22,15 @@ pub enum Refit {
     },
 }
 
-/// A constant and the coefficients of the first columns; of the others they are 0.
+/// A constant and the coefficients of the first columns; all other coefficients are 0.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fit {
+pub(super) struct LinearFit {
     pub intercept: f64,
     pub coefficients: Vec<f64>,
     pub status: Status,
 }
 
-impl Fit {
+impl LinearFit {
     /// The value at a sample.
     pub(super) fn value(&self, columns: &[Vec<f64>], sample: usize) -> f64 {
         let terms = self.coefficients.iter().zip(columns).filter(|(coefficient, _)| **coefficient != 0.0);
@@ -38,9 +38,9 @@ impl Fit {
     }
 }
 
-/// The weight of the loss in the refit of [`Refit::for_loss`]: a slight penalty, so that classes that a few monomials tell
-/// apart without error have a solution.
-const GAMMA: f64 = 10.0;
+/// The weight of the loss in the refit of [`Refit::for_loss`]. The slight penalty is there for classes that a few monomials tell apart
+/// without error: without it there would be no solution.
+const REFIT_GAMMA: f64 = 10.0;
 
 impl Refit {
     /// Least squares for the squared loss; the loss itself with a slight Euclidean penalty for others.
@@ -51,7 +51,7 @@ impl Refit {
     pub fn for_loss(loss: &dyn Loss) -> Self {
         match loss.curvature() {
             Some(_) => Self::LeastSquares,
-            None => Self::Penalised { exponent: Exponent::new(2.0).expect("2 is in range"), gamma: GAMMA },
+            None => Self::Penalised { exponent: Exponent::new(2.0).expect("2 is in range"), gamma: REFIT_GAMMA },
         }
     }
 
@@ -62,7 +62,7 @@ impl Refit {
         columns: &[Vec<f64>],
         solver: &dyn Solver,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Fit>, Error> {
+    ) -> Result<Vec<LinearFit>, Error> {
         match *self {
             Self::LeastSquares => Ok(least_squares(problem, columns)),
             Self::Penalised { exponent, gamma } => penalised(problem, columns, exponent, gamma, solver, observer),
@@ -70,11 +70,12 @@ impl Refit {
     }
 }
 
-/// A column is dependent if less than this part of it is left.
-const DEPENDENT: f64 = 1e-10;
+/// A column depends on those before it if less than this share of it is orthogonal to them. Rounding leaves some 1e-15; the coefficient
+/// of a column with a smaller share than this would have few digits.
+const LEAST_INDEPENDENT: f64 = 1e-10;
 
 /// Orthogonalises one column after another (Gram and Schmidt, twice), so that one pass serves every number of columns.
-fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<Fit> {
+fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<LinearFit> {
     let largest = problem.sample_weights().iter().copied().fold(0.0, f64::max);
     let weights: Vec<f64> = problem.sample_weights().iter().map(|weight| weight / largest).collect();
     let total: f64 = weights.iter().sum();
@@ -111,7 +112,7 @@ fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<Fit> {
                 }
             }
             let (left, whole) = (dot(&rest, &rest).sqrt(), weighted(&scaled, 0.0));
-            if left > DEPENDENT * dot(&whole, &whole).sqrt() {
+            if left > LEAST_INDEPENDENT * dot(&whole, &whole).sqrt() {
                 rest.iter_mut().for_each(|x| *x /= left);
                 row.push(left);
                 products.push(dot(&rest, &target));
@@ -129,7 +130,7 @@ fn least_squares(problem: &DualProblem<'_>, columns: &[Vec<f64>]) -> Vec<Fit> {
         }
         let shift: f64 = triangle.iter().zip(&solved).map(|((column, _, _), x)| x * centres[*column].0).sum();
         let intercept = if problem.has_intercept() { target_centre - shift } else { 0.0 };
-        fits.push(Fit { intercept, coefficients, status: Status::Converged });
+        fits.push(LinearFit { intercept, coefficients, status: Status::Converged });
     }
     fits
 }
@@ -141,10 +142,10 @@ fn penalised(
     gamma: f64,
     solver: &dyn Solver,
     observer: &mut dyn Observer,
-) -> Result<Vec<Fit>, Error> {
+) -> Result<Vec<LinearFit>, Error> {
     let (n, weights) = (problem.samples(), problem.sample_weights());
     let intercept = if problem.has_intercept() { problem.intercept(&vec![0.0; n]) } else { 0.0 };
-    let mut fits = vec![Fit { intercept, coefficients: Vec::new(), status: Status::Converged }];
+    let mut fits = vec![LinearFit { intercept, coefficients: Vec::new(), status: Status::Converged }];
     let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
     let size = |column: &Vec<f64>| {
         let own = || column.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(x, _)| x.abs());
@@ -167,7 +168,7 @@ fn penalised(
         let refit = if problem.has_intercept() { refit.with_intercept()? } else { refit };
         let solution = solver.solve_from(&refit, &Start::Auto, observer)?;
         let coefficients = form.weights(&solution.alpha).iter().zip(&sizes).map(|(w, size)| w / size).collect();
-        fits.push(Fit { intercept: solution.intercept, coefficients, status: solution.status });
+        fits.push(LinearFit { intercept: solution.intercept, coefficients, status: solution.status });
     }
     Ok(fits)
 }

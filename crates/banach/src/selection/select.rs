@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{
     Ranking, Refit,
-    refit::{Fit, monomial_columns},
+    refit::{LinearFit, monomial_columns},
 };
 use crate::{
     DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
@@ -13,7 +13,7 @@ use crate::{
     solver::{Choice, FoldFit, Mean, fold_problems},
 };
 
-/// No equation has more terms: each fold fits every number of them.
+/// The most terms of an equation: each fold fits every number of terms up to it.
 const MOST_TERMS: usize = 1000;
 
 /// What a selection is told.
@@ -43,10 +43,9 @@ pub struct Selection {
     pub model: ExplicitModel,
     /// The monomials of the fit to all samples, the largest first; the model has the first of them.
     pub ranked: Vec<Monomial>,
-    /// What each fold makes of 0, 1, 2, ... of its own monomials, one list over the folds for every number, as far as a
-    /// fit has monomials.
+    /// The held-out scores of the first 0, 1, 2, ... monomials of each fold's own ranking: one list over the folds for every number.
     pub curve: Vec<Vec<FoldFit>>,
-    /// Fits that did not converge, of the folds, of all samples, and again of the monomials.
+    /// Fits that did not converge: those of the folds, of all samples, and of the chosen monomials.
     pub unconverged: usize,
     choice: Choice,
 }
@@ -57,13 +56,13 @@ impl Selection {
         self.chosen(self.choice)
     }
 
-    /// The held-out loss with so many monomials: its mean over the folds. Beyond the end of the curve it stays the same.
+    /// The held-out loss with this many monomials: its mean over the folds. Beyond the end of the curve it stays the same.
     pub fn loss(&self, terms: usize) -> Mean {
         let folds = self.folds(terms).iter().filter(|fit| fit.weight > 0.0);
         Mean::over(&folds.map(|fit| (fit.weight, fit.loss)).collect::<Vec<_>>())
     }
 
-    /// The held-out score with so many monomials, `R^2` or accuracy, over the folds in which it is defined.
+    /// The held-out score with this many monomials, `R^2` or accuracy, over the folds in which it is defined.
     pub fn score(&self, terms: usize) -> Option<Mean> {
         let folds = self.folds(terms).iter().filter_map(|fit| fit.score.map(|score| (fit.weight, score)));
         let folds: Vec<_> = folds.collect();
@@ -88,11 +87,12 @@ impl Selection {
 /// - Returns: the function of the chosen monomials, all other coefficients exactly 0, with the curve of held-out scores.
 /// - Cost: one fit of `folds + 1` problems in lockstep; then a ranking for each, and small fits.
 ///
-/// Every fold ranks with a fit to the other samples, so its score is honest: the choice of monomials is part of what is
-/// validated. Only what is common to the folds has seen the samples that are held out: gamma and x as they are given, and
-/// of a form with unit or standardised monomials their means and sizes, which are those over all samples. Targets of
-/// held-out samples have no part in these but for a gamma that was chosen with them. The observer sees the folds as problems 0, 1, ..., then the fit to all samples, then as the next problem
-/// all fits of the chosen monomials; when it stops, what is at hand is used, and counted as not converged.
+/// Every fold ranks with a fit to the other samples, so its score is honest: the choice of monomials is part of what is validated.
+/// Only what all folds share has seen the held-out samples: gamma and x as they are given, and the means and sizes of unit or
+/// standardised monomials. Of these only a gamma that was chosen with all samples has seen held-out targets.
+///
+/// The observer sees the folds as problems 0, 1, ..., then the fit to all samples, then all fits of the chosen monomials as one more
+/// problem. When it stops, what is at hand is used, and counted as not converged.
 pub fn select(
     problem: &DualProblem<'_>,
     x: &FeatureMatrix<'_>,
@@ -143,7 +143,7 @@ pub fn select(
 fn score(
     problem: &DualProblem<'_>,
     held_out: &[usize],
-    fit: &Fit,
+    fit: &LinearFit,
     columns: &[Vec<f64>],
     solution: &Solution,
 ) -> FoldFit {

@@ -62,8 +62,7 @@ pub struct StableMonomial {
 /// What the halves agree on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stability {
-    /// Every monomial that a fit has selected, the most frequent first; of equals that of the lower degree, then in the
-    /// order of the variables.
+    /// Every monomial that a fit has selected, the most frequent first. Equally frequent ones are ordered by degree, then by variables.
     pub entries: Vec<StableMonomial>,
     /// The fits that count: all, unless the observer stopped some.
     pub subsamples: usize,
@@ -156,7 +155,7 @@ pub fn stability(
     })
 }
 
-/// Neighbours that are alike, and then pairs of those that are left over; of an odd number the last one has no part.
+/// Pairs of neighbours that are alike, and then pairs of the samples that are left over. Of an odd number the last one is left out.
 fn pairs_of(order: &[usize], alike: impl Fn(usize, usize) -> bool) -> Vec<[usize; 2]> {
     let (mut pairs, mut waiting): (Vec<[usize; 2]>, Vec<usize>) = (Vec::new(), Vec::new());
     for &i in order {

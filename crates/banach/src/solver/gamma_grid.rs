@@ -2,13 +2,13 @@
 
 use crate::{DualProblem, Error, Evaluation, Scratch, problem::check_gamma};
 
-/// The share of the null model's loss that the smallest gamma may explain.
+/// The share of the null model's loss that the smallest gamma can explain: a tenth, so that the grid begins next to the null model.
 const LOWER_SHARE: f64 = 0.1;
 
-/// The largest gamma, in units of the knee.
+/// The largest gamma, in units of the knee: cross-validation chose 20 to 50 times the knee (see [`GammaGrid`]), which is well inside.
 const UPPER_FACTOR: f64 = 1e3;
 
-/// What rounding may leave of `||Phi_n* alpha||_q`, as a part of `||Phi_n* |alpha| ||_q`.
+/// What rounding may leave of `||Phi_n* alpha||_q`, as a share of `||Phi_n* |alpha| ||_q`: some tens of units in the last place.
 const ROUNDING: f64 = 1e-14;
 
 /// Increasing values of gamma.
@@ -68,7 +68,7 @@ impl GammaGrid {
         Ok(Self { values: gammas })
     }
 
-    /// The grid of `count` values by the rule above. Of the problem its own gamma does not count.
+    /// The grid of `count` values by the rule above. The problem's own gamma does not count.
     ///
     /// It costs one evaluation of the form.
     pub fn from_data(problem: &DualProblem<'_>, count: usize) -> Result<Self, Error> {
@@ -137,8 +137,8 @@ fn ln_knee(problem: &DualProblem<'_>) -> f64 {
     problem.gamma().ln() + if ln_ratio.is_finite() && !rounding { ln_ratio } else { 0.0 }
 }
 
-/// `gamma a`, which leaves zero. At the kinks of the loss it takes the same share of all intervals of slopes: with an
-/// intercept the one that lets the entries sum to zero, otherwise a half.
+/// `gamma a`, the dual vector in which the solution leaves zero. At a kink of the loss the slope is an interval. All samples take
+/// the same share of theirs: with an intercept the share for which the entries sum to zero, otherwise a half.
 fn first_alpha(problem: &DualProblem<'_>) -> Vec<f64> {
     let null = problem.intercept(&vec![0.0; problem.samples()]);
     let samples = problem.gammas().iter().zip(problem.targets());

@@ -17,7 +17,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Both.
+    /// Both rules.
     pub const ALL: [Self; 2] = [Self::Restart, Self::Monotone];
 
     /// Its name in parameters.

@@ -103,7 +103,7 @@ impl Stopping {
         }
     }
 
-    /// The end of the run, if this is it. The observer is told of every iterate.
+    /// How the run ends at this iterate; `None` if it goes on. The observer is told of every iterate.
     pub(crate) fn end(&self, progress: &Progress, observer: &mut dyn Observer) -> Option<Status> {
         let asked = observer.observe(progress);
         if progress.certificate.relative_gap() <= self.tolerance {

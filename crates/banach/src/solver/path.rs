@@ -14,7 +14,7 @@ pub struct Path {
     pub solutions: Vec<Solution>,
 }
 
-/// The solutions of a problem for every gamma of a grid; of the problem its own gamma does not count.
+/// The solutions of a problem for every gamma of a grid; the problem's own gamma does not count.
 ///
 /// Each fit starts from the solution for the gamma before it; a solver that [shares its passes](Solver::shares_passes)
 /// follows a few chains of gammas abreast, each from its own first. The observer sees the index of the gamma as
@@ -66,7 +66,8 @@ pub fn path_all(
     Ok(solutions.into_iter().map(path).collect())
 }
 
-/// Gammas of a chain: enough that few of them start far from their solution.
+/// Gammas of a chain. Only the first starts far from its solution, and the other four from a neighbour's; longer chains would share
+/// fewer passes.
 const CHAIN: usize = 5;
 
 /// How many chains of warm starts a grid is divided into: one, unless the solver shares its passes among them.

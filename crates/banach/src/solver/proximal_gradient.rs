@@ -31,7 +31,7 @@ impl Solver for ProximalGradient {
     ) -> Result<Solution, Error> {
         self.stopping.check()?;
         let lambda_bar = self.linesearch.first_step(problem.largest_gamma())?;
-        let mut run = Run::new(problem, start, self.linesearch)?;
+        let mut run = ProximalRun::new(problem, start, self.linesearch)?;
         let mut lambda = lambda_bar;
         let status = loop {
             if let Some(status) = self.stopping.end(&run.progress(), observer) {
@@ -51,11 +51,11 @@ impl Solver for ProximalGradient {
     }
 }
 
-/// Trial points that share one pass over the data.
+/// Trial points that share one pass over the data: it costs less than as many passes, and a search seldom needs more trials.
 const TRIALS: usize = 8;
 
 /// The state of one run.
-struct Run<'a> {
+struct ProximalRun<'a> {
     problem: &'a DualProblem<'a>,
     linesearch: Linesearch,
     alpha: Vec<f64>,
@@ -70,20 +70,20 @@ struct Run<'a> {
     directions: Vec<f64>,
     /// Trials of the last search, which tells how many to prepare in the next.
     last_trials: usize,
-    best: Best,
+    best: BestIterate,
     scratch: Scratch,
     iteration: usize,
     passes: usize,
 }
 
 /// The iterate with the smallest relative gap.
-struct Best {
+struct BestIterate {
     alpha: Vec<f64>,
     omega: Vec<f64>,
     certificate: Certificate,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ProximalRun<'a> {
     /// A run at its start, evaluated.
     fn new(problem: &'a DualProblem<'a>, start: &Start, linesearch: Linesearch) -> Result<Self, Error> {
         let mut scratch = Scratch::new();
@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
             problem,
             linesearch,
             next: alpha.clone(),
-            best: Best { alpha: alpha.clone(), omega: evaluation.omegas.clone(), certificate },
+            best: BestIterate { alpha: alpha.clone(), omega: evaluation.omegas.clone(), certificate },
             evaluation,
             certificate,
             gradient: vec![0.0; n],
@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
     }
 
     fn solution(self, status: Status) -> Solution {
-        let Best { alpha, omega, certificate } = self.best;
+        let BestIterate { alpha, omega, certificate } = self.best;
         let intercept = self.problem.intercept(&omega);
         Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }

@@ -60,8 +60,8 @@ pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, sh
             moving.iter().map(|&(a, s, y)| loss.conjugate_slope(y, t * s).map_or(f64::INFINITY, |slope| a * slope));
         (q.ln() + ln_value + (q - 1.0) * ln_t).exp() + terms.sum::<f64>()
     };
-    // The ray leaves the domain where its first sample does. Without such an end every sample is past its
-    // minimum where alpha_i/gamma_i is at least y_i.
+    // The ray leaves the domain where its first sample does. Without an end, every sample is past its minimum from
+    // alpha_i/gamma_i = y_i on.
     let ends = moving.iter().map(|&(_, s, y)| {
         let (lower, upper) = loss.domain(y);
         (if s > 0.0 { upper } else { lower }) / s
@@ -79,10 +79,10 @@ pub(super) fn direction(problem: &DualProblem<'_>) -> Vec<f64> {
     match (problem.has_intercept(), problem.loss().targets()) {
         (false, _) => samples().map(|(gamma, y)| gamma * y).collect(),
         (true, Targets::Real) => {
-            let scale = problem.largest_gamma();
-            let total: f64 = gammas.iter().map(|gamma| gamma / scale).sum();
+            let largest = problem.largest_gamma();
+            let total: f64 = gammas.iter().map(|gamma| gamma / largest).sum();
             let centred = |y: f64| problem.centred(y);
-            let mean = samples().map(|(gamma, y)| gamma / scale / total * centred(*y)).sum::<f64>();
+            let mean = samples().map(|(gamma, y)| gamma / largest / total * centred(*y)).sum::<f64>();
             samples().map(|(gamma, y)| gamma * (centred(*y) - mean)).collect()
         }
         (true, Targets::Signs) => {

@@ -6,7 +6,7 @@ use crate::{
     numeric::{dot, search::bisect},
 };
 
-/// `ln Q` at which a start is still far from the end of the range.
+/// The largest `ln Q` of a start: `e^600` is far below the end of the range, `e^709`.
 const LARGEST_LN_VALUE: f64 = 600.0;
 
 /// The last two solutions of one problem along increasing gamma.

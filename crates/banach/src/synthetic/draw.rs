@@ -27,9 +27,9 @@ impl Draw {
         if self.0.random() { 1.0 } else { -1.0 }
     }
 
-    pub(super) fn normals(&mut self, count: usize, scale: f64) -> Vec<f64> {
+    pub(super) fn normals(&mut self, count: usize, deviation: f64) -> Vec<f64> {
         let mut normal = || -> f64 { StandardNormal.sample(&mut self.0) };
-        (0..count).map(|_| scale * normal()).collect()
+        (0..count).map(|_| deviation * normal()).collect()
     }
 
     /// `X w_* + sigma eps`.
@@ -42,7 +42,7 @@ impl Draw {
         targets
     }
 
-    /// So many features of all, in increasing order, with +1 or -1 each.
+    /// `relevant` of the features, drawn, in increasing order, with +1 or -1 each.
     pub(super) fn signs(&mut self, features: usize, relevant: usize) -> Vec<(usize, f64)> {
         let mut relevant = index::sample(&mut self.0, features, relevant).into_vec();
         relevant.sort_unstable();

@@ -23,9 +23,9 @@ pub struct SparseLinear {
 impl SparseLinear {
     /// The draw that belongs to a seed, the same on every machine.
     pub fn sample(&self, seed: u64) -> Sample {
-        let (n, scale) = (self.samples, 1.0 / (self.samples as f64).sqrt());
+        let (n, deviation) = (self.samples, 1.0 / (self.samples as f64).sqrt());
         let mut draw = Draw::new(seed);
-        let columns = draw.normals(n * self.features, scale);
+        let columns = draw.normals(n * self.features, deviation);
         let truth = draw.signs(self.features, self.relevant);
         let targets = draw.linear_targets(&columns, &truth, n, self.noise);
         Sample { columns, targets, truth }

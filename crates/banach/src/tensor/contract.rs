@@ -8,7 +8,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::multisets::Multisets;
 
-/// Columns handled together.
+/// Columns handled together: their sums and the rows that they share stay in registers.
 pub(super) const TOGETHER: usize = 4;
 
 /// `rows += B columns_in` and `columns += B' rows_in` in one read of the block B.

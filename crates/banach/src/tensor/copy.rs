@@ -55,7 +55,7 @@ fn copy_in_any_order(places: &Places<'_>, stored: &[f64], samples: &[usize], to:
     });
 }
 
-/// Finds many entries: all that [`Staircase::place`] and [`rank`](super::multisets::Multisets::rank) work out, in tables.
+/// Finds many entries, by tables of what [`Staircase::place`] and [`rank`](super::multisets::Multisets::rank) work out.
 struct Places<'a> {
     layout: &'a Staircase,
     head_terms: Vec<usize>,

@@ -18,10 +18,11 @@ pub(crate) struct Diagonal {
     pub largest: f64,
 }
 
-/// Below this, products of entries with dual vectors lose digits to underflow.
+/// Below `e^-640`, about 1e-278, products of entries with dual vectors lose digits to underflow.
 const LN_SMALLEST: f64 = -640.0;
 
-/// The shift of a sample without features: all its entries become 0, also those that rounding leaves of interactions.
+/// The shift of a sample without features: `e^-1e300` is 0, and so are all its entries, also where rounding leaves something of
+/// interactions.
 const VANISHED: f64 = 1e300;
 
 impl Diagonal {

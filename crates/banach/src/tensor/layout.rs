@@ -19,10 +19,12 @@ use super::multisets::{Multisets, count};
 pub(crate) const MAX_ROWS: usize = 1024;
 /// Columns of a tile: enough for a matrix product at full speed.
 pub(crate) const MAX_COLUMNS: usize = 256;
-/// Columns of a product at the edge of the staircase, where what is above the edge is computed in vain.
+/// Columns of a product at the edge of the staircase: few, as what is above the edge is computed in vain, and enough for a matrix
+/// product.
 const EDGE_COLUMNS: usize = 48;
-/// Most stripes, and least entries of one.
+/// Most stripes. Each has accumulators of its own, so that more would take more memory.
 pub(crate) const MAX_STRIPES: usize = 32;
+/// Least entries of a stripe: enough to hide the start of a task.
 const STRIPE_ENTRIES: usize = 1 << 16;
 
 /// Rows, columns, tiles and stripes.

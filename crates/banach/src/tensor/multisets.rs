@@ -177,7 +177,7 @@ impl Multisets {
             let coefficients = &mut coefficients[..=self.size];
             coefficients.fill(0.0);
             coefficients[0] = 1.0;
-            let mut run = Run::default();
+            let mut run = Repetitions::default();
             for (done, &i) in self.get(at).iter().enumerate() {
                 let inverse = 1.0 / f64::from(run.next(i));
                 let (a, d) = (alpha[i as usize] * inverse, d[i as usize] * inverse);
@@ -302,12 +302,12 @@ impl Multisets {
 
 /// Counts repetitions in a sorted list.
 #[derive(Default)]
-struct Run {
+struct Repetitions {
     last: Option<u32>,
     length: u32,
 }
 
-impl Run {
+impl Repetitions {
     fn next(&mut self, i: u32) -> u32 {
         self.length = if self.last == Some(i) { self.length + 1 } else { 1 };
         self.last = Some(i);
@@ -317,7 +317,7 @@ impl Run {
 
 /// `W` of a sorted list without the entries at the places `without`.
 fn weight(set: &[u32], alpha: &[f64], without: &[usize]) -> f64 {
-    let mut run = Run::default();
+    let mut run = Repetitions::default();
     let kept = set.iter().enumerate().filter(|(s, _)| !without.contains(s));
     kept.map(|(_, &i)| alpha[i as usize] / f64::from(run.next(i))).product()
 }

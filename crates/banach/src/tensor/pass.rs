@@ -23,13 +23,13 @@ use super::{
 };
 use crate::{numeric::dot, workers::checkpoint};
 
-/// Columns that are fetched together: they stay in the second-level cache.
+/// Columns that are fetched together. With at most 1024 rows they are 128 KB, and stay in the second-level cache.
 const COLUMNS_IN_TURN: usize = 16;
-/// Rows of four columns that stay in the first-level cache.
+/// Rows of four columns that are contracted together: 16 KB, which stay in the first-level cache.
 const ROWS_IN_TURN: usize = 512;
-/// Numbers in a cache line.
+/// Numbers in a cache line of 64 bytes.
 const CACHE_LINE: usize = 8;
-/// Numbers that one task adds up.
+/// Numbers that one task adds up: enough to hide its start.
 const PIECE: usize = 1 << 12;
 
 /// The batch of a pass.

@@ -14,7 +14,7 @@ use crate::{FeatureMatrix, kernel::TensorKernel};
 /// Inputs in one product: the factors of a tile then fit in the second-level cache.
 const INPUTS: usize = 256;
 
-/// The most roundings of a sum over so many inputs.
+/// The most roundings of a sum over this many inputs.
 pub(crate) fn additions(inputs: usize) -> usize {
     inputs.min(INPUTS) + inputs.div_ceil(INPUTS)
 }
@@ -48,10 +48,10 @@ pub(crate) struct FillBuffers {
     pub tile: Vec<f64>,
 }
 
-/// What a matrix product packs, about.
+/// Bytes into which a matrix product packs its factors, about.
 const PACKED: u64 = 1 << 20;
 
-/// Bytes of the [`FillBuffers`] of a thread and of the products that it forms, for so many heads and tails.
+/// Bytes of the [`FillBuffers`] of a thread and of the products that it forms, for this many heads and tails.
 pub(crate) fn thread_bytes(half: u64, inputs: usize, kernel: &dyn TensorKernel) -> u64 {
     let (rows, columns) = (half.min(MAX_ROWS as u64), half.min(MAX_COLUMNS as u64));
     let (sums, inputs) = (kernel.symmetric() as u64, inputs.min(INPUTS) as u64);

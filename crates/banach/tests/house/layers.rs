@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     assert_none, repository,
-    rust_source::{paths, tokens, tree, without_tests},
+    rust_source::{Shipped, paths, shipped, tokens, tree, without_tests},
 };
 
 /// The line of `ARCHITECTURE.md` below which the layers are listed.
@@ -56,12 +56,6 @@ impl Root {
     }
 }
 
-/// The module of a file, by its path below `src`.
-fn module_of(path: &str) -> Vec<String> {
-    let path = path.strip_suffix(".rs").expect("a source");
-    path.strip_suffix("/mod").unwrap_or(path).split('/').map(str::to_owned).collect()
-}
-
 /// Complaints about the files of a crate, by their paths below `src`.
 fn complaints(architecture: &str, files: &[(String, String)]) -> Vec<String> {
     let layers = Layers::parse(architecture);
@@ -78,28 +72,14 @@ fn complaints(architecture: &str, files: &[(String, String)]) -> Vec<String> {
             complaints.push(format!("ARCHITECTURE.md has a layer with {module}, which is no module"));
         }
     }
-    let parsed: Vec<_> = files
-        .iter()
-        .filter(|(path, _)| path != "lib.rs")
-        .map(|(path, text)| {
-            let (kept, tests) = without_tests(&tokens(text));
-            (path, module_of(path), kept, tests)
-        })
-        .collect();
-    let tests: Vec<Vec<String>> = parsed
-        .iter()
-        .flat_map(|(_, own, _, tests)| {
-            tests.iter().map(move |test| [own.as_slice(), std::slice::from_ref(test)].concat())
-        })
-        .collect();
-    for (path, own, kept, _) in &parsed {
-        if tests.iter().any(|test| own.starts_with(test)) {
+    for Shipped { path, module: own, tokens } in shipped(files) {
+        if own.is_empty() {
             continue;
         }
-        if kept.windows(3).any(|window| window[0] == "mod" && window[2] == "{") {
+        if tokens.windows(3).any(|window| window[0] == "mod" && window[2] == "{") {
             complaints.push(format!("{path}: a module inside a file, whose imports this test does not read"));
         }
-        for target in paths(kept, own) {
+        for target in paths(&tokens, &own) {
             let Some(first) = target.first() else {
                 complaints.push(format!("{path}: imports the root of the crate"));
                 continue;
@@ -118,10 +98,7 @@ fn complaints(architecture: &str, files: &[(String, String)]) -> Vec<String> {
 
 #[test]
 fn modules_import_only_the_layers_before_their_own() {
-    const SOURCES: &str = "crates/banach/src";
-    let files = repository::rust_files(SOURCES).into_iter();
-    let files: Vec<_> = files.map(|(path, text)| (path[SOURCES.len() + 1..].to_owned(), text)).collect();
-    assert_none(&complaints(&repository::read("ARCHITECTURE.md"), &files));
+    assert_none(&complaints(&repository::read("ARCHITECTURE.md"), &repository::rust_files_of("crates/banach/src")));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What the documents say of the sources is true: the order of the layers, the labels of the paper, the files that are named, and
-//! the date and status of every decision.
+//! the date and status of every decision. A name stands for one type in a crate.
 //!
 //! Each check is a function from texts to complaints. It is run on the repository, and on made-up texts on which it has to complain.
 
@@ -9,6 +9,7 @@ mod named_files;
 mod paper_labels;
 mod repository;
 mod rust_source;
+mod type_names;
 
 /// Fails with all complaints at once.
 fn assert_none(complaints: &[String]) {

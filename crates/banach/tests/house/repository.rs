@@ -28,7 +28,12 @@ pub(crate) fn paths(below: &str) -> Vec<String> {
     found
 }
 
-/// The sources in Rust below a folder: path and text.
+/// The sources in Rust below a folder: path from that folder, and text.
+pub(crate) fn rust_files_of(folder: &str) -> Vec<(String, String)> {
+    rust_files(folder).into_iter().map(|(path, text)| (path[folder.len() + 1..].to_owned(), text)).collect()
+}
+
+/// The sources in Rust below a folder: path from the root of the repository, and text.
 pub(crate) fn rust_files(below: &str) -> Vec<(String, String)> {
     let is_source = |path: &String| Path::new(path).extension().is_some_and(|extension| extension == "rs");
     paths(below).into_iter().filter(is_source).map(|path| (path.clone(), read(&path))).collect()

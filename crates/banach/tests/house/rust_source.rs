@@ -1,4 +1,4 @@
-//! As much of the grammar of Rust as it takes to see what a file imports.
+//! As much of the grammar of Rust as it takes to see what a file imports and declares.
 
 /// The words and signs of a source, without comments, texts, characters and lifetimes. `::` is one sign.
 pub(crate) fn tokens(source: &str) -> Vec<String> {
@@ -104,6 +104,33 @@ pub(crate) fn without_tests(tokens: &[String]) -> (Vec<String>, Vec<String>) {
         i = end;
     }
     (kept, modules)
+}
+
+/// A file of a crate without what is only there for tests.
+pub(crate) struct Shipped<'a> {
+    pub path: &'a str,
+    /// The module that the file is, from the root of the crate.
+    pub module: Vec<String>,
+    pub tokens: Vec<String>,
+}
+
+/// The files of a crate, by their paths below `src`, that are not modules of tests.
+pub(crate) fn shipped(files: &[(String, String)]) -> Vec<Shipped<'_>> {
+    let (mut all, mut tests) = (Vec::new(), Vec::new());
+    for (path, text) in files {
+        let (module, (tokens, own_tests)) = (module_of(path), without_tests(&self::tokens(text)));
+        tests.extend(own_tests.into_iter().map(|test| [module.as_slice(), &[test]].concat()));
+        all.push(Shipped { path, module, tokens });
+    }
+    all.retain(|file| !tests.iter().any(|test| file.module.starts_with(test)));
+    all
+}
+
+/// The module of a file, by its path below `src`.
+fn module_of(path: &str) -> Vec<String> {
+    let path = path.strip_suffix(".rs").expect("a source");
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    if matches!(path, "lib" | "main") { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
 }
 
 /// Where the item that begins here ends: after its semicolon, or after the brace that closes it.

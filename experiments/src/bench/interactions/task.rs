@@ -208,7 +208,7 @@ impl Task {
                 }
                 let solution = self.solve(&problem, report)?;
                 let started = Instant::now();
-                let mut model = DualModel::new(x.view(), kernel, exponent, &solution.alpha)?.with_scale(scale);
+                let mut model = DualModel::new(x.view(), kernel, exponent, &solution.alpha)?.with_monomial_scale(scale);
                 if let Some(radius) = problem.radius(&solution.certificate) {
                     model = model.with_radius(radius)?;
                 }
@@ -224,7 +224,7 @@ impl Task {
                 })
             }
             Representation::Features => {
-                let form = KernelFeatures::scaled(x, kernel, scale, exponent, memory)?;
+                let form = KernelFeatures::with_monomial_scale(x, kernel, scale, exponent, memory)?;
                 let problem = self.problem(&form, &sample.targets)?;
                 let solution = self.solve(&problem, report)?;
                 let started = Instant::now();
@@ -265,7 +265,8 @@ impl Task {
         report: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Done, Error> {
         let kernel = Polynomial::new(2, 1.0, 0.0)?;
-        let ranking = MonomialRanking::new(x.view(), kernel, problem.form().exponent()).with_scale(self.scale.parse()?);
+        let ranking =
+            MonomialRanking::new(x.view(), kernel, problem.form().exponent()).with_monomial_scale(self.scale.parse()?);
         let choice = if best { Choice::Best } else { Choice::OneStandardError };
         let folds = Folds::shuffled(x.samples(), folds, 0)?;
         let options = SelectionOptions { choice, ..SelectionOptions::new(terms, folds) };

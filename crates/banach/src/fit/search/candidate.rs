@@ -1,4 +1,4 @@
-//! What held-out samples say of one gamma: all functions together.
+//! The held-out scores of one gamma, of all functions together.
 
 use serde::Serialize;
 

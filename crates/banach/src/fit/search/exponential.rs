@@ -1,21 +1,24 @@
-//! What a search tries for the exponential kernel unless it is told (ADR 14).
+//! What a search tries for the exponential kernel unless it is told. ADR 14 has the measurements behind these numbers.
 
 use crate::{Entries, Error, Exponent, FeatureMatrix, kernel::Degrees};
 
-/// The exponents.
+/// The exponents p that are tried.
 pub(super) const EXPONENTS: [f64; 3] = [4.0 / 3.0, 1.1, 1.05];
 
-/// The mean of `sum_j (r x_j)^4` over the samples, for the factors r that are tried.
+/// A scale of `r^q` multiplies the variables by r. The scales that are tried give `sum_j (r x_j)^4` these means over the samples.
 const SIZES: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
-/// The mean of `sum_j (r x_j)^2`, for p = 2, whose kernel is that of Gauss but for its normalisation and is tried more widely.
+/// At p = 2 they give these means to `sum_j (r x_j)^2`. The kernel is then Gauss's but for its normalisation, and a wider range of
+/// scales is worth a trial.
 const SIZES_AT_TWO: [f64; 6] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 
-/// The most monomials of a kernel that is cut because all degrees cannot be had, and the most for which it keeps degree 3.
-const MANY: f64 = 5_000.0;
-const MANY_CUBIC: f64 = 25_000.0;
-const HIGHEST: usize = 15;
+/// Without a Gram tensor the kernel is cut at the highest degree with at most this many monomials, which a fit still lists soon.
+const MOST_MONOMIALS: f64 = 5_000.0;
+/// Degree 3 is kept up to this many monomials, those of 51 variables.
+const MOST_MONOMIALS_CUBIC: f64 = 25_000.0;
+/// The highest degree that is kept, however few the variables.
+const HIGHEST_DEGREE: usize = 15;
 
-/// Scales that suit the size of the data. With a scale of `r^q` the variables are multiplied by r before the monomials are formed.
+/// Scales that suit the size of the data.
 pub(super) fn scales(
     exponent: Exponent,
     x: &FeatureMatrix<'_>,
@@ -57,15 +60,14 @@ fn mean_power(x: &FeatureMatrix<'_>, order: i32, weight: impl Fn(usize) -> f64) 
     (largest, sum / total)
 }
 
-/// The degrees: all where a Gram tensor can have them, which takes q = 2, 4, 6 or 8 and few samples; otherwise as high as a few thousand
-/// monomials allow.
+/// The degrees. A Gram tensor has all of them, for q = 2, 4, 6 or 8 and few samples; otherwise a few thousand monomials set the highest.
 pub(super) fn degrees(exponent: Exponent, told: bool, variables: usize) -> Option<Degrees> {
     let tensor = [2.0, 4.0, 6.0, 8.0].iter().any(|q| (exponent.q() - q).abs() < 1e-9);
     if told && tensor {
         return None;
     }
     let monomials = |degree: usize| -> f64 { (1..=degree).map(|k| (variables + k) as f64 / k as f64).product() };
-    let highest = (4..=HIGHEST).rev().find(|&degree| monomials(degree) <= MANY * (1.0 + 1e-9));
-    let highest = highest.unwrap_or(if monomials(3) <= MANY_CUBIC { 3 } else { 2 });
+    let highest = (4..=HIGHEST_DEGREE).rev().find(|&degree| monomials(degree) <= MOST_MONOMIALS * (1.0 + 1e-9));
+    let highest = highest.unwrap_or(if monomials(3) <= MOST_MONOMIALS_CUBIC { 3 } else { 2 });
     Some(Degrees { min: 0, max: highest, range: true })
 }

@@ -18,15 +18,15 @@ use crate::{
     solver::{Choice, Mean, Metric},
 };
 
-/// The relative duality gap of the fits of a search.
+/// The relative duality gap of the fits of a search: held-out losses do not need more digits.
 const TOLERANCE: f64 = 1e-6;
 
 /// Values of gamma.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gammas {
-    /// So many, which the data suggest ([`GammaGrid::from_data`]).
+    /// This many values, by the rule of [`GammaGrid::from_data`].
     Count(usize),
-    /// These.
+    /// These values.
     Given(Vec<f64>),
 }
 
@@ -94,11 +94,11 @@ pub struct Searched {
     pub folds: Folds,
     /// What scores are.
     pub metric: Metric,
-    /// What was tried.
+    /// The combinations that were tried.
     pub tried: Vec<Tried>,
-    /// What could not be fitted to these data, and why.
+    /// The combinations that could not be fitted to these data, and why.
     pub left_out: Vec<(SearchOption, Error)>,
-    /// The places of what was taken: among what was tried, and among its candidates. `None` if nothing was finished.
+    /// The choice: its place among the combinations that were tried, and the place of its gamma. `None` if nothing was finished.
     pub chosen: Option<(usize, usize)>,
 }
 
@@ -109,9 +109,9 @@ pub struct Tried {
     pub option: SearchOption,
     /// The route that was taken.
     pub plan: Plan,
-    /// What the folds say of each function.
+    /// The held-out scores of each function.
     pub functions: Vec<CrossValidation>,
-    /// What they say of each gamma, from the smallest to the largest: all functions together.
+    /// The held-out scores of all functions together, for each gamma from the smallest to the largest.
     pub candidates: Vec<Candidate>,
 }
 
@@ -127,11 +127,11 @@ impl Search {
         }
     }
 
-    /// Fits every combination of what is searched to all samples but a fold, for every fold, and takes one by the loss of what was held
-    /// out. The gamma, p and kernel of the fit itself do not count; a loss of its own does.
+    /// Fits every combination to the samples outside of each fold, and takes one by the loss of the held-out samples. The gamma, p and
+    /// kernel of `fit` do not count; its loss does.
     ///
-    /// What cannot be fitted to these data is left out; where that is all of them, the first error is that of the search. The
-    /// observer sees problems numbered one combination after another, [`fits`](Self::fits) in all.
+    /// Combinations that cannot be fitted to these data are left out; if all are, the first error is returned. The observer sees
+    /// problems numbered one combination after another, [`fits`](Self::fits) in all.
     pub fn run(
         &self,
         fit: &Fit,
@@ -166,7 +166,7 @@ impl Search {
         Ok(Searched { folds: folds.clone(), metric, tried, left_out, chosen })
     }
 
-    /// What is predicted of the search if it is to take long, as [`Plan::long_fit`]: as if every combination took as long as the slowest.
+    /// What is predicted of the search if it takes long, as by [`Plan::long_fit`]. Every combination counts as much as the slowest.
     pub fn long_fit(
         &self,
         fit: &Fit,
@@ -182,7 +182,7 @@ impl Search {
         slowest?.long_fit(options.len() * self.gammas.count())
     }
 
-    /// The relative duality gap at which its fits end.
+    /// The relative duality gap at which the fits of the search end.
     pub fn gap(&self, spec: &Spec) -> f64 {
         spec.tolerance.max(self.tolerance)
     }
@@ -250,7 +250,7 @@ impl Searched {
         self.chosen_spec().unwrap_or_else(middle)
     }
 
-    /// What was tried of the combination that was chosen, and the place of its gamma.
+    /// The combination that was chosen, and the place of its gamma.
     pub fn taken(&self) -> Option<(&Tried, usize)> {
         self.chosen.map(|(option, candidate)| (&self.tried[option], candidate))
     }
@@ -260,14 +260,14 @@ impl Searched {
         self.tried.iter().flat_map(|tried| &tried.candidates).any(|candidate| !candidate.finished)
     }
 
-    /// Whether the best gamma of what was chosen is the first or last of several, so that a wider grid may hold a better one.
+    /// Whether the best gamma of the chosen combination is the first or last of several, so that a wider grid may hold a better one.
     pub fn best_is_at_end(&self) -> bool {
         let Some((tried, _)) = self.taken() else { return false };
         let last = tried.candidates.len() - 1;
         last > 0 && tried.best().is_some_and(|best| best == 0 || best == last)
     }
 
-    /// Fits that did not converge, of all.
+    /// The number of fits that did not converge, and of all fits.
     pub fn unconverged(&self) -> (usize, usize) {
         let fits =
             || self.tried.iter().flat_map(|tried| &tried.functions).flat_map(|function| &function.fits).flatten();
@@ -275,7 +275,7 @@ impl Searched {
     }
 }
 
-/// An observer of one combination after others.
+/// Numbers the problems of one combination after those of the combinations before it.
 struct Shifted<'a> {
     observer: &'a mut dyn Observer,
     before: usize,

@@ -15,13 +15,13 @@ pub enum KernelSpace {
     Named {
         /// Which.
         name: KernelName,
-        /// Degrees; if none are given, what the kernel has unless told otherwise, and of exp as many as can be had.
+        /// Degrees; if none are given, the default of the kernel, and for exp as many as possible.
         degrees: Vec<Degrees>,
         /// The constant of the polynomial.
         coef0: Option<f64>,
         /// Scales; if none are given, 1, and for exp those that suit the size of the data.
         scales: Vec<f64>,
-        /// Whether the features of a sample are divided by their norm; of exp alone if it is not said.
+        /// Whether the features of a sample are divided by their norm; if it is not said, those of exp are.
         normalize: Option<bool>,
     },
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::*;
+use super::{super::tests::jumble, *};
 use crate::{
     Exponent, Unobserved,
     kernel::{KernelName, KernelSpec},
@@ -11,10 +11,6 @@ use crate::{
 
 const N: usize = 30;
 const D: usize = 3;
-
-fn jumble(count: usize, from: usize) -> Vec<f64> {
-    (from + 1..=from + count).map(|k| ((k * k) as f64 * 0.618_033_988_749_895).fract() * 2.0 - 1.0).collect()
-}
 
 fn x() -> FeatureMatrix<'static> {
     FeatureMatrix::from_columns(N, D, jumble(N * D, 0)).expect("valid")

@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use super::Features;
 use crate::{
     Scratch,
-    exponent::{NEGLIGIBLE, scaled},
+    exponent::{NEGLIGIBLE, copy_in_range},
     form::{
         Evaluation, Expansion, Hessian, HessianPart, QForm,
         expansion::Products,
-        heaviest::{self, Selection},
+        heaviest::{self, HeaviestFeatures},
     },
     numeric::{largest, raise},
 };
@@ -29,7 +29,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
         at.products_mut().u = u;
     } else {
         let mut together = Evaluation::default();
-        let mut kept = std::mem::take(&mut scratch.features);
+        let mut kept = std::mem::take(&mut scratch.per_feature);
         let products = kept.take(features * out.len());
         form.pass(alphas, products, squares.as_ref(), &mut together, scratch);
         let (block, count) = (form.matrix.layout().block, out.len());
@@ -39,7 +39,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
             }
             at.evaluation.copy_from(&together, problem, n);
         });
-        scratch.features = kept;
+        scratch.per_feature = kept;
     }
     let squares = squares.map(|squares| squares.into_inner().expect("no pass panics"));
     if let Some(squares) = squares.filter(|squares| (LEAST_SQUARE..=f64::MAX).contains(&largest(squares))) {
@@ -47,7 +47,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
     }
     let copy = scratch.duals.take(n);
     for (alpha, at) in alphas.chunks(n).zip(out) {
-        at.products_mut().exponent = scaled(alpha, copy);
+        at.products_mut().exponent = copy_in_range(alpha, copy);
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
     select(form, norms(form), products, size, keep).hessian(&form.matrix, form.exponent.q(), scratch)
 }
 
-/// Where the largest of the squares is below this, the digits of others are lost.
+/// If the largest of the squares is below this, smaller ones lose digits to underflow.
 const LEAST_SQUARE: f64 = 1e-200;
 
 /// The norms of the features.
@@ -80,8 +80,8 @@ pub(super) struct Norms {
     /// The square of the largest norm, for entries divided by `2^exponent`.
     largest: f64,
     exponent: f64,
-    /// `rho_k^theta` with `rho_k = (||phi_k||/max ||phi||)^(2/(q-2))`, so that `|rho_k u_k|^(q-2)` is the share of a feature in the
-    /// trace of M, and theta of [`root`].
+    /// `rho_k^theta` with `rho_k = (||phi_k||/max ||phi||)^(2/(q-2))` and the theta of [`root`]: `|rho_k u_k|^(q-2)` is proportional to
+    /// the share of a feature in the trace of M.
     relative: Vec<f64>,
 }
 
@@ -97,8 +97,8 @@ impl Norms {
     }
 }
 
-/// The power theta of `|u| rho` by which features are ordered, 1 for q >= 4: near q = 2, where norms decide, rho itself is
-/// out of range for all but the largest.
+/// Features are ordered by `(|u| rho)^theta`; theta is 1 for q >= 4. Near q = 2 rho itself is out of range for all but the largest
+/// features, and its power is not.
 fn root(q: f64) -> f64 {
     (0.5 * (q - 2.0)).min(1.0)
 }
@@ -112,14 +112,15 @@ fn norms<'a>(form: &'a Features<'_>) -> &'a Norms {
     form.norms.get_or_init(|| Norms::new(squares, exponent, form.exponent.q()))
 }
 
-/// Buckets for the sizes of features: this many for every factor of 2, down to `2^-64` of the largest, and one for the rest.
+/// Buckets for every factor of 2 in the sizes of features: the first four bits of a mantissa tell the bucket.
 const PER_OCTAVE: usize = 16;
+/// All buckets: for sizes down to `2^-64` of the largest, and one for the rest.
 const BUCKETS: usize = 64 * PER_OCTAVE + 1;
-/// Features by which the sizes of all are judged.
+/// About how many features are sampled to judge the sizes of all: shares are then known to about a percent.
 const JUDGED: usize = 16_384;
 
 /// The features that carry the trace of M.
-fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: usize) -> Selection {
+fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: usize) -> HeaviestFeatures {
     let (power, root) = (form.exponent.q() - 2.0, root(form.exponent.q()));
     let mut v: Vec<f64> = at.u.iter().map(|u| u.abs() / size).collect();
     if root < 1.0 {
@@ -145,7 +146,7 @@ fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: us
     };
     let columns = columns_above(&v, threshold, keep);
     let weights: Vec<f64> = columns.iter().map(|&column| (at.u[column].abs() / size).powf(power)).collect();
-    // A feature counts for about what the mean of its bucket does; those that are judged stand for all.
+    // A feature counts as much as the mean of its bucket; those that are sampled stand for all.
     let share = |v: f64| norms.largest * v.powf(power / root);
     let means: Vec<f64> = buckets.iter().map(|bucket| share(bucket.sum / bucket.count.max(1) as f64)).collect();
     let mut kept = columns.iter().peekable();
@@ -157,7 +158,7 @@ fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: us
         }
     }
     let (exponent, tail_exponent) = (at.exponent, norms.exponent);
-    Selection { columns, weights, size, exponent, tail, tail_exponent }
+    HeaviestFeatures { columns, weights, size, exponent, tail, tail_exponent }
 }
 
 /// The columns with `|u|` at or above a threshold, in order; the largest `most` of them if there are more.

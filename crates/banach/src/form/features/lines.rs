@@ -4,7 +4,7 @@ use std::ops::Add;
 
 use crate::{
     Exponent, Scratch,
-    exponent::{LineSums, NEGLIGIBLE, scaled},
+    exponent::{LineSums, NEGLIGIBLE, copy_in_range},
     form::{Expansion, Features, LinePoint, Lines},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
 };
@@ -21,7 +21,7 @@ pub(in crate::form) struct FeatureLines<'a> {
     pub products: &'a [f64],
 }
 
-/// Blocks in a leaf of the tree by which the sums over features are formed.
+/// Blocks in a leaf of the tree by which the sums over features are formed: enough work to hide the start of a task.
 const LEAF_BLOCKS: usize = 64;
 
 impl<'a> FeatureLines<'a> {
@@ -29,16 +29,16 @@ impl<'a> FeatureLines<'a> {
     pub(super) fn between(form: &Features<'_>, from: &Expansion, to: &Expansion, scratch: &'a mut Scratch) -> Self {
         let (from, to) = (from.products(), to.products());
         let exponent = from.exponent.max(to.exponent);
-        let scales = [from, to].map(|at| scale_by_exp2(1.0, at.exponent - exponent));
+        let factors = [from, to].map(|at| scale_by_exp2(1.0, at.exponent - exponent));
         let exponents = scratch.duals.take(2);
         exponents.fill(exponent);
-        let (block, products) = (form.matrix.layout().block, scratch.features.take(2 * from.u.len()));
+        let (block, products) = (form.matrix.layout().block, scratch.per_feature.take(2 * from.u.len()));
         let points = from.u.chunks(block).zip(to.u.chunks(block));
         for ((from, to), out) in points.zip(products.chunks_mut(2 * block)) {
             let (u, d) = out.split_at_mut(from.len());
             for (((u, d), from), to) in u.iter_mut().zip(d).zip(from).zip(to) {
-                *u = scales[0] * from;
-                *d = scales[1] * to - *u;
+                *u = factors[0] * from;
+                *d = factors[1] * to - *u;
             }
         }
         Self { exponent: form.exponent, block, passes: 0, exponents, products }
@@ -54,8 +54,8 @@ impl<'a> FeatureLines<'a> {
     ) -> Self {
         let (exponents, copy) = scratch.duals.take(2 + d.len()).split_at_mut(2);
         let at = at.products();
-        exponents.copy_from_slice(&[at.exponent, scaled(d, copy)]);
-        let products = scratch.features.take(2 * columns.len());
+        exponents.copy_from_slice(&[at.exponent, copy_in_range(d, copy)]);
+        let products = scratch.per_feature.take(2 * columns.len());
         let (u, products_of_d) = products.split_at_mut(columns.len());
         u.iter_mut().zip(columns).for_each(|(u, &column)| *u = at.u[column]);
         form.matrix.products(columns, copy, products_of_d);
@@ -97,13 +97,13 @@ impl Lines for FeatureLines<'_> {
         let (u_exponent, d_exponent) = (self.exponents[0], self.exponents[1 + line]);
         let step_exponent = if t == 0.0 { ZERO_EXPONENT } else { d_exponent + f64::from(binary_exponent(t.abs())) };
         let common = u_exponent.max(step_exponent);
-        let (u_scale, d_scale) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(t, d_exponent - common));
-        let largest = |u: &[f64], d: &[f64]| largest_on_line(u, d, u_scale, d_scale);
+        let (u_factor, d_factor) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(t, d_exponent - common));
+        let largest = |u: &[f64], d: &[f64]| largest_on_line(u, d, u_factor, d_factor);
         let size = self.reduce(self.products, line, &largest, &f64::max);
         if size < NEGLIGIBLE {
             return LinePoint { value: 0.0, slope: 0.0, bregman: 0.0 };
         }
-        let sums = |u: &[f64], d: &[f64]| self.exponent.line_sums(u, d, u_scale / size, d_scale / size);
+        let sums = |u: &[f64], d: &[f64]| self.exponent.line_sums(u, d, u_factor / size, d_factor / size);
         let sums = self.reduce(self.products, line, &sums, &LineSums::add);
         let q = self.exponent.q();
         let power = WidePower::new(size, common, q);

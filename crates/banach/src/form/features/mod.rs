@@ -13,8 +13,8 @@ pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
 use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
     Exponent, FeatureMatrix, Scratch,
-    data::{Block, MAX_BLOCK, Sweep},
-    exponent::{NEGLIGIBLE, Running, scaled},
+    data::{MAX_BLOCK, Sweep, SweepBlock},
+    exponent::{NEGLIGIBLE, Running, copy_in_range},
     numeric::{WidePower, largest},
 };
 
@@ -46,8 +46,8 @@ impl<'a> Features<'a> {
         Self { matrix, exponent, square, norms, sizes, origin }
     }
 
-    /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;
-    /// `None` beyond all counting. Second derivatives are not counted: they are of the solver's choosing.
+    /// The bytes of working memory that evaluations of this many problems and line searches take, besides the matrix; `None` if they
+    /// cannot be counted. Second derivatives are not counted: the solver decides on them.
     pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
         let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems + samples, outputs: problems };
         let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
@@ -71,14 +71,14 @@ impl<'a> Features<'a> {
         assert_eq!(alpha.len(), self.samples(), "alpha has n entries");
         let q = self.exponent.q();
         let mut copy = vec![0.0; alpha.len()];
-        let exponent = scaled(alpha, &mut copy);
+        let exponent = copy_in_range(alpha, &mut copy);
         let mut weights = vec![0.0; self.matrix.features()];
-        let keep = |block: Block<'_>| {
+        let keep = |block: SweepBlock<'_>| {
             let size = largest(block.u);
             if size >= NEGLIGIBLE {
                 self.exponent.duality_map(block.u, 1.0 / size);
                 let power = WidePower::new(size, exponent, q - 1.0);
-                block.features.iter_mut().zip(&*block.u).for_each(|(weight, u)| *weight = power.times(*u));
+                block.kept.iter_mut().zip(&*block.u).for_each(|(weight, u)| *weight = power.times(*u));
             }
         };
         let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
@@ -87,8 +87,8 @@ impl<'a> Features<'a> {
     }
 
     /// Evaluates a batch. `kept`, unless it is empty, receives u for every dual vector, block of features by block,
-    /// each divided by the power of two that [`scaled`] gives; `squares`, if asked for, the squares of the norms of the
-    /// features.
+    /// each divided by the power of two that [`copy_in_range`] gives. `squares`, if asked for, receives the squares of the norms of
+    /// the features.
     fn pass(
         &self,
         alphas: &[f64],
@@ -108,14 +108,14 @@ impl<'a> Features<'a> {
         let (exponents, totals) = totals.split_at_mut(batch);
         totals.fill(0.0);
         for (problem, (alpha, copy)) in alphas.chunks(n).zip(copies.chunks_mut(n)).enumerate() {
-            exponents[problem] = scaled(alpha, copy);
+            exponents[problem] = copy_in_range(alpha, copy);
         }
 
         let keep = !kept.is_empty();
-        let weigh = |block: Block<'_>| {
+        let weigh = |block: SweepBlock<'_>| {
             let width = block.columns.len();
             if keep {
-                block.features.copy_from_slice(block.u);
+                block.kept.copy_from_slice(block.u);
             }
             if let Some(squares) = squares {
                 let mut own = [0.0; MAX_BLOCK];
@@ -157,13 +157,13 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// `u = Phi_n* alpha` up to a power of two, which is returned with the largest of these numbers.
+    /// `u = Phi_n* alpha` divided by a power of two, the exponent of that, and the largest `|u|`.
     fn products<'s>(&self, alpha: &[f64], scratch: &'s mut Scratch) -> (&'s mut [f64], f64, f64) {
         let copy = scratch.duals.take(alpha.len());
-        let exponent = scaled(alpha, copy);
-        let u = scratch.features.take(self.matrix.features());
+        let exponent = copy_in_range(alpha, copy);
+        let u = scratch.per_feature.take(self.matrix.features());
         let pass = Sweep { per_feature: 1, state: 0, outputs: 0 };
-        let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
+        let keep = |block: SweepBlock<'_>| block.kept.copy_from_slice(block.u);
         pass.run(&self.matrix, copy, u, &mut scratch.pass, keep, |_, _| {});
         let size = largest(u);
         (u, size, exponent)
@@ -246,11 +246,11 @@ impl QForm for Features<'_> {
         let (copies, exponents) = scratch.duals.take((n + 1) * (1 + count)).split_at_mut(n * (1 + count));
         let vectors = std::iter::once(alpha).chain(directions.chunks(n));
         for ((vector, copy), exponent) in vectors.zip(copies.chunks_mut(n)).zip(&mut *exponents) {
-            *exponent = scaled(vector, copy);
+            *exponent = copy_in_range(vector, copy);
         }
-        let products = scratch.features.take(features * (1 + count));
+        let products = scratch.per_feature.take(features * (1 + count));
         let pass = Sweep { per_feature: 1 + count, state: 0, outputs: 0 };
-        let keep = |block: Block<'_>| block.features.copy_from_slice(block.u);
+        let keep = |block: SweepBlock<'_>| block.kept.copy_from_slice(block.u);
         pass.run(&self.matrix, copies, products, &mut scratch.pass, keep, |_, _| {});
         let block = self.matrix.layout().block;
         Box::new(FeatureLines { exponent: self.exponent, block, passes: 1, exponents, products })

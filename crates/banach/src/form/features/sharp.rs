@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::Features;
 use crate::{
     data::Column,
-    exponent::{NEGLIGIBLE, scaled},
+    exponent::{NEGLIGIBLE, copy_in_range},
     form::{
         Evaluation, QForm,
         rounding::{self, UNIT},
@@ -20,16 +20,16 @@ use crate::{
     workers::checkpoint,
 };
 
-/// Features that one task handles.
+/// Features that one task handles: enough to hide its start.
 const PIECE: usize = 1024;
-/// It reads the data twice: for the products, and for the sums.
+/// The passes of an evaluation: one for the products, and one for the sums.
 const PASSES: usize = 2;
 
 /// Evaluates one dual vector again; see [`QForm::sharpen`].
 pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -> usize {
     let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     let mut copy = vec![0.0; n];
-    let exponent = scaled(alpha, &mut copy);
+    let exponent = copy_in_range(alpha, &mut copy);
     let products: Vec<Product> =
         (0..matrix.features()).into_par_iter().with_min_len(PIECE).map(|k| product(&matrix.column(k), &copy)).collect();
     let most = products.iter().fold(0.0_f64, |most, product| most.max(product.high.abs()));
@@ -37,18 +37,18 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
         return 0;
     }
     let columns: Vec<usize> = (0..matrix.features()).step_by(PIECE).collect();
-    let parts: Vec<Sums> = columns
+    let parts: Vec<SharpSums> = columns
         .into_par_iter()
         .map(|first| {
             checkpoint();
             let last = (first + PIECE).min(products.len());
-            let mut sums = Sums::new(n);
+            let mut sums = SharpSums::new(n);
             let weights = Weight::all(&products[first..last], most, q, n);
             weights.iter().enumerate().for_each(|(k, weight)| sums.add(&matrix.column(first + k), weight));
             sums
         })
         .collect();
-    let mut sums = Sums::new(n);
+    let mut sums = SharpSums::new(n);
     parts.iter().for_each(|part| sums.merge(part));
     let power = WidePower::new(most, exponent, q);
     (at.values[0], at.ln_values[0]) = (power.times(sums.power_sum / q), power.ln_times(sums.power_sum / q));
@@ -57,7 +57,7 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
     sizes.origin_roundings(q, alpha, at.ln_values[0], &mut at.roundings[..n]);
     let power = WidePower::new(most, exponent, q - 1.0);
     // The sum of both and the factor take a few units.
-    let units = (8.0 + rounding::scale(q - 1.0, most.ln() + exponent * LN_2)) * UNIT;
+    let units = (8.0 + rounding::wide_power(q - 1.0, most.ln() + exponent * LN_2)) * UNIT;
     for i in 0..n {
         at.omegas[i] = power.times(sums.high[i] + sums.low[i]);
         at.roundings[i] += power.times(1.01 * sums.moved[i]) + units * at.omegas[i].abs();
@@ -76,7 +76,7 @@ fn product(column: &Column<'_>, alpha: &[f64]) -> Product {
     }
 }
 
-/// `J_q(u_k)` for u divided by its largest entry, as the sum of two numbers, how far it may be off, and `|u_k|^q`.
+/// `J_q(u_k)`, for u divided by its largest entry: the sum of two numbers, a bound on its error, and `|u_k|^q`.
 #[derive(Clone, Copy)]
 struct Weight {
     value: f64,
@@ -111,14 +111,14 @@ impl Weight {
 }
 
 /// Predictions as sums of two numbers, and how far they may be off.
-struct Sums {
+struct SharpSums {
     high: Vec<f64>,
     low: Vec<f64>,
     moved: Vec<f64>,
     power_sum: f64,
 }
 
-impl Sums {
+impl SharpSums {
     fn new(n: usize) -> Self {
         Self { high: vec![0.0; n], low: vec![0.0; n], moved: vec![0.0; n], power_sum: 0.0 }
     }

@@ -10,7 +10,7 @@ use crate::{
 pub(crate) struct Origin {
     /// The units in the last place by which an entry may be off.
     pub units: f64,
-    /// The logarithm of a size that every sample has at least, for entries that are off by units of that.
+    /// The logarithm of the least size that a sample counts with, for entries whose units are those of that size.
     pub ln_least: f64,
 }
 
@@ -24,11 +24,11 @@ impl Origin {
 pub(super) struct Sizes {
     ln_norms: Vec<f64>,
     units: Units,
-    /// Those of the entries alone.
+    /// The units of the entries alone.
     origin: f64,
 }
 
-/// Sums of powers in this range have lost nothing to overflow or underflow.
+/// Sums of powers in this range have lost nothing to overflow, and at most negligible terms to underflow.
 const RANGE: std::ops::RangeInclusive<f64> = 1e-250..=1e300;
 
 impl Sizes {
@@ -58,7 +58,7 @@ impl Sizes {
         self.bound(q, alpha, ln_value, self.units, out);
     }
 
-    /// The part of it that the rounding of the entries leaves.
+    /// The part of these roundings that comes from the entries.
     pub(super) fn origin_roundings(&self, q: f64, alpha: &[f64], ln_value: f64, out: &mut [f64]) {
         if self.origin == 0.0 {
             return out.fill(0.0);

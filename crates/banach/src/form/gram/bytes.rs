@@ -11,8 +11,8 @@ pub(super) fn tensor_bytes(samples: usize, order: usize) -> Option<u64> {
     u64::try_from(count(samples, order)?).ok()?.checked_mul(8)
 }
 
-/// Bytes for lists of indices, of tiles and of monomials, for the tiles that threads fill, and for the moduli of the data, by which
-/// the rounding of a certificate is bounded. Accumulators of passes come to it.
+/// Bytes for lists of indices, tiles and monomials, for the tiles that threads fill, and for the moduli of the data, which bound the
+/// rounding of a certificate. The accumulators of passes are not part of it.
 pub(super) fn working_bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
     let half = u64::try_from(count(samples, order / 2)?).ok()?;
     // Both lists of indices, and monomials for the lines of a line search.

@@ -16,7 +16,7 @@ use crate::{
 
 /// Most dual vectors of one pass: beyond this it is bound by arithmetic, not by memory.
 const MAX_BATCH: u64 = 16;
-/// Bytes of working memory that a pass may take for more than one dual vector.
+/// Bytes of working memory that a pass may take to serve more than one dual vector: 128 MB, which most machines can spare.
 const BATCH_BYTES: u64 = 1 << 27;
 
 /// The most dual vectors of one pass, given its bytes for one and those that may be taken.
@@ -64,7 +64,7 @@ impl Gram<'_> {
         }
     }
 
-    /// The same for the dual vectors of one pass; `first` is the place of the first one.
+    /// [`contract`](Self::contract) for the dual vectors of one pass; `first` is the place of the first one.
     fn contract_batch(
         &self,
         alphas: &[f64],
@@ -122,7 +122,7 @@ impl Gram<'_> {
         let product = dot(alpha, omega);
         let power = WidePower::new(1.0, exponent, q - 1.0);
         omega.iter_mut().for_each(|omega| *omega = power.times(*omega * factorial));
-        // Rounding may leave a little less than nothing.
+        // Rounding may leave a negative number.
         let value = product * factorial / q;
         if value <= 0.0 {
             return (0.0, f64::NEG_INFINITY);

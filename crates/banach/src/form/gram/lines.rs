@@ -26,7 +26,7 @@ pub(super) fn lines<'a>(
     let (head_weights, rest) = rest.split_at_mut(lists * heads.len());
     let (tail_weights, line) = rest.split_at_mut(lists * tails.len());
     let (head_line, tail_line) = line.split_at_mut((1 + half) * heads.len());
-    let kept = scratch.features.take((1 + count) + count * (2 * half + 1));
+    let kept = scratch.per_feature.take((1 + count) + count * (2 * half + 1));
     let (exponents, coefficients) = kept.split_at_mut(1 + count);
     let vectors = std::iter::once(alpha).chain(directions.chunks(n));
     for ((vector, copy), exponent) in vectors.zip(copies.chunks_mut(n)).zip(&mut *exponents) {
@@ -93,7 +93,7 @@ pub(super) fn segment<'a>(
         return lines(gram, from, &d, scratch);
     }
     let known = [values[0], slopes[0], second, 4.0 * rest - slope_rest, slope_rest - 3.0 * rest];
-    let kept = scratch.features.take(order + 3);
+    let kept = scratch.per_feature.take(order + 3);
     let (exponents, coefficients) = kept.split_at_mut(2);
     exponents.fill(0.0);
     coefficients.copy_from_slice(&known[..=order]);

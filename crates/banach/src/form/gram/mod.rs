@@ -55,7 +55,7 @@ const INSTEAD: &str = "stream the tensor (Gram::streamed), take fewer samples or
 
 pub(super) const PASS_INSTEAD: &str = "take fewer samples, a smaller q or fewer threads, or list the features";
 
-/// Pieces in which a tensor is written out.
+/// Pieces in which a tensor is written out: several for each core of a large machine.
 const PIECES: usize = 256;
 
 impl<'a> Gram<'a> {
@@ -102,8 +102,8 @@ impl<'a> Gram<'a> {
         Ok(Self { tensor, exponent, entries: None, room })
     }
 
-    /// The bytes that a stored tensor of n samples of d inputs takes together with its passes, for one dual vector at a time;
-    /// `None` beyond all counting. Others take part in the same pass as far as there is room.
+    /// The bytes that a stored tensor of n samples of d inputs takes together with its passes, for one dual vector at a time; `None`
+    /// if they cannot be counted. A pass serves more dual vectors as far as there is room.
     pub fn bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
         tensor_bytes(samples, order)?.checked_add(Self::streamed_bytes(samples, inputs, kernel, order)?)
     }
@@ -113,8 +113,8 @@ impl<'a> Gram<'a> {
         working_bytes(samples, inputs, kernel, order)?.checked_add(pass_bytes(samples, order)?)
     }
 
-    /// What a pass for so many problems takes beside that for one, if so many bytes may be taken, and how many passes an
-    /// evaluation of all of them then is.
+    /// The bytes that a pass for `problems` takes beyond those for one, given the bytes that may be taken, and the passes that an
+    /// evaluation of all problems then needs.
     pub(crate) fn more_bytes(samples: usize, order: usize, problems: usize, room: u64) -> (u64, usize) {
         let one = pass_bytes(samples, order).unwrap_or(u64::MAX);
         let batch = evaluation::batch(one, room.saturating_add(one)).min(problems);
@@ -152,7 +152,7 @@ impl<'a> Gram<'a> {
         self.entries.as_ref().map(|entries| &entries[..])
     }
 
-    /// All `n^q` entries, the last index fastest. For looking at: no fit needs more than the packed ones.
+    /// All `n^q` entries, the last index fastest. They are for people to look at: no fit needs more than the packed ones.
     ///
     /// # Panics
     ///
@@ -218,7 +218,7 @@ impl<'a> Gram<'a> {
     }
 }
 
-/// Copies a dual vector scaled by a power of two to a size in [1/2, 1), and returns that power.
+/// Copies a dual vector divided by `2^k` to a size in [1/2, 1), and returns k.
 fn unit(alpha: &[f64], copy: &mut [f64]) -> f64 {
     scaled_copy(alpha, 0.0, copy)
 }
@@ -257,16 +257,6 @@ impl QForm for Gram<'_> {
     fn hessian(&self, at: &Expansion, _keep: usize, _scratch: &mut Scratch) -> Hessian {
         let factor = self.exponent.q() - 1.0;
         Hessian::exact(HessianPart::Dense(curvature(at).iter().map(|entry| factor * entry).collect()))
-    }
-
-    fn preview<'b>(
-        &'b self,
-        _at: &Expansion,
-        _hessian: &Hessian,
-        _d: &[f64],
-        _scratch: &'b mut Scratch,
-    ) -> Option<Box<dyn Lines + 'b>> {
-        None
     }
 
     fn segment<'b>(

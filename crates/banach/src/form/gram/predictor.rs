@@ -15,7 +15,7 @@ use crate::{
     workers::checkpoint,
 };
 
-/// Points in a block: columns enough for one tail to fill a matrix product.
+/// Points in a block: as columns of one tail they are enough for a matrix product at full speed.
 const POINTS: usize = 256;
 
 /// `f(x) = sum_(i_1, ..., i_(q-1)) K(x_(i_1), ..., x_(i_(q-1)), x) alpha_(i_1) ... alpha_(i_(q-1))`, for one or several
@@ -29,9 +29,9 @@ pub(super) struct GramPredictor {
     functions: Vec<Function>,
 }
 
-/// One alpha.
+/// One alpha, by its weights.
 struct Function {
-    /// The power of two by which it was divided.
+    /// The exponent of the power of two by which alpha was divided.
     exponent: f64,
     /// `W` of the heads and of the shorter tails.
     heads: Vec<f64>,
@@ -72,7 +72,7 @@ impl GramPredictor {
         Staircase::points(self.heads.clone(), self.matrix.samples(), points)
     }
 
-    /// The sums of one block of points, up to their scale, one function after another.
+    /// The sums of one block of points, one function after another, before the powers of two are put back.
     fn predict_block(&self, layout: &Staircase, points: &FeatureMatrix<'_>, shifts: &[f64]) -> Vec<f64> {
         let (count, functions) = (points.samples(), self.functions.len());
         let Self { matrix, kernel, diagonal, .. } = self;

@@ -28,15 +28,15 @@ pub struct Cost {
     pub bytes: u64,
 }
 
-/// What is to be computed, and with what.
-pub(super) struct Task<'a> {
+/// A computation whose cost is asked for: the data, the kernel and exponent, and what a planner knows of the machine.
+pub(super) struct Workload<'a> {
     pub shape: Shape,
     pub kernel: &'a dyn TensorKernel,
     pub exponent: Exponent,
     pub planner: &'a Planner,
 }
 
-impl Task<'_> {
+impl Workload<'_> {
     /// The cost of a route, or what keeps it from being taken.
     pub(super) fn cost(&self, route: Route) -> Result<Cost, Error> {
         match route {
@@ -67,7 +67,7 @@ impl Task<'_> {
             return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
         }
         let map = FeatureMap::new(self.kernel, inputs, self.exponent, None)?;
-        let bytes = KernelFeatures::bytes(&map, self.planner.scale, samples, self.problems());
+        let bytes = KernelFeatures::bytes(&map, self.planner.monomial_scale, samples, self.problems());
         let (entries, rates) = (samples as f64 * map.len() as f64, &self.planner.rates);
         let setup = entries / rates.listing + 8.0 * entries / rates.fresh;
         self.within(FEATURES, bytes, INSTEAD, setup, self.dense_pass(entries, map.len()))
@@ -75,23 +75,23 @@ impl Task<'_> {
 
     fn tiles(&self) -> Result<Cost, Error> {
         let Shape { samples, inputs, stored, .. } = self.shape;
-        let (scale, rates) = (self.planner.scale, &self.planner.rates);
-        let bytes = Tiles::bytes(samples, inputs, self.kernel, scale, self.problems())?;
+        let (monomial_scale, rates) = (self.planner.monomial_scale, &self.planner.rates);
+        let bytes = Tiles::bytes(samples, inputs, self.kernel, monomial_scale, self.problems())?;
         let size = PassSize::new(inputs, self.kernel)?;
-        let pass = rates.monomials(samples, size, scale, self.problems(), self.exponent);
+        let pass = rates.monomials(samples, size, monomial_scale, self.problems(), self.exponent);
         // Where there are no more tiles than blocks of variables, the data themselves are what takes time.
         let data = 2.0 * rates.reading(stored as f64, self.problems(), 1);
-        let setup = if scale == MonomialScale::Raw { 0.0 } else { 8.0 * stored as f64 / rates.fresh };
+        let setup = if monomial_scale == MonomialScale::Raw { 0.0 } else { 8.0 * stored as f64 / rates.fresh };
         self.within(PASS, bytes, TILES_INSTEAD, setup, pass + data)
     }
 
     /// What keeps a tensor from being taken: it holds the monomials as they are.
     fn tensor_order(&self) -> Result<usize, Error> {
-        match self.planner.scale {
+        match self.planner.monomial_scale {
             MonomialScale::Raw => self.exponent.order(),
-            scale => Err(Error::Parameter {
+            monomial_scale => Err(Error::Parameter {
                 name: "monomials",
-                got: scale.to_string(),
+                got: monomial_scale.to_string(),
                 allowed: "raw; the Gram tensor cannot scale monomials: use tiles or features",
             }),
         }
@@ -119,8 +119,8 @@ impl Task<'_> {
         self.within(TENSOR_PASS, one.map(|one| one.saturating_add(more)), TENSOR_INSTEAD, 0.0, evaluation)
     }
 
-    /// What a pass over a tensor takes for all problems beside that for one, and how many passes an evaluation is. Half of what
-    /// is left is the solver's.
+    /// The bytes that a pass over a tensor takes for all problems beyond those for one, and the passes of an evaluation. Half of the
+    /// memory that is left belongs to the solver.
     fn beside_one(&self, one: Option<u64>, order: usize) -> (u64, usize) {
         let room = self.planner.memory.less(one.unwrap_or(u64::MAX)).bytes() / 2;
         Gram::more_bytes(self.shape.samples, order, self.problems(), room)

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Plan, Route};
 use crate::cost::feature_count;
 
-/// Seconds from which a fit is worth a word before it starts: people leave their desk.
+/// Seconds from which a fit is announced before it starts: nobody waits at the screen for ten minutes.
 const LONG_FIT_SECONDS: f64 = 600.0;
 
 /// A fit that is predicted to take more than ten minutes.
@@ -22,7 +22,7 @@ pub struct LongFit {
 }
 
 impl Plan {
-    /// What is predicted of the fits for so many values of gamma, if that is long. As every plan does it speaks of a machine with
+    /// What is predicted of the fits for this many values of gamma, if they take long. Like every plan it is made for a machine with
     /// two cores, and is right to a small factor.
     ///
     /// ```

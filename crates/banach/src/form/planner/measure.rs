@@ -11,18 +11,18 @@ use crate::{
 
 /// Samples of the tensor that is measured: it has 766,480 entries.
 const SAMPLES: usize = 64;
-/// Inputs of the tensor whose products are measured.
+/// Inputs of the tensor whose products are measured: enough that products take most of the time.
 const INPUTS: usize = 128;
-/// Dual vectors in the batch.
+/// Dual vectors in the batch: enough that the first, which waits for memory, matters little.
 const BATCH: usize = 8;
-/// Numbers that are read: more than a cache holds.
+/// Numbers that are read: 42 MB, more than most caches hold.
 const NUMBERS: usize = 5 << 20;
-/// Numbers raised to a power by each core.
+/// Numbers raised to a power by each core: 256 KB, which stay in its cache.
 const POWERS: usize = 1 << 15;
-/// Columns of the sparse matrix, and entries of each.
+/// Columns of the sparse matrix, and entries of each: some tens of thousands, which take a fraction of a millisecond.
 const COLUMNS: usize = 4096;
 const STORED: usize = 16;
-/// Every time is the best of so many.
+/// Runs of which the fastest counts: it is the one that other work has disturbed least.
 const ROUNDS: usize = 3;
 
 impl Rates {
@@ -105,7 +105,7 @@ impl Rates {
     }
 }
 
-/// Numbers in one task.
+/// Numbers in one task: 1 MB, enough to hide its start.
 const PIECE: usize = 1 << 17;
 
 fn sum(numbers: &[f64]) -> f64 {
@@ -121,11 +121,11 @@ fn rate(work: f64, seconds: f64) -> f64 {
     work / seconds.max(1e-9)
 }
 
-/// The least share of a time that a part of it counts for.
+/// The least that the difference of two times counts for, as a share of the larger one. Disturbances can make the difference
+/// vanish; a rate is then at most twenty times what the whole time shows.
 const LEAST_SHARE: f64 = 0.05;
 
-/// What a time is beyond another one, which it contains. Disturbances can leave next to nothing of the difference, or less; the
-/// rate is then bounded by what the whole time shows.
+/// The part of a time that is beyond another one, which it contains.
 fn beyond(whole: f64, part: f64) -> f64 {
     (whole - part).max(LEAST_SHARE * whole)
 }

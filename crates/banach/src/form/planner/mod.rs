@@ -18,7 +18,7 @@ pub use long::LongFit;
 
 use serde::{Deserialize, Serialize};
 
-use self::cost::Task;
+use self::cost::Workload;
 use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, Rates,
@@ -105,7 +105,7 @@ pub struct Planner {
     /// The memory that may be taken, besides the data.
     pub memory: Memory,
     /// The scale of the monomials.
-    pub scale: MonomialScale,
+    pub monomial_scale: MonomialScale,
     /// Problems that are solved together.
     pub problems: usize,
     /// Evaluations that the fit is assumed to take. Newton's method takes 5 to 30, the paper's algorithm 20 to 500.
@@ -119,7 +119,7 @@ impl Default for Planner {
         Self {
             rates: Rates::default(),
             memory: Memory::available(),
-            scale: MonomialScale::Raw,
+            monomial_scale: MonomialScale::Raw,
             problems: 1,
             evaluations: 50,
             route: None,
@@ -127,8 +127,7 @@ impl Default for Planner {
     }
 }
 
-/// Predictions are good to about this factor; a route that is not cheaper by more does not displace one that loses
-/// fewer digits.
+/// Predictions are good to about this factor. A route displaces one that loses fewer digits only if it is cheaper by more.
 const MARGIN: f64 = 2.0;
 
 impl Planner {
@@ -148,7 +147,7 @@ impl Planner {
     pub fn plan(&self, shape: Shape, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Result<Plan, Error> {
         let kernel: Arc<dyn TensorKernel> = Arc::new(kernel);
         check_columns(&*kernel, shape.inputs)?;
-        let task = Task { shape, kernel: &*kernel, exponent, planner: self };
+        let task = Workload { shape, kernel: &*kernel, exponent, planner: self };
         let routes = Route::ALL.map(|route| RoutePlan { route, outcome: task.cost(route) }).to_vec();
         let chosen = self.choose(&routes)?;
         Ok(Plan { shape, kernel, exponent, planner: self.clone(), routes, chosen })
@@ -156,7 +155,7 @@ impl Planner {
 
     /// Whether the features are the columns of the data as they are.
     fn lists_inputs(&self, kernel: &dyn TensorKernel) -> bool {
-        self.scale == MonomialScale::Raw && lists_inputs(kernel)
+        self.monomial_scale == MonomialScale::Raw && lists_inputs(kernel)
     }
 
     fn choose(&self, routes: &[RoutePlan]) -> Result<Route, Error> {
@@ -248,11 +247,11 @@ impl Plan {
     }
 
     /// The scale of the monomials.
-    pub fn scale(&self) -> MonomialScale {
-        self.planner.scale
+    pub fn monomial_scale(&self) -> MonomialScale {
+        self.planner.monomial_scale
     }
 
-    /// The form of the data for which the plan was made, which are not copied.
+    /// The form of the data for which the plan was made. The data are not copied.
     pub fn build<'a>(&self, x: &'a FeatureMatrix<'_>) -> Result<Box<dyn QForm + 'a>, Error> {
         let Shape { samples, inputs, .. } = self.shape;
         for (what, got, expected) in [("X", x.samples(), samples), ("a row of X", x.features(), inputs)] {
@@ -261,13 +260,15 @@ impl Plan {
             }
         }
         let (kernel, exponent) = (self.kernel.clone(), self.exponent);
-        let scale = self.planner.scale;
+        let monomial_scale = self.planner.monomial_scale;
         // A form takes what the plan says, and leaves the rest to the solver.
         let memory = Memory::limit(self.cost().bytes);
         Ok(match self.chosen {
             Route::Features if self.lists_inputs() => Box::new(Features::new(x.view(), exponent)),
-            Route::Features => Box::new(KernelFeatures::scaled(x, kernel, scale, exponent, memory)?),
-            Route::Tiles => Box::new(Tiles::new(x.view(), kernel, scale, exponent, memory)?),
+            Route::Features => {
+                Box::new(KernelFeatures::with_monomial_scale(x, kernel, monomial_scale, exponent, memory)?)
+            }
+            Route::Tiles => Box::new(Tiles::new(x.view(), kernel, monomial_scale, exponent, memory)?),
             Route::Gram => Box::new(Gram::new(x.view(), kernel, exponent, memory)?),
             Route::Streamed => Box::new(Gram::streamed(x.view(), kernel, exponent, memory)?),
         })

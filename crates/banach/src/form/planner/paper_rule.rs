@@ -4,10 +4,9 @@ use super::Plan;
 use crate::{cost::feature_count, kernel::MonomialScale};
 
 impl Plan {
-    /// What (21) says of these sizes, in a sentence. It counts multiplications at q = 4, and knows no scaled monomials: `None`
-    /// elsewhere.
+    /// What (21) says of these sizes, in a sentence. It counts multiplications at q = 4 for raw monomials: `None` otherwise.
     pub fn paper_rule(&self) -> Option<String> {
-        if self.exponent.order() != Ok(4) || self.planner.scale != MonomialScale::Raw {
+        if self.exponent.order() != Ok(4) || self.planner.monomial_scale != MonomialScale::Raw {
             return None;
         }
         let Some(features) = feature_count(&*self.kernel, self.shape.inputs) else {
@@ -33,8 +32,14 @@ mod tests {
         kernel::{Exponential, Linear, MonomialScale, Polynomial, TensorKernel},
     };
 
-    fn rule(n: usize, d: usize, p: f64, kernel: impl TensorKernel + 'static, scale: MonomialScale) -> Option<String> {
-        let planner = Planner { memory: Memory::limit(1 << 40), scale, ..Planner::default() };
+    fn rule(
+        n: usize,
+        d: usize,
+        p: f64,
+        kernel: impl TensorKernel + 'static,
+        monomial_scale: MonomialScale,
+    ) -> Option<String> {
+        let planner = Planner { memory: Memory::limit(1 << 40), monomial_scale, ..Planner::default() };
         let plan = planner.plan(Shape::dense(n, d), kernel, Exponent::new(p).expect("inside")).expect("a route");
         let sentence = plan.paper_rule();
         assert_eq!(

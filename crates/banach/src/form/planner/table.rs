@@ -19,12 +19,12 @@ impl Plan {
             1 => "1 problem".to_owned(),
             problems => format!("{problems} problems together"),
         };
-        let scale = match self.planner.scale {
+        let monomial_scale = match self.planner.monomial_scale {
             MonomialScale::Raw => String::new(),
-            scale => format!(", {scale} monomials"),
+            monomial_scale => format!(", {monomial_scale} monomials"),
         };
         format!(
-            "n = {samples}, d = {inputs}{stored}, p = {}, q = {}, K = {}{scale}, {problems}, {} allowed",
+            "n = {samples}, d = {inputs}{stored}, p = {}, q = {}, K = {}{monomial_scale}, {problems}, {} allowed",
             self.exponent,
             self.exponent.q(),
             self.kernel.name(),

@@ -198,13 +198,13 @@ fn scaled_monomials_are_planned_and_built() {
     let columns: Vec<f64> = (0..12 * 5).map(|k| f64::from(k).sin()).collect();
     let x = FeatureMatrix::from_columns(12, 5, &columns[..]).expect("valid");
     let alpha: Vec<f64> = (0..12).map(|i| (0.7 * f64::from(i)).cos()).collect();
-    for scale in [MonomialScale::Unit, MonomialScale::Standardized] {
+    for monomial_scale in [MonomialScale::Unit, MonomialScale::Standardized] {
         for kernel in [Arc::new(Linear) as Arc<dyn TensorKernel>, Arc::new(squares())] {
             let values = [Route::Features, Route::Tiles].map(|route| {
-                let asked = Planner { route: Some(route), scale, ..planner(GB) };
+                let asked = Planner { route: Some(route), monomial_scale, ..planner(GB) };
                 let plan = asked.plan(Shape::from(&x), kernel.clone(), exponent(4.0 / 3.0)).expect("both");
-                assert_eq!((plan.scale(), plan.lists_inputs()), (scale, false));
-                assert!(plan.explain().contains(scale.name()));
+                assert_eq!((plan.monomial_scale(), plan.lists_inputs()), (monomial_scale, false));
+                assert!(plan.explain().contains(monomial_scale.name()));
                 for tensor in [Route::Gram, Route::Streamed] {
                     let refusal = outcome(&plan, tensor).clone().expect_err("refused").to_string();
                     assert!(refusal.contains("the Gram tensor cannot scale monomials"), "{refusal}");
@@ -214,8 +214,8 @@ fn scaled_monomials_are_planned_and_built() {
             assert!((values[0] - values[1]).abs() < 1e-9 * values[0], "{values:?}");
         }
     }
-    let cost = |scale| {
-        let planner = Planner { scale, route: Some(Route::Tiles), ..planner(GB) };
+    let cost = |monomial_scale| {
+        let planner = Planner { monomial_scale, route: Some(Route::Tiles), ..planner(GB) };
         planner.plan(Shape::dense(150, 2000), squares(), exponent(1.05)).expect("tiles").cost()
     };
     let [raw, unit, standardized] = MonomialScale::ALL.map(cost);

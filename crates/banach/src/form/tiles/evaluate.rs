@@ -4,7 +4,7 @@ use super::roundings;
 use crate::{
     Exponent, Scratch,
     data::Pool,
-    exponent::{Running, scaled},
+    exponent::{Running, copy_in_range},
     form::Evaluation,
     monomials::{MonomialSweep, Monomials, Points, Tile, Visitor},
     numeric::largest,
@@ -43,14 +43,14 @@ impl Visitor for Powers {
 
 /// The functions `f = <w, Phi(.)>`, `w = J_q(u)`, of dual vectors at some points.
 pub(super) struct Functions<'f> {
-    /// The running scale of each.
+    /// The running sums of each, as [`Running`] keeps them.
     pub totals: &'f mut [f64],
-    /// The values of each at all points, relative to that.
+    /// The values of each at all points, relative to its running size.
     pub sums: &'f mut [f64],
 }
 
 impl Functions<'_> {
-    /// Finds them in one pass, with a visitor that raises powers.
+    /// Finds the functions in one pass, with a visitor that raises powers.
     pub(super) fn find<V: Visitor>(
         self,
         monomials: &Monomials<'_>,
@@ -90,7 +90,7 @@ pub(super) fn pass<V: Visitor>(
     let (copies, rest) = scratch.duals.take((n + 1 + Running::LENGTH) * batch).split_at_mut(n * batch);
     let (exponents, totals) = rest.split_at_mut(batch);
     for ((alpha, copy), exponent) in alphas.chunks(n).zip(copies.chunks_mut(n)).zip(&mut *exponents) {
-        *exponent = scaled(alpha, copy);
+        *exponent = copy_in_range(alpha, copy);
     }
     let functions = Functions { totals, sums: &mut out.omegas };
     functions.find(monomials, &monomials.points, copies, (visitor, own), &mut scratch.pass);

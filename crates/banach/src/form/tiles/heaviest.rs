@@ -21,14 +21,14 @@ use super::{
 };
 use crate::{
     Hessian, HessianPart, Scratch,
-    exponent::{NEGLIGIBLE, scaled},
+    exponent::{NEGLIGIBLE, copy_in_range},
     form::{
         Evaluation, Expansion, QForm,
         expansion::Kept,
-        heaviest::{Columns, Selection},
+        heaviest::{Columns, HeaviestFeatures},
     },
     kernel::MonomialScale,
-    monomials::{Listed, Monomials, Place, Tile, Visitor, note_above},
+    monomials::{ListedMonomials, Monomials, Place, Tile, Visitor, note_above},
     numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
@@ -63,16 +63,16 @@ pub(crate) struct LeftOut {
     square: f64,
 }
 
-/// Monomials of which that much is kept, about.
+/// About how many of the monomials that are left out are sampled: their part of the trace is then known to about a percent.
 const JUDGED: u64 = 1 << 14;
 
-/// The relative norms of the monomials, about.
+/// Estimates of the relative norms of the monomials.
 #[derive(Debug, Clone)]
 pub(super) struct MonomialNorms {
-    /// `rho` of each variable, and of what the monomials of a degree have in common; at most 1.
+    /// `rho` of each variable, and the factor that all monomials of a degree share; at most 1.
     variables: Vec<f64>,
     degrees: Vec<f64>,
-    /// The squares of the relative norms themselves, in the same way.
+    /// The squares of the relative norms: of each variable, and the factor that all monomials of a degree share.
     squares: Vec<f64>,
     degree_squares: Vec<f64>,
     /// The square of the largest norm, for entries divided by `2^exponent`.
@@ -83,7 +83,7 @@ pub(super) struct MonomialNorms {
 impl MonomialNorms {
     pub(super) fn new(monomials: &Monomials<'_>) -> Self {
         let (n, degrees) = (monomials.samples(), monomials.degrees.len());
-        if monomials.scale != MonomialScale::Raw {
+        if monomials.monomial_scale != MonomialScale::Raw {
             let variables = vec![1.0; monomials.inputs()];
             let (squares, degrees) = (variables.clone(), vec![1.0; degrees]);
             let degree_squares = degrees.clone();
@@ -122,7 +122,7 @@ impl MonomialNorms {
         }
     }
 
-    /// What the monomials of a tile have in common.
+    /// The factor that `rho` of all monomials of a tile has in common.
     fn common(&self, place: &Place<'_>) -> f64 {
         self.degrees[place.block] * place.prefix.iter().map(|&variable| self.variables[variable]).product::<f64>()
     }
@@ -162,9 +162,9 @@ impl HeavyMonomial {
 struct FoundInStripe {
     candidates: Vec<HeavyMonomial>,
     left_out: Vec<LeftOut>,
-    /// Entries until the next one that is judged.
+    /// Entries until the next one that is sampled.
     until: usize,
-    /// Rows of one column, for a moment.
+    /// Working memory: rows of one column.
     places: Vec<u32>,
 }
 
@@ -182,12 +182,12 @@ struct Collect<'c> {
 #[derive(Debug, Default)]
 struct Shared {
     candidates: Mutex<Vec<HeavyMonomial>>,
-    /// The bits of a score that at least as many monomials reach as can be kept. Whatever is below it will not be kept in any
-    /// case, so when it was raised, and by which stripe, does not change what is.
+    /// The bits of a score that as many monomials reach as can be kept. What is below it is never kept, so the result does not
+    /// depend on when the threshold is raised, nor by which stripe.
     threshold: AtomicU64,
 }
 
-/// Candidates that a stripe hands in at a time, about.
+/// About how many candidates a stripe hands in at a time: enough that stripes seldom wait for the lock.
 const HANDED_IN: usize = 512;
 
 impl Shared {
@@ -233,7 +233,7 @@ impl Collect<'_> {
             }
             found.until = at - tile.u.len();
         }
-        // At most 1 are all rho.
+        // No rho is above 1, so that no score is above the largest |u|.
         let mut least = self.pools[tile.group].threshold();
         if size < least {
             return;
@@ -309,22 +309,22 @@ pub(super) fn expand(form: &Tiles<'_>, alphas: &[f64], out: &mut [&mut Expansion
         at.kept = Kept::Heaviest(Heaviest {
             indices: candidates.iter().map(|candidate| candidate.index).collect(),
             u: candidates.iter().map(|candidate| candidate.u).collect(),
-            exponent: scaled(alpha, copy),
-            // Of those as heavy as the last that is kept, some are left out.
+            exponent: copy_in_range(alpha, copy),
+            // Some of the monomials that are as heavy as the last kept one are left out.
             left_out: left_out.filter(|one| one.score <= least).collect(),
             each: every as f64,
         });
     }
 }
 
-/// Numbers of the monomials that an expansion keeps of those that it leaves out, at most.
+/// The most numbers that an expansion keeps of the monomials that it leaves out.
 pub(super) fn left_out_length(form: &Tiles<'_>) -> usize {
     let (capacity, count) = (form.capacity() as u64, form.monomials.count());
     if capacity == count { 0 } else { size_of::<LeftOut>() / 8 * (count / (count / JUDGED).max(1)) as usize }
 }
 
-/// Numbers that stripes collect for one dual vector before an expansion is made of them, at most: all that is left out, twice as
-/// many candidates as are kept, and those that are not handed in. Lists grow by doubling.
+/// The most numbers that stripes collect for one dual vector before an expansion is made of them: the sample of what is left out,
+/// twice as many candidates as are kept, and those that are not handed in yet. Lists grow by doubling.
 pub(super) fn collected_length(form: &Tiles<'_>) -> usize {
     let (each, stripes) = (size_of::<HeavyMonomial>() / 8, form.monomials.stripes());
     2 * (left_out_length(form) + each * (2 * form.capacity() + HANDED_IN * stripes))
@@ -356,7 +356,7 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
     if size < NEGLIGIBLE {
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
-    let listed = Listed::new(&form.monomials, &at.indices);
+    let listed = ListedMonomials::new(&form.monomials, &at.indices);
     let share = |u: f64, square: f64| (u / size).powf(q - 2.0) * square;
     let mut tail = at.each * at.left_out.iter().map(|one| share(one.u, one.square)).sum::<f64>();
     let mut columns: Vec<usize> = (0..at.u.len()).collect();
@@ -370,7 +370,7 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
         columns.sort_unstable();
     }
     let weights = columns.iter().map(|&column| (at.u[column].abs() / size).powf(q - 2.0)).collect();
-    let selection = Selection {
+    let selection = HeaviestFeatures {
         columns,
         weights,
         size,
@@ -383,16 +383,16 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
     hessian
 }
 
-impl Columns for Listed<'_, '_> {
+impl Columns for ListedMonomials<'_, '_> {
     fn samples(&self) -> usize {
-        Listed::samples(self)
+        ListedMonomials::samples(self)
     }
 
     fn column_into(&self, column: usize, out: &mut [f64]) {
-        Listed::column_into(self, column, out);
+        ListedMonomials::column_into(self, column, out);
     }
 
-    fn scale_of(&self, columns: &[usize]) -> f64 {
+    fn exponent_of(&self, columns: &[usize]) -> f64 {
         let size = |column: &mut Vec<f64>, at: &usize| {
             self.column_into(*at, column);
             largest(column)

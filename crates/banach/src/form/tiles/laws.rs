@@ -59,12 +59,13 @@ fn both<'a>(
     x: &'a Table,
     sparse: bool,
     kernel: &Arc<dyn TensorKernel>,
-    scale: MonomialScale,
+    monomial_scale: MonomialScale,
     p: f64,
 ) -> Option<(Tiles<'a>, KernelFeatures)> {
     let matrix = if sparse { x.sparse() } else { x.by_columns() };
-    let tiles = Tiles::new(matrix, kernel.clone(), scale, exponent(p), MEMORY);
-    let listed = KernelFeatures::scaled(&x.by_columns(), kernel.clone(), scale, exponent(p), MEMORY);
+    let tiles = Tiles::new(matrix, kernel.clone(), monomial_scale, exponent(p), MEMORY);
+    let listed =
+        KernelFeatures::with_monomial_scale(&x.by_columns(), kernel.clone(), monomial_scale, exponent(p), MEMORY);
     match (tiles, listed) {
         (Ok(tiles), Ok(listed)) => Some((tiles.with_layout(8, usize::MAX), listed)),
         (Err(_), Err(_)) => None,
@@ -86,11 +87,11 @@ fn check(case: &Case, tiles: &Tiles<'_>, listed: &KernelFeatures, what: &str) {
     let [ln_value, expected_ln] = [&found, &expected].map(|evaluation| evaluation.ln_values[0]);
     assert!(ln_value == expected_ln || close(ln_value, expected_ln, slack), "{what}: {found:?} {expected:?}");
     assert!(close(found.values[0], expected.values[0], slack * expected.values[0]), "{what}");
-    let scale = size(&expected.omegas);
-    assert!(all_close(&found.omegas, &expected.omegas, 10.0 * slack * scale), "{what}: {found:?} {expected:?}");
-    let scale = size(&expected.curvatures);
+    let magnitude = size(&expected.omegas);
+    assert!(all_close(&found.omegas, &expected.omegas, 10.0 * slack * magnitude), "{what}: {found:?} {expected:?}");
+    let magnitude = size(&expected.curvatures);
     assert!(
-        all_close(&found.curvatures, &expected.curvatures, 10.0 * slack * scale),
+        all_close(&found.curvatures, &expected.curvatures, 10.0 * slack * magnitude),
         "{what}: {:?} {:?}",
         found.curvatures,
         expected.curvatures
@@ -99,9 +100,9 @@ fn check(case: &Case, tiles: &Tiles<'_>, listed: &KernelFeatures, what: &str) {
     let lines = [tiles.lines(&case.alpha, &case.d, &mut own), listed.lines(&case.alpha, &case.d, &mut other)];
     for (pass, t) in [0.0, 0.3, -1.0, 1e-7].into_iter().enumerate() {
         let [found, expected] = [lines[0].at(0, t), lines[1].at(0, t)];
-        let scale = expected.value + expected.slope.abs();
-        assert!(close(found.value, expected.value, slack * scale), "{what} {t}: {found:?} {expected:?}");
-        assert!(close(found.slope, expected.slope, 10.0 * slack * scale), "{what} {t}: {found:?} {expected:?}");
+        let magnitude = expected.value + expected.slope.abs();
+        assert!(close(found.value, expected.value, slack * magnitude), "{what} {t}: {found:?} {expected:?}");
+        assert!(close(found.slope, expected.slope, 10.0 * slack * magnitude), "{what} {t}: {found:?} {expected:?}");
         assert!(close(found.bregman, expected.bregman, 1e-6 * expected.bregman + slack * slack), "{what} {t}");
         assert_eq!((lines[0].passes(), lines[1].passes()), (pass + 1, 1));
     }
@@ -130,16 +131,16 @@ fn check(case: &Case, tiles: &Tiles<'_>, listed: &KernelFeatures, what: &str) {
     let segment = tiles.segment((&case.alpha, from), (&end, to), &mut own);
     for t in [0.0, 0.4, 1.0] {
         let (found, expected) = (segment.at(0, t), listed.lines(&case.alpha, &case.d, &mut other).at(0, t));
-        let scale = expected.value + expected.slope.abs();
-        assert!(close(found.slope, expected.slope, 100.0 * slack * scale), "{what} {t}: {found:?} {expected:?}");
+        let magnitude = expected.value + expected.slope.abs();
+        assert!(close(found.slope, expected.slope, 100.0 * slack * magnitude), "{what} {t}: {found:?} {expected:?}");
     }
     drop(segment);
     let (hessian, d) = (tiles.hessian(from, usize::MAX, &mut own), &case.d);
     if let Some(preview) = tiles.preview(from, &hessian, d, &mut own) {
         let expected = listed.lines(&case.alpha, d, &mut other).at(0, 0.4);
         let found = preview.at(0, 0.4);
-        let scale = expected.value + expected.slope.abs();
-        assert!(close(found.slope, expected.slope, 100.0 * slack * scale), "{what}: {found:?} {expected:?}");
+        let magnitude = expected.value + expected.slope.abs();
+        assert!(close(found.slope, expected.slope, 100.0 * slack * magnitude), "{what}: {found:?} {expected:?}");
     }
 }
 
@@ -149,10 +150,10 @@ fn tiles_are_the_listed_features() {
     for (n, inputs) in [(6, 19), (9, 8), (5, 1), (1, 5), (4, 3)] {
         let case = case(n, inputs, 3);
         for kernel in kernels() {
-            for scale in MonomialScale::ALL {
+            for monomial_scale in MonomialScale::ALL {
                 for (p, sparse) in [(2.0, false), (4.0 / 3.0, true), (1.27, false), (1.05, true)] {
-                    let what = format!("n = {n}, d = {inputs}, {}, {scale}, p = {p}", kernel.name());
-                    if let Some((tiles, listed)) = both(&case.x, sparse, &kernel, scale, p) {
+                    let what = format!("n = {n}, d = {inputs}, {}, {monomial_scale}, p = {p}", kernel.name());
+                    if let Some((tiles, listed)) = both(&case.x, sparse, &kernel, monomial_scale, p) {
                         check(&case, &tiles, &listed, &what);
                     }
                 }
@@ -166,10 +167,10 @@ fn tiles_are_the_listed_features() {
 fn many_samples() {
     let case = case(1100, 5, 4);
     let kernel: Arc<dyn TensorKernel> = Arc::new(Polynomial::new(3, 0.6, 1.3).expect("valid"));
-    for scale in MonomialScale::ALL {
+    for monomial_scale in MonomialScale::ALL {
         for sparse in [false, true] {
-            let (tiles, listed) = both(&case.x, sparse, &kernel, scale, 4.0 / 3.0).expect("finite");
-            check(&case, &tiles, &listed, &format!("{scale}, sparse: {sparse}"));
+            let (tiles, listed) = both(&case.x, sparse, &kernel, monomial_scale, 4.0 / 3.0).expect("finite");
+            check(&case, &tiles, &listed, &format!("{monomial_scale}, sparse: {sparse}"));
         }
     }
 }
@@ -196,8 +197,8 @@ fn standardised_monomials_are_those_of_the_definition() {
     let mut case = case(12, 6, 7);
     case.x.columns[2 * 12..3 * 12].fill(1.7);
     let kernel = Polynomial::new(2, 1.0, 1.0).expect("valid");
-    for (scale, p) in [(MonomialScale::Unit, 1.3), (MonomialScale::Standardized, 1.3)] {
-        let tiles = Tiles::new(case.x.by_columns(), kernel, scale, exponent(p), MEMORY).expect("finite");
+    for (monomial_scale, p) in [(MonomialScale::Unit, 1.3), (MonomialScale::Standardized, 1.3)] {
+        let tiles = Tiles::new(case.x.by_columns(), kernel, monomial_scale, exponent(p), MEMORY).expect("finite");
         let q = tiles.exponent().q();
         let mut columns = vec![vec![1.0; 12]];
         let x = |j: usize| &case.x.columns[j * 12..(j + 1) * 12];
@@ -205,7 +206,7 @@ fn standardised_monomials_are_those_of_the_definition() {
         for j in 0..6 {
             columns.extend((j..6).map(|k| x(j).iter().zip(x(k)).map(|(a, b)| a * b).collect::<Vec<_>>()));
         }
-        let centred = scale == MonomialScale::Standardized;
+        let centred = monomial_scale == MonomialScale::Standardized;
         let mut value = 0.0;
         for column in &columns {
             let mean = if centred { column.iter().sum::<f64>() / 12.0 } else { 0.0 };
@@ -216,7 +217,7 @@ fn standardised_monomials_are_those_of_the_definition() {
             }
         }
         let found = evaluate(&tiles, &case.alpha).values[0];
-        assert!(close(found, value, 1e-10 * value), "{scale}: {found} {value}");
+        assert!(close(found, value, 1e-10 * value), "{monomial_scale}: {found} {value}");
     }
 }
 
@@ -226,9 +227,9 @@ fn threads_and_batches() {
     let case = case(40, 260, 8);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
     let alphas: Vec<f64> = (0..40 * 5).map(|_| rng.random_range(-1.0..1.0)).collect();
-    for scale in MonomialScale::ALL {
+    for monomial_scale in MonomialScale::ALL {
         let kernel = Polynomial::new(2, 1.0, 1.0).expect("valid");
-        let tiles = Tiles::new(case.x.by_columns(), kernel, scale, exponent(1.1), MEMORY).expect("finite");
+        let tiles = Tiles::new(case.x.by_columns(), kernel, monomial_scale, exponent(1.1), MEMORY).expect("finite");
         let tiles = tiles.with_layout(32, 500);
         assert!(tiles.monomials.stripes() > 1);
         let run = |threads| {
@@ -245,7 +246,7 @@ fn threads_and_batches() {
             })
         };
         let one = run(1);
-        assert!([2, 3].iter().all(|&threads| run(threads) == one), "{scale}");
+        assert!([2, 3].iter().all(|&threads| run(threads) == one), "{monomial_scale}");
         let together = evaluate(&tiles, &alphas);
         for (k, alpha) in alphas.chunks(40).enumerate() {
             let alone = evaluate(&tiles, alpha);
@@ -261,10 +262,12 @@ fn threads_and_batches() {
 #[test]
 fn the_heaviest_are_kept() {
     let case = case(30, 120, 10);
-    for (p, scale) in [(1.1, MonomialScale::Raw), (4.0 / 3.0, MonomialScale::Raw), (1.1, MonomialScale::Standardized)] {
+    for (p, monomial_scale) in
+        [(1.1, MonomialScale::Raw), (4.0 / 3.0, MonomialScale::Raw), (1.1, MonomialScale::Standardized)]
+    {
         let kernel = Polynomial::new(2, 1.0, 0.5).expect("valid");
         let build = |capacity| {
-            let tiles = Tiles::new(case.x.by_columns(), kernel, scale, exponent(p), MEMORY).expect("finite");
+            let tiles = Tiles::new(case.x.by_columns(), kernel, monomial_scale, exponent(p), MEMORY).expect("finite");
             tiles.with_layout(16, capacity)
         };
         let (some, all) = (build(600), build(usize::MAX));
@@ -276,7 +279,7 @@ fn the_heaviest_are_kept() {
         assert_eq!((kept.indices.len(), everything.left_out.len()), (600, 0));
         for (index, u) in kept.indices.iter().zip(&kept.u) {
             let place = everything.indices.binary_search(index).expect("among all");
-            assert_eq!(everything.u[place], *u, "{p} {scale}");
+            assert_eq!(everything.u[place], *u, "{p} {monomial_scale}");
         }
         let traces = |form: &Tiles<'_>, at: &Expansion, keep| {
             let hessian = form.hessian(at, keep, &mut Scratch::new());
@@ -288,8 +291,8 @@ fn the_heaviest_are_kept() {
         for (form, at, keep) in [(&some, &at[0], 100), (&some, &at[0], 600), (&all, &at[1], 2000)] {
             let (trace, share) = traces(form, at, keep);
             // Norms of products are not quite the products of norms.
-            assert!(close(trace, exact, 0.3 * exact), "{p} {scale} {keep}: {trace:e} {exact:e}");
-            assert!(share < last, "{p} {scale} {keep}: {share}");
+            assert!(close(trace, exact, 0.3 * exact), "{p} {monomial_scale} {keep}: {trace:e} {exact:e}");
+            assert!(share < last, "{p} {monomial_scale} {keep}: {share}");
             last = share;
         }
         assert_eq!(traces(&all, &at[1], usize::MAX).1, 0.0);
@@ -302,10 +305,10 @@ fn fits_agree() {
     let case = case(25, 30, 11);
     let y: Vec<f64> = (0..25).map(|i| case.x.columns[i] * case.x.columns[25 + i] + 0.1 * case.d[i]).collect();
     let kernel: Arc<dyn TensorKernel> = Arc::new(Polynomial::new(2, 1.0, 1.0).expect("valid"));
-    for scale in MonomialScale::ALL {
+    for monomial_scale in MonomialScale::ALL {
         for p in [2.0, 4.0 / 3.0, 1.1, 1.05] {
-            let (tiles, listed) = both(&case.x, false, &kernel, scale, p).expect("finite");
-            let few = both(&case.x, false, &kernel, scale, p).expect("finite").0.with_layout(16, 150);
+            let (tiles, listed) = both(&case.x, false, &kernel, monomial_scale, p).expect("finite");
+            let few = both(&case.x, false, &kernel, monomial_scale, p).expect("finite").0.with_layout(16, 150);
             let solve = |form: &dyn QForm| {
                 let problem =
                     DualProblem::new(form, &Squared, &y, 10.0).expect("valid").with_intercept().expect("valid");
@@ -313,13 +316,13 @@ fn fits_agree() {
             };
             let [expected, found, sparse] = [solve(&listed), solve(&tiles), solve(&few)];
             for solution in [&expected, &found, &sparse] {
-                assert!(solution.certificate.relative_gap() <= 1e-8, "{scale} {p}: {:?}", solution.status);
+                assert!(solution.certificate.relative_gap() <= 1e-8, "{monomial_scale} {p}: {:?}", solution.status);
             }
             // Listed features of few samples take fewer still.
-            assert!(found.passes <= 12, "{scale} {p}: {} {}", found.passes, expected.passes);
+            assert!(found.passes <= 12, "{monomial_scale} {p}: {} {}", found.passes, expected.passes);
             for other in [&found, &sparse] {
                 let distance = size(&expected.omega.iter().zip(&other.omega).map(|(a, b)| a - b).collect::<Vec<_>>());
-                assert!(distance <= 1e-3 * size(&expected.omega), "{scale} {p}: {distance}");
+                assert!(distance <= 1e-3 * size(&expected.omega), "{monomial_scale} {p}: {distance}");
             }
         }
     }
@@ -330,12 +333,12 @@ fn fits_agree() {
 fn extreme_sizes() {
     let case = case(4, 5, 12);
     for p in [2.0, 1.5, 4.0 / 3.0, 1.05, 1.001] {
-        for scale in MonomialScale::ALL {
+        for monomial_scale in MonomialScale::ALL {
             for (c, kernel) in
                 [1e-120, 1e-30, 1.0, 1e30, 1e95].into_iter().flat_map(|c| kernels().into_iter().map(move |k| (c, k)))
             {
                 let x = case.x.scaled(c);
-                let Ok(tiles) = Tiles::new(x.by_columns(), kernel.clone(), scale, exponent(p), MEMORY) else {
+                let Ok(tiles) = Tiles::new(x.by_columns(), kernel.clone(), monomial_scale, exponent(p), MEMORY) else {
                     continue;
                 };
                 for factor in [1e-200, 1.0, 1e200] {
@@ -346,7 +349,7 @@ fn extreme_sizes() {
                     let numbers = [&found.values[..], &found.omegas, &found.curvatures, &predictions].concat();
                     assert!(
                         !numbers.iter().any(|number| number.is_nan()),
-                        "{} {scale} {p} {c:e} {factor:e}",
+                        "{} {monomial_scale} {p} {c:e} {factor:e}",
                         kernel.name()
                     );
                     assert!(!line.value.is_nan() && !line.slope.is_nan() && !line.bregman.is_nan());

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use crate::{
     Exponent, Scratch,
     data::Pool,
-    exponent::{NEGLIGIBLE, RunningLine, scaled},
+    exponent::{NEGLIGIBLE, RunningLine, copy_in_range},
     form::{LinePoint, Lines},
     monomials::{MonomialSweep, Monomials, Tile, Visitor},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},
@@ -35,7 +35,7 @@ impl<'a, 'm> TileLines<'a, 'm> {
         let (exponents, pair) = rest.split_at_mut(count);
         let vectors = std::iter::once(alpha).chain(directions.chunks(n));
         for ((vector, copy), exponent) in vectors.zip(copies.chunks_mut(n)).zip(&mut *exponents) {
-            *exponent = scaled(vector, copy);
+            *exponent = copy_in_range(vector, copy);
         }
         let work = RefCell::new((pair, &mut scratch.pass));
         Self { monomials, exponents, copies, work, passes: Cell::new(0) }
@@ -48,11 +48,11 @@ impl Lines for TileLines<'_, '_> {
         let (u_exponent, d_exponent) = (self.exponents[0], self.exponents[1 + line]);
         let step_exponent = if t == 0.0 { ZERO_EXPONENT } else { d_exponent + f64::from(binary_exponent(t.abs())) };
         let common = u_exponent.max(step_exponent);
-        let (u_scale, d_scale) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(t, d_exponent - common));
+        let (u_factor, d_factor) = (scale_by_exp2(1.0, u_exponent - common), scale_by_exp2(t, d_exponent - common));
         let (pair, pool) = &mut *self.work.borrow_mut();
         pair[..n].copy_from_slice(&self.copies[..n]);
         pair[n..].copy_from_slice(&self.copies[(1 + line) * n..][..n]);
-        let visitor = Step { exponent, u_scale, d_scale };
+        let visitor = Step { exponent, u_factor, d_factor };
         let mut own = vec![(); self.monomials.stripes()];
         let pass = MonomialSweep { monomials: self.monomials, group: 2, state: RunningLine::LENGTH, output: None };
         let (q, mut total) = (exponent.q(), RunningLine::default());
@@ -74,11 +74,11 @@ impl Lines for TileLines<'_, '_> {
     }
 }
 
-/// Sums `|v|^q`, the slope and the Bregman distance from `u u_scale` to `v = u u_scale + d d_scale`.
+/// Sums `|v|^q`, the slope and the Bregman distance from `u u_factor` to `v = u u_factor + d d_factor`.
 struct Step {
     exponent: Exponent,
-    u_scale: f64,
-    d_scale: f64,
+    u_factor: f64,
+    d_factor: f64,
 }
 
 impl Visitor for Step {
@@ -86,12 +86,12 @@ impl Visitor for Step {
 
     fn visit(&self, tile: Tile<'_>, (): &mut ()) -> bool {
         let (u, d) = tile.u.split_at(tile.u.len() / 2);
-        let size = tile.factor * largest_on_line(u, d, self.u_scale, self.d_scale);
+        let size = tile.factor * largest_on_line(u, d, self.u_factor, self.d_factor);
         let mut running = RunningLine::load(tile.state);
         running.raise(size, self.exponent.q());
         if running.size >= NEGLIGIBLE {
             let factor = tile.factor / running.size;
-            let mut sums = self.exponent.line_sums(u, d, factor * self.u_scale, factor * self.d_scale);
+            let mut sums = self.exponent.line_sums(u, d, factor * self.u_factor, factor * self.d_factor);
             sums.slope *= tile.factor;
             running.sums = running.sums + sums;
         }

@@ -21,13 +21,15 @@ use crate::{
     monomials::{MonomialSweep, Monomials, pass_bytes},
 };
 
-/// Monomials that an expansion keeps, if there are as many: one of so many, between two numbers, and some for each sample. More
-/// of 211,575 do not save a pass (n = 90 and 150, p = 1.02 to 4/3), and to list them takes longer than the pass.
-const KEPT_SHARE: u64 = 64;
-const KEPT: (usize, usize) = (1 << 12, 1 << 16);
+/// An expansion keeps one monomial in 64, within [`KEPT_LIMITS`] and at least [`KEPT_PER_SAMPLE`] for each sample. To keep more of
+/// 211,575 monomials does not save a pass (n = 90 and 150, p = 1.02 to 4/3), and to list them takes longer than the pass.
+const MONOMIALS_PER_KEPT: u64 = 64;
+/// The fewest and the most monomials that an expansion keeps by that share.
+const KEPT_LIMITS: (usize, usize) = (1 << 12, 1 << 16);
+/// Monomials that are kept for each sample, so that the Hessian has full rank many times over.
 const KEPT_PER_SAMPLE: usize = 16;
-/// Samples whose rows of `Phi_n Phi_n*` are found in one pass.
-const TOGETHER: usize = 16;
+/// Samples whose rows of `Phi_n Phi_n*` are found in one pass: enough that the products run at full speed.
+const ROWS_PER_PASS: usize = 16;
 
 /// `Q` of a kernel with finitely many features, for any q, without its feature matrix.
 ///
@@ -36,8 +38,8 @@ const TOGETHER: usize = 16;
 /// contracted with the samples again. One evaluation costs `4 n card(K)` operations per dual vector, at the speed of matrix
 /// products, and the memory of a few tiles.
 ///
-/// Monomials can be brought to a scale of their own, [`MonomialScale::Unit`] or [`MonomialScale::Standardized`], for one or two
-/// more products per tile.
+/// Monomials can be brought to another scale, [`MonomialScale::Unit`] or [`MonomialScale::Standardized`], for one or two more
+/// products per tile.
 ///
 /// ```
 /// use banach::{Exponent, FeatureMatrix, Memory, QForm, Tiles, kernel::{MonomialScale, Polynomial}};
@@ -54,7 +56,7 @@ pub struct Tiles<'a> {
     capacity: usize,
     /// `Phi_n Phi_n*`, the Hessian for q = 2, found when it is first asked for.
     square: OnceLock<Vec<f64>>,
-    /// About the norms of the features, found when another Hessian is first asked for.
+    /// Estimates of the norms of the features, found when a Hessian for another q is first asked for.
     norms: OnceLock<MonomialNorms>,
 }
 
@@ -67,33 +69,33 @@ impl<'a> Tiles<'a> {
     pub fn new(
         x: FeatureMatrix<'a>,
         kernel: impl TensorKernel + 'static,
-        scale: MonomialScale,
+        monomial_scale: MonomialScale,
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
         let kernel: Arc<dyn TensorKernel> = Arc::new(kernel);
-        let bytes = Self::bytes(x.samples(), x.features(), &*kernel, scale, 1)?;
+        let bytes = Self::bytes(x.samples(), x.features(), &*kernel, monomial_scale, 1)?;
         memory.check(PASS, bytes, INSTEAD)?;
-        let monomials = Monomials::new(x, kernel, scale, exponent)?;
-        let share = usize::try_from(monomials.count() / KEPT_SHARE).unwrap_or(usize::MAX);
-        let capacity = share.clamp(KEPT.0, KEPT.1).max(KEPT_PER_SAMPLE.saturating_mul(monomials.samples()));
+        let monomials = Monomials::new(x, kernel, monomial_scale, exponent)?;
+        let share = usize::try_from(monomials.count() / MONOMIALS_PER_KEPT).unwrap_or(usize::MAX);
+        let capacity =
+            share.clamp(KEPT_LIMITS.0, KEPT_LIMITS.1).max(KEPT_PER_SAMPLE.saturating_mul(monomials.samples()));
         Ok(Self { monomials, capacity, square: OnceLock::new(), norms: OnceLock::new() })
     }
 
-    /// The bytes of working memory that evaluations of so many problems take, besides the data; `None` beyond all
-    /// counting. Second derivatives are not counted: they are of the solver's choosing.
+    /// The bytes of working memory that evaluations of this many problems take, besides the data; `None` if they cannot be counted.
+    /// Second derivatives are not counted: the solver decides on them.
     pub fn bytes(
         samples: usize,
         inputs: usize,
         kernel: &dyn TensorKernel,
-        scale: MonomialScale,
+        monomial_scale: MonomialScale,
         problems: usize,
     ) -> Result<Option<u64>, Error> {
-        pass_bytes(samples, inputs, kernel, scale, problems)
+        pass_bytes(samples, inputs, kernel, monomial_scale, problems)
     }
 
-    /// The same, cut into tiles of at most so many variables, a multiple of 8, and with so many monomials kept by an
-    /// expansion.
+    /// The same, cut into tiles of at most `width` variables, a multiple of 8, with expansions that keep `capacity` monomials.
     #[cfg(test)]
     pub(crate) fn with_layout(self, width: usize, capacity: usize) -> Self {
         Self { monomials: self.monomials.with_width(width), capacity, ..self }
@@ -105,8 +107,8 @@ impl<'a> Tiles<'a> {
     }
 
     /// The scale of the monomials.
-    pub fn scale(&self) -> MonomialScale {
-        self.monomials.scale
+    pub fn monomial_scale(&self) -> MonomialScale {
+        self.monomials.monomial_scale
     }
 
     /// The monomials that an expansion keeps.
@@ -124,7 +126,7 @@ impl<'a> Tiles<'a> {
         self.kernel_square().unwrap_or_else(|| {
             let mut square = vec![0.0; n * n];
             let mut out = Evaluation::default();
-            for (first, rows) in (0..n).step_by(TOGETHER).zip(square.chunks_mut(TOGETHER * n)) {
+            for (first, rows) in (0..n).step_by(ROWS_PER_PASS).zip(square.chunks_mut(ROWS_PER_PASS * n)) {
                 let mut alphas = vec![0.0; rows.len()];
                 alphas.chunks_mut(n).enumerate().for_each(|(row, alpha)| alpha[first + row] = 1.0);
                 self.evaluate(&alphas, &mut out, scratch);
@@ -136,9 +138,9 @@ impl<'a> Tiles<'a> {
 
     /// The values of the kernel at all pairs of samples, if its monomials are raw and it is in range there.
     fn kernel_square(&self) -> Option<Vec<f64>> {
-        let Monomials { points, kernel, scale, .. } = &self.monomials;
+        let Monomials { points, kernel, monomial_scale, .. } = &self.monomials;
         let (n, x) = (self.samples(), &points.x);
-        if *scale != MonomialScale::Raw {
+        if *monomial_scale != MonomialScale::Raw {
             return None;
         }
         let count = kernel.symmetric();
@@ -207,10 +209,10 @@ impl QForm for Tiles<'_> {
     }
 
     fn batch_bytes(&self) -> u64 {
-        let Monomials { scale, .. } = self.monomials;
-        let (n, d, scaled) = (self.samples(), self.monomials.inputs(), scale != MonomialScale::Raw);
+        let Monomials { monomial_scale, .. } = self.monomials;
+        let (n, d, rescales) = (self.samples(), self.monomials.inputs(), monomial_scale != MonomialScale::Raw);
         let numbers =
-            |problems| MonomialSweep::memory(n, d, self.monomials.count(), problems, n, scaled).unwrap_or(usize::MAX);
+            |problems| MonomialSweep::memory(n, d, self.monomials.count(), problems, n, rescales).unwrap_or(usize::MAX);
         let collected = heaviest::collected_length(self) as u64;
         (numbers(2) as u64).saturating_sub(numbers(1) as u64).saturating_add(collected).saturating_mul(8)
     }

@@ -3,7 +3,7 @@
 use super::evaluate::{Functions, Powers};
 use crate::{
     Error, FeatureMatrix, Scratch,
-    exponent::{Running, scaled},
+    exponent::{Running, copy_in_range},
     form::Predict,
     monomials::Monomials,
     numeric::WidePower,
@@ -18,8 +18,9 @@ pub(super) struct TilePredictor {
     exponents: Vec<f64>,
 }
 
-/// Points that are predicted in one pass, at most, and the numbers that all stripes may leave for them.
+/// The most points that are predicted in one pass: enough that the first product, with the samples, costs little beside theirs.
 const POINTS: usize = 1 << 14;
+/// The most numbers that all stripes leave for the points of a pass: 4 MB.
 const SUMS: usize = 1 << 19;
 
 impl TilePredictor {
@@ -27,8 +28,9 @@ impl TilePredictor {
         let n = monomials.samples();
         assert_eq!(alphas.len() % n, 0, "every alpha has n entries");
         let mut copies = vec![0.0; alphas.len()];
-        let exponents = alphas.chunks(n).zip(copies.chunks_mut(n)).map(|(alpha, copy)| scaled(alpha, copy)).collect();
-        Self { monomials: monomials.view().into_owned(), alphas: copies, exponents }
+        let exponents =
+            alphas.chunks(n).zip(copies.chunks_mut(n)).map(|(alpha, copy)| copy_in_range(alpha, copy)).collect();
+        Self { monomials: monomials.to_owned(), alphas: copies, exponents }
     }
 }
 

@@ -7,8 +7,8 @@ use crate::{
     numeric::largest,
 };
 
-/// How often sums over samples and monomials are rounded. A monomial takes a rounding for each of its factors, as many for the
-/// power of the kernel's scale, and some for the root of its coefficient.
+/// How often sums over samples and monomials are rounded. A monomial is rounded once for each of its factors, as often for the power
+/// of the kernel's scale, and a few times for the root of its coefficient.
 pub(super) fn units(monomials: &Monomials<'_>) -> Units {
     let (n, q) = (monomials.samples() as f64, monomials.exponent.q());
     let ln_divisors = monomials.ln_divisors();
@@ -19,13 +19,13 @@ pub(super) fn units(monomials: &Monomials<'_>) -> Units {
 
 /// Bounds the rounding of every prediction of a dual vector.
 ///
-/// A monomial with a scale of its own has a mean square of 1 over the samples, so it is at most `sqrt(n)` anywhere and the moduli
-/// of its products with alpha add up to at most `sqrt(n) ||alpha||_2`; before its mean is taken off, by `sqrt(1 + spread)` more. Its
-/// scale is a root of the difference of two sums that are `1 + spread` times as large.
+/// A standardised monomial has a mean square of 1 over the samples. So it is at most `sqrt(n)` at any sample, and the moduli of its
+/// products with alpha add up to at most `sqrt(n) ||alpha||_2`; before its mean is taken off, both are larger by a factor of at most
+/// `sqrt(1 + spread)`. Its deviation is the root of the difference of two sums that are `1 + spread` times as large.
 pub(super) fn bound(monomials: &Monomials<'_>, alpha: &[f64], ln_value: f64, spread: f64, out: &mut [f64]) {
     let (n, q) = (monomials.samples() as f64, monomials.exponent.q());
     let mut units = units(monomials);
-    if monomials.scale == MonomialScale::Raw {
+    if monomials.monomial_scale == MonomialScale::Raw {
         let ln_norms = monomials.ln_norms();
         let ln_moduli = rounding::ln_moduli(alpha, ln_norms);
         return rounding::of_features(q, ln_value, ln_moduli, ln_norms.iter().copied(), units, out);

@@ -3,9 +3,9 @@
 use super::{Tiles, heaviest::kept};
 use crate::{
     Hessian, Scratch,
-    exponent::scaled,
+    exponent::copy_in_range,
     form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines},
-    monomials::Listed,
+    monomials::ListedMonomials,
     numeric::dot,
 };
 
@@ -21,7 +21,7 @@ pub(super) fn preview<'a>(
         return None;
     }
     let at = kept(at);
-    // The Hessian may be that of another point, at which others were kept; those that no longer are do not weigh here.
+    // The Hessian may be that of another point. Monomials that were kept there and are not kept here weigh little here.
     let places: Vec<usize> =
         hessian.columns.iter().filter_map(|column| at.indices.binary_search(&(*column as u64)).ok()).collect();
     if places.is_empty() {
@@ -42,16 +42,16 @@ fn line<'a>(
     scratch: &'a mut Scratch,
 ) -> FeatureLines<'a> {
     let (exponents, copy) = scratch.duals.take(2 + d.len()).split_at_mut(2);
-    exponents.copy_from_slice(&[exponent, scaled(d, copy)]);
-    let products = scratch.features.take(2 * indices.len());
+    exponents.copy_from_slice(&[exponent, copy_in_range(d, copy)]);
+    let products = scratch.per_feature.take(2 * indices.len());
     let (u, products_of_d) = products.split_at_mut(indices.len());
     u.iter_mut().zip(u_of).for_each(|(u, value)| *u = value);
-    Listed::new(&form.monomials, indices).products(copy, products_of_d);
+    ListedMonomials::new(&form.monomials, indices).products(copy, products_of_d);
     FeatureLines { exponent: form.exponent(), block: indices.len(), passes: 0, exponents, products }
 }
 
-/// Between two expanded points: exact for what was kept at either, with the slope of the others interpolated between its
-/// two ends, of which it is monotone.
+/// The line between two expanded points. It is exact for the monomials that were kept at either end. The slope of the others is
+/// monotone, and is interpolated between its values at both ends.
 pub(super) fn segment<'a>(
     form: &'a Tiles<'_>,
     (from, at_from): (&[f64], &Expansion),
@@ -71,9 +71,9 @@ pub(super) fn segment<'a>(
         return Box::new(Parabola::new([at_from, at_to], &d));
     }
     let mut copy = vec![0.0; from.len()];
-    let exponent = scaled(from, &mut copy);
+    let exponent = copy_in_range(from, &mut copy);
     let mut u = vec![0.0; indices.len()];
-    Listed::new(&form.monomials, &indices).products(&copy, &mut u);
+    ListedMonomials::new(&form.monomials, &indices).products(&copy, &mut u);
     let heavy = line(form, &indices, u.into_iter(), exponent, &d, scratch);
     if everything {
         return Box::new(heavy);

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! by Hoelder's inequality for the sum over k with the weights `|phi_k(x_i)|`. `V_i` is the prediction of the moduli of the dual vector
-//! from the moduli of the data, and `W_i^(1/(q-1))` is at most that of `sum_k |phi_k(x_i)| |u_k|^(q-1)` and `2^-53 N V_i^(1/(q-1))`
-//! (Minkowski). Each takes a pass.
+//! from the moduli of the data. `W_i^(1/(q-1))` is at most the sum of `(sum_k |phi_k(x_i)| |u_k|^(q-1))^(1/(q-1))` and
+//! `2^-53 N V_i^(1/(q-1))` (Minkowski). Each of the two predictions takes a pass.
 
 use super::{
     evaluate::{Functions, Powers},
@@ -18,14 +18,14 @@ use super::{
 };
 use crate::{
     Evaluation, Scratch,
-    exponent::{Running, scaled},
+    exponent::{Running, copy_in_range},
     form::rounding::UNIT,
     kernel::MonomialScale,
     monomials::{Monomials, Points, Tile, Visitor},
     numeric::WidePower,
 };
 
-/// Passes over the monomials.
+/// Passes over the monomials: for V and for W.
 const PASSES: usize = 2;
 
 /// Turns u into `|u|^(q-1)`.
@@ -41,10 +41,10 @@ impl Visitor for Moduli {
     }
 }
 
-/// Bounds the rounding of one evaluation again; see [`QForm::sharpen`](crate::QForm::sharpen). Monomials with a scale of their own
-/// keep the bound that they have: their moduli have other means.
+/// Bounds the rounding of one evaluation again; see [`QForm::sharpen`](crate::QForm::sharpen). Unless monomials are raw the bound stays
+/// as it is: their moduli have other means.
 pub(super) fn sharpen(monomials: &Monomials<'_>, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
-    if monomials.scale != MonomialScale::Raw {
+    if monomials.monomial_scale != MonomialScale::Raw {
         return 0;
     }
     let Ok(moduli) = monomials.moduli() else { return 0 };
@@ -68,7 +68,7 @@ pub(super) fn sharpen(monomials: &Monomials<'_>, alpha: &[f64], at: &mut Evaluat
 /// `sum_k |phi_k(x_i)| |u_k|^(q-1)` at the points, whose entries are not negative.
 fn sums(monomials: &Monomials<'_>, points: &Points<'_>, alpha: &[f64], scratch: &mut Scratch) -> Vec<f64> {
     let mut copy = vec![0.0; alpha.len()];
-    let exponent = scaled(alpha, &mut copy);
+    let exponent = copy_in_range(alpha, &mut copy);
     let (mut total, mut sums) = ([0.0; Running::LENGTH], vec![0.0; alpha.len()]);
     let visitor = Moduli(Powers { exponent: monomials.exponent });
     let mut own = vec![(); monomials.stripes()];

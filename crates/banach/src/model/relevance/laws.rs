@@ -1,6 +1,6 @@
 //! Both ways against the definition: all features, listed one by one.
 
-use super::*;
+use super::{super::explicit::tests::jumble, *};
 use crate::{
     Exponent,
     form::laws::with_threads,
@@ -9,13 +9,6 @@ use crate::{
 
 fn memory() -> Memory {
     Memory::limit(1 << 30)
-}
-
-fn jumble(count: usize, seed: f64) -> Vec<f64> {
-    (0..count)
-        .map(|k| ((k as f64 + seed) * 12.9898).sin() * 43_758.545_3)
-        .map(|x| 2.0 * (x - x.floor()) - 1.0)
-        .collect()
 }
 
 fn exponent(p: f64) -> Exponent {
@@ -39,7 +32,7 @@ fn energies(model: &DualModel<'_>, max_degree: usize) -> Vec<(Monomial, f64)> {
     let u = |(k, monomial): (usize, &Monomial)| {
         let raw: Vec<f64> = rows.chunks(d).map(|x| monomial.value(x)).collect();
         let mean = raw.iter().sum::<f64>() / n as f64;
-        let values: Vec<f64> = match model.scale {
+        let values: Vec<f64> = match model.monomial_scale {
             MonomialScale::Raw => phi.iter().map(|phi| phi[k]).collect(),
             MonomialScale::Unit => {
                 let size = (raw.iter().map(|x| x * x).sum::<f64>() / n as f64).sqrt();
@@ -63,7 +56,7 @@ fn involves(monomial: &Monomial, variable: usize) -> bool {
 
 fn check(model: &DualModel<'_>, found: &FoundShares, pairs: &FoundShares, chosen: &[usize], slack: f64) {
     let energies = energies(model, 24);
-    let name = || format!("{} q = {} {}", model.kernel.name(), model.exponent.q(), model.scale);
+    let name = || format!("{} q = {} {}", model.kernel.name(), model.exponent.q(), model.monomial_scale);
     let total: f64 = energies.iter().map(|(_, energy)| energy).sum();
     let share = |f: &dyn Fn(&Monomial) -> bool| {
         energies.iter().filter(|(monomial, _)| f(monomial)).map(|(_, energy)| energy).sum::<f64>() / total
@@ -115,11 +108,11 @@ fn listed_features_agree_with_the_definition_for_every_exponent_and_scale() {
             }
             let normalized = kernel.normalized();
             let raw = model(kernel, p, 6, 4, 0.8);
-            for scale in MonomialScale::ALL {
-                if normalized && scale != MonomialScale::Raw {
+            for monomial_scale in MonomialScale::ALL {
+                if normalized && monomial_scale != MonomialScale::Raw {
                     continue;
                 }
-                let model = raw.clone().with_scale(scale);
+                let model = raw.clone().with_monomial_scale(monomial_scale);
                 let chosen = [1, 2, 3];
                 let found = model.listed_shares(&model.samples, &model.alpha, None, memory()).expect("finite");
                 let pairs = model.listed_shares(&model.samples, &model.alpha, Some(&chosen), memory()).expect("finite");
@@ -149,7 +142,7 @@ fn ways_agree_on_many_variables_and_in_several_stripes() {
 fn threads_do_not_change_a_bit() {
     let raw = model(Polynomial::new(3, 0.2, 0.5).expect("valid"), 4.0 / 3.0, 25, 30, 1.0);
     let infinite = model(Exponential::new(0.3).expect("valid"), 4.0 / 3.0, 30, 12, 1.0);
-    for model in [raw.clone(), raw.with_scale(MonomialScale::Standardized), infinite] {
+    for model in [raw.clone(), raw.with_monomial_scale(MonomialScale::Standardized), infinite] {
         let found = |threads| with_threads(threads, || model.relevance(memory()).expect("works"));
         assert_eq!(found(1), found(3), "{}", model.kernel.name());
     }
@@ -244,13 +237,15 @@ fn zero_huge_and_tiny_functions_are_told() {
 /// Columns of any size have the same unit and standardised monomials.
 #[test]
 fn scaled_monomials_do_not_know_the_units_of_the_data() {
-    for scale in [MonomialScale::Unit, MonomialScale::Standardized] {
+    for monomial_scale in [MonomialScale::Unit, MonomialScale::Standardized] {
         let shares = |sizes: [f64; 3]| {
             let mut x = jumble(18, 0.3);
             x.chunks_mut(6).zip(sizes).for_each(|(column, size)| column.iter_mut().for_each(|x| *x *= size));
             let x = FeatureMatrix::from_columns(6, 3, x).expect("valid");
             let kernel = Polynomial::new(3, 1.0, 1.0).expect("valid");
-            let model = DualModel::new(x, kernel, exponent(1.2), &jumble(6, 1.0)).expect("valid").with_scale(scale);
+            let model = DualModel::new(x, kernel, exponent(1.2), &jumble(6, 1.0))
+                .expect("valid")
+                .with_monomial_scale(monomial_scale);
             model.relevance(memory()).expect("works").variables().to_vec()
         };
         let (plain, scaled) = (shares([1.0; 3]), shares([1e150, 1e-150, 37.0]));
@@ -262,7 +257,7 @@ fn scaled_monomials_do_not_know_the_units_of_the_data() {
         let x = FeatureMatrix::from_columns(6, 2, x).expect("valid");
         let alpha = [0.3, -0.3, 0.9, -0.9, 0.1, -0.1];
         let model = DualModel::new(x, Linear, exponent(1.2), &alpha).expect("valid");
-        model.with_scale(MonomialScale::Standardized).relevance(memory()).expect("works").variables().to_vec()
+        model.with_monomial_scale(MonomialScale::Standardized).relevance(memory()).expect("works").variables().to_vec()
     };
     let (near, far) = (shares(0.0), shares(1e4));
     assert!(near.iter().zip(&far).all(|(a, b)| (a - b).abs() < 1e-6), "{near:?} {far:?}");
@@ -303,7 +298,8 @@ fn what_cannot_be_known_is_refused() {
     let error = infinite.relevance(memory()).expect_err("q = 3");
     assert!(matches!(error, Error::InfinitelyManyFeatures { .. }), "{error}");
     assert!(error.to_string().contains("q = 2, 4, 6 or 8"), "{error}");
-    let infinite = model(Exponential::new(1.0).expect("valid"), 4.0 / 3.0, 5, 3, 0.5).with_scale(MonomialScale::Unit);
+    let infinite =
+        model(Exponential::new(1.0).expect("valid"), 4.0 / 3.0, 5, 3, 0.5).with_monomial_scale(MonomialScale::Unit);
     assert!(matches!(infinite.relevance(memory()), Err(Error::Parameter { name: "monomials", .. })));
     let many = model(Polynomial::new(20, 1.0, 1.0).expect("valid"), 1.5, 5, 40, 0.5);
     assert!(matches!(many.relevance(memory()), Err(Error::TooManyFeatures { .. })));

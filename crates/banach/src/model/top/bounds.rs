@@ -19,7 +19,7 @@ use super::{
 };
 use crate::workers::checkpoint;
 
-/// Most places from which maxima are kept; others take those of the nearest place before.
+/// Most places from which maxima are kept, which bounds their memory. Other places use those of the nearest place before.
 const MOST_STARTS: usize = 64;
 
 /// `T_i(m)` for suffixes of the variables.
@@ -35,7 +35,7 @@ pub(super) struct Bounds {
     reach: Vec<f64>,
     by_degree: Vec<f64>,
     radius: f64,
-    /// More than 1: makes up for rounding.
+    /// A factor above 1 that makes up for rounding.
     margin: f64,
 }
 
@@ -64,7 +64,7 @@ impl Bounds {
         16 * starts * (tree.highest() as u64 + 2) * tree.stride as u64
     }
 
-    /// Takes time where there are many variables and degrees, of which there may be too little.
+    /// Finding the bounds takes time if there are many variables and degrees; it ends when the time of the search is over.
     pub(super) fn new(tree: &Tree, meter: &Meter) -> Result<Self, SearchEnd> {
         let (stride, highest, inputs) = (tree.stride, tree.highest(), tree.inputs);
         let step = inputs.div_ceil(MOST_STARTS);
@@ -105,8 +105,8 @@ impl Bounds {
         start..start + self.stride
     }
 
-    /// What every `|v_i|` of a monomial of degree s is multiplied with, at most, in the proper descendants with variables from
-    /// this place on.
+    /// For each sample, the most that `|v_i|` of a monomial of degree s is multiplied by in its proper descendants, whose further
+    /// variables are from this place on.
     pub(super) fn reach(&self, place: usize, s: usize) -> &[f64] {
         &self.reach[self.row(place, s)]
     }
@@ -116,8 +116,8 @@ impl Bounds {
         Bound { value: self.margin * sum, upper: self.margin * (sum + self.radius * norm) }
     }
 
-    /// A sharper bound for the proper descendants of z at degree s: the largest over their degrees of a sum, not a sum of
-    /// what is largest in each sample.
+    /// A sharper bound for the proper descendants of z at degree s: the maximum over their degrees of a sum over samples, instead of
+    /// the sum over samples of maxima over degrees.
     pub(super) fn by_degree(&self, z: &[f64], alpha: &[f64], place: usize, s: usize) -> Bound {
         let mut bound = Bound::NONE;
         for m in 1..=self.highest - s {

@@ -1,4 +1,4 @@
-//! The largest of many features, whoever finds them.
+//! The largest of many features, found by a search or by a pass.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -6,15 +6,15 @@ use crate::kernel::Monomial;
 
 /// A feature with `u_k`, up to a factor that all features share.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate {
+pub(crate) struct MonomialCandidate {
     pub monomial: Monomial,
     /// `u_k`, as computed.
     pub u: f64,
-    /// How far `u_k` of the optimal dual vector may be from it; only rounding, where nothing is known of the optimum.
+    /// How far `u_k` of the optimal dual vector may be from it. If nothing is known of the optimum it counts rounding alone.
     pub width: f64,
 }
 
-impl Candidate {
+impl MonomialCandidate {
     /// The least that `|u_k|` can be.
     pub(crate) fn lower(&self) -> f64 {
         self.u.abs() - self.width
@@ -39,7 +39,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Room for so many.
+    /// Room for `count` candidates.
     pub(crate) fn new(count: usize) -> Self {
         Self { count, kept: BinaryHeap::new(), rejected: 0.0 }
     }
@@ -77,7 +77,7 @@ impl Candidates {
         if u == 0.0 || u.abs() < self.threshold() {
             self.reject(u.abs() + width);
         } else {
-            self.insert(Candidate { monomial: monomial(), u, width });
+            self.insert(MonomialCandidate { monomial: monomial(), u, width });
         }
     }
 
@@ -86,14 +86,7 @@ impl Candidates {
         self.rejected = self.rejected.max(upper);
     }
 
-    /// Looks at what others have kept and rejected.
-    #[allow(dead_code, reason = "for whoever lists features in parts, each with candidates of its own")]
-    pub(crate) fn merge(&mut self, others: Self) {
-        self.reject(others.rejected);
-        others.kept.into_iter().for_each(|Smallest(candidate)| self.insert(candidate));
-    }
-
-    fn insert(&mut self, candidate: Candidate) {
+    fn insert(&mut self, candidate: MonomialCandidate) {
         if candidate.u.abs() < self.threshold() {
             return self.reject(candidate.upper());
         }
@@ -106,7 +99,7 @@ impl Candidates {
     }
 
     /// Those that are kept, the largest first.
-    pub(crate) fn into_sorted(self) -> Vec<Candidate> {
+    pub(crate) fn into_sorted(self) -> Vec<MonomialCandidate> {
         let mut kept = self.kept.into_vec();
         kept.sort();
         kept.into_iter().map(|Smallest(candidate)| candidate).collect()
@@ -115,7 +108,7 @@ impl Candidates {
 
 /// A candidate, ordered so that the smallest is the greatest.
 #[derive(Debug, Clone)]
-struct Smallest(Candidate);
+struct Smallest(MonomialCandidate);
 
 impl Ord for Smallest {
     fn cmp(&self, other: &Self) -> Ordering {
@@ -161,21 +154,6 @@ mod tests {
                 assert_eq!(names(candidates), ["x1", "x2", "x4"], "the earlier of equals");
             }
         }
-    }
-
-    #[test]
-    fn parts_merge_into_the_whole() {
-        let u = [1.0, -3.0, 2.0, 0.5, 2.0, -2.0, 7.0];
-        let mut whole = Candidates::new(2);
-        let mut parts = [Candidates::new(2), Candidates::new(2)];
-        for (i, &u) in u.iter().enumerate() {
-            offer(&mut whole, i, u);
-            offer(&mut parts[i % 2], i, u);
-        }
-        let [mut first, second] = parts;
-        first.merge(second);
-        assert_eq!(first.rejected(), whole.rejected());
-        assert_eq!(names(first), names(whole));
     }
 
     #[test]

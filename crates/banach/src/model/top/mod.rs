@@ -15,7 +15,7 @@ mod tree;
 use self::{
     bounds::Bounds,
     search::{Found, Limits, Meter, search},
-    tree::{Diagonal, Tree, Value},
+    tree::{SampleNorms, Tree, Value},
 };
 use super::DualModel;
 use crate::{
@@ -25,9 +25,9 @@ use crate::{
     monomials::{Monomials, pass_bytes},
     numeric::WidePower,
 };
-pub(crate) use candidates::Candidate;
+pub(crate) use candidates::MonomialCandidate;
 
-/// The highest degree that is looked at for a kernel without one.
+/// The highest degree that is searched for a kernel with infinitely many: tables of coefficients grow with it.
 const MAX_DEGREE: usize = 512;
 
 /// How much a search may take before it stops with what it has.
@@ -63,7 +63,7 @@ impl Budget {
 pub enum SearchEnd {
     /// No monomial that is not listed has a larger weight.
     Complete,
-    /// So many monomials were looked at, or wait, as the budget and the limit on memory allow.
+    /// As many monomials were looked at as the budget allows, or as many wait as memory allows.
     NodeLimit,
     /// The time of the budget was over.
     TimeLimit,
@@ -97,8 +97,8 @@ pub struct TopMonomials {
     pub end: SearchEnd,
     /// Monomials that were looked at.
     pub nodes: u64,
-    /// No monomial that is not listed has a weight above this in modulus: not for this dual vector, nor for the optimal one if
-    /// its distance is known.
+    /// A bound on the weights, in modulus, of all monomials that are not listed. It holds for this dual vector, and for the optimal one
+    /// if its distance is known.
     pub unlisted: f64,
     /// Whether it is proven that the same monomials are the largest at the optimum.
     pub set_proven: bool,
@@ -130,7 +130,7 @@ impl DualModel<'_> {
             return self.top_by_tiles(&self.monomials()?, count, &mut meter);
         }
         let (tree, found) = match self.kernel.degrees() {
-            (_, Some(highest)) => self.search_to(highest, &Diagonal::new(self)?, count, &mut meter)?,
+            (_, Some(highest)) => self.search_to(highest, &SampleNorms::new(self)?, count, &mut meter)?,
             (lowest, None) => self.search_deeper(lowest, count, &mut meter)?,
         };
         Ok(self.listed(&tree, found, meter.nodes))
@@ -178,7 +178,7 @@ impl DualModel<'_> {
 
     fn entries_in_order(&self, monomials: &[Monomial]) -> Result<Vec<TopMonomial>, Error> {
         let highest = monomials.iter().map(Monomial::degree).max().unwrap_or(0);
-        let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;
+        let tree = Tree::new(self, &SampleNorms::new(self)?, highest)?;
         let mut z = vec![0.0; tree.stride];
         let mut entry = |monomial: &Monomial| {
             let exponents: Vec<usize> = monomial.factors().iter().map(|&(_, exponent)| exponent).collect();
@@ -190,7 +190,7 @@ impl DualModel<'_> {
                 } else {
                     Value { u: 0.0, width: 0.0, divisor: 1.0 }
                 };
-            self.entry(&tree, Candidate { monomial: monomial.clone(), u, width })
+            self.entry(&tree, MonomialCandidate { monomial: monomial.clone(), u, width })
         };
         Ok(monomials.iter().map(&mut entry).collect())
     }
@@ -199,29 +199,29 @@ impl DualModel<'_> {
     fn top_by_tiles(&self, monomials: &Monomials<'_>, count: usize, meter: &mut Meter) -> Result<TopMonomials, Error> {
         let highest = monomials.degrees().last().unwrap_or(0);
         let (n, d) = (monomials.samples(), monomials.inputs());
-        let pass = pass_bytes(n, d, &*self.kernel, self.scale, 1)?;
+        let pass = pass_bytes(n, d, &*self.kernel, self.monomial_scale, 1)?;
         let instead = "ask for no monomials (top 0), or take fewer variables";
         self.memory.less(Tree::bytes(self)).check("a pass over all monomials", pass, instead)?;
-        let tree = Tree::new(self, &Diagonal::new(self)?, highest)?;
+        let tree = Tree::new(self, &SampleNorms::new(self)?, highest)?;
         let found = tiled::sweep(&tree, monomials, &self.alpha, count, meter);
         Ok(self.listed(&tree, found, meter.nodes))
     }
 
     fn monomials(&self) -> Result<Monomials<'_>, Error> {
-        Monomials::new(self.samples.view(), self.kernel.clone(), self.scale, self.exponent)
+        Monomials::new(self.samples.view(), self.kernel.clone(), self.monomial_scale, self.exponent)
     }
 
     /// Searches the monomials up to a degree.
     fn search_to(
         &self,
         highest: usize,
-        diagonal: &Diagonal,
+        diagonal: &SampleNorms,
         count: usize,
         meter: &mut Meter,
     ) -> Result<(Tree, Found), Error> {
         let tree = Tree::new(self, diagonal, highest)?;
-        // Nothing tells one subtree from another where all features have one size.
-        let raw = self.scale == MonomialScale::Raw;
+        // If all features have one size, no bound tells one subtree from another.
+        let raw = self.monomial_scale == MonomialScale::Raw;
         let bytes = if raw { Bounds::bytes(&tree) } else { 0 };
         let left = self.memory.less(Tree::bytes(self));
         left.check("bounds on all monomials", Some(bytes), "ask for no monomials (top 0), or take fewer samples")?;
@@ -236,14 +236,14 @@ impl DualModel<'_> {
     /// Searches a kernel without a highest degree: low degrees first, then up to where the tail of the series is below what has
     /// been found.
     fn search_deeper(&self, lowest: usize, count: usize, meter: &mut Meter) -> Result<(Tree, Found), Error> {
-        if self.scale != MonomialScale::Raw {
+        if self.monomial_scale != MonomialScale::Raw {
             return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
         }
         if self.kernel.symmetric() > 1 {
             let allowed = "a function of the one sum p_1, or one with a highest degree";
             return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
         }
-        let diagonal = Diagonal::new(self)?;
+        let diagonal = SampleNorms::new(self)?;
         let mut highest = lowest.max(2);
         let mut lower: Option<(Tree, Found)> = None;
         loop {
@@ -265,7 +265,7 @@ impl DualModel<'_> {
                     _ => (tree, found),
                 });
             }
-            // The first degree whose tail is below what has been found; with places left, that can be far too high.
+            // The first degree whose tail is below what has been found. While places are left it can be far too high.
             let (mut low, mut high) = (highest, most);
             while low + 1 < high && found.candidates.is_full() {
                 let middle = low.midpoint(high);
@@ -301,15 +301,15 @@ impl DualModel<'_> {
         WidePower::new(u.abs(), tree.exponent, self.exponent.q() - 1.0).times(u.signum())
     }
 
-    fn entry(&self, tree: &Tree, Candidate { monomial, u, width }: Candidate) -> TopMonomial {
+    fn entry(&self, tree: &Tree, MonomialCandidate { monomial, u, width }: MonomialCandidate) -> TopMonomial {
         let (q, kernel) = (self.exponent.q(), &*self.kernel);
         let weight = WidePower::new(u.abs(), tree.exponent, q - 1.0);
         let places = tree.places(&monomial);
-        let coefficient = if self.scale == MonomialScale::Raw {
+        let coefficient = if self.monomial_scale == MonomialScale::Raw {
             let exponents: Vec<usize> = monomial.factors().iter().map(|&(_, exponent)| exponent).collect();
             // c_k itself may be out of range.
-            let scale = kernel.scale().unwrap_or(1.0).log2() * monomial.degree() as f64 / q;
-            weight.scaled_by_exp2(scale).times(u.signum() * kernel.unscaled_coefficient(&exponents).powf(1.0 / q))
+            let log2_factor = kernel.scale().unwrap_or(1.0).log2() * monomial.degree() as f64 / q;
+            weight.scaled_by_exp2(log2_factor).times(u.signum() * kernel.unscaled_coefficient(&exponents).powf(1.0 / q))
         } else {
             let mut z = vec![0.0; tree.stride];
             tree.product(&places, &mut z);

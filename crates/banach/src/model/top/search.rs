@@ -18,10 +18,11 @@ use super::{
 };
 use crate::{Memory, workers::checkpoint};
 
-/// Most nodes that are expanded in one round, by all threads together.
-const ROUND: usize = 256;
-/// Children that one task looks at.
-const TASK: usize = 512;
+/// Most nodes that are expanded in one round, by all threads together: enough work for the cores of a large machine, and few enough
+/// that the threshold of a round is not out of date.
+const NODES_PER_ROUND: usize = 256;
+/// Children that one task looks at: enough to hide its start.
+const CHILDREN_PER_TASK: usize = 512;
 
 /// What a search has used of its budget.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl Meter {
         self.most_waiting = usize::try_from(memory.bytes() / WAITING).unwrap_or(usize::MAX);
     }
 
-    /// Counts so many nodes more, if they are within the budget.
+    /// Counts this many nodes more, if they are within the budget.
     fn take(&mut self, nodes: usize) -> Result<(), SearchEnd> {
         let nodes = self.nodes.saturating_add(nodes as u64);
         if nodes > self.budget.nodes {
@@ -74,7 +75,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Of a search that ended before it had looked at anything.
+    /// The result of a search that ended before it had looked at anything.
     pub(super) fn nothing(count: usize, end: SearchEnd) -> Self {
         let skipped = Bound { value: f64::INFINITY, upper: f64::INFINITY };
         Self { candidates: Candidates::new(count), end, skipped }
@@ -110,14 +111,14 @@ impl PartialEq for Open {
 
 impl Eq for Open {}
 
-/// What must be reached for a subtree to be worth a look. The same for all tasks of a round.
+/// What the bound of a subtree must reach for it to be searched. The same for all tasks of a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Whether all places are taken.
     full: bool,
     /// The smallest `|u_k|` that is kept.
     threshold: f64,
-    /// The least that it, and every other one that is kept, can be at the optimum.
+    /// The least that any `|u_k|` that is kept can be at the optimum.
     lower: f64,
     /// Whether it is known already that those kept cannot be proven to be the largest at the optimum.
     refuted: bool,
@@ -172,7 +173,7 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
         checkpoint();
         let limits = Limits::new(&candidates);
         let mut tasks = Vec::new();
-        for _ in 0..(open.len() / 4 + 1).min(ROUND) {
+        for _ in 0..(open.len() / 4 + 1).min(NODES_PER_ROUND) {
             let Some(next) = open.pop() else { break };
             if !limits.wants(next.bound) {
                 skipped = skipped.max(next.bound);
@@ -186,7 +187,10 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
                 end = why;
                 break;
             }
-            let parts = children.clone().step_by(TASK).map(|first| first..(first + TASK).min(children.end));
+            let parts = children
+                .clone()
+                .step_by(CHILDREN_PER_TASK)
+                .map(|first| first..(first + CHILDREN_PER_TASK).min(children.end));
             tasks.extend(parts.map(|part| (next, places.clone(), part)));
         }
         let clock = &*meter;
@@ -264,7 +268,7 @@ fn unit_bound(tree: &Tree) -> Bound {
 struct Looked {
     /// Places of children that may be kept, with `u_k` and its width.
     offered: Vec<(usize, f64, f64)>,
-    /// Places of children whose descendants may be.
+    /// Places of children whose descendants may be kept.
     open: Vec<(usize, Bound)>,
     /// The most that the other children can be, and the other descendants.
     rejected: f64,
@@ -304,7 +308,7 @@ impl WithSimd for Look<'_> {
             };
             let (u, width, mut bound) = if let Some(bounds) = bounds {
                 let reach = bounds.reach(if ends { place } else { next }, degree);
-                let sums = Sums::of(&parent, column, factor, &tree.alpha, reach);
+                let sums = ChildSums::of(&parent, column, factor, &tree.alpha, reach);
                 let moduli = |reach: &dyn Fn(usize) -> f64| {
                     let terms = parent.iter().zip(column).enumerate();
                     terms.map(|(i, (parent, y))| (parent * (factor * y) * reach(i)).abs()).sum::<f64>()
@@ -349,7 +353,7 @@ impl WithSimd for Look<'_> {
 }
 
 /// Sums over the samples for one child.
-struct Sums {
+struct ChildSums {
     /// Of `alpha_i z_i`, of their moduli and of `z_i^2`.
     u: f64,
     moduli: f64,
@@ -359,7 +363,7 @@ struct Sums {
     bound_squares: f64,
 }
 
-impl Sums {
+impl ChildSums {
     #[inline(always)]
     fn of(parent: &[f64], column: &[f64], factor: f64, alpha: &[f64], reach: &[f64]) -> Self {
         let mut sums = [[0.0; LANES]; 5];

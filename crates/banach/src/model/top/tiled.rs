@@ -30,7 +30,7 @@ use crate::{
 /// Returns: the candidates in units of the tree, evaluated there, and the most that any other can be.
 /// Cost: one product per tile that is not left out.
 pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count: usize, meter: &mut Meter) -> Found {
-    // The scale of the tree: the largest number is about 1.
+    // In the units of the tree, in which the largest number is about 1.
     let alpha: Vec<f64> = alpha.iter().map(|alpha| scale_by_exp2(*alpha, -tree.alpha_exponent)).collect();
     let limits = TileBounds::new(tree, monomials, &alpha);
     let visitor = Largest { count, sizes: &limits, meter: &*meter };
@@ -41,7 +41,7 @@ pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count
     let mut whole = LargestInStripe::default();
     parts.into_iter().for_each(|part| whole.merge(part, count));
     meter.nodes = meter.nodes.saturating_add(whole.looked_at);
-    // Both scales are powers of two.
+    // Both units are powers of two.
     let to_tree = |u: f64| scale_by_exp2(u, tree.alpha_exponent - tree.exponent);
     let mut candidates = Candidates::new(count);
     let mut z = vec![0.0; tree.stride];
@@ -59,7 +59,7 @@ pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count
     Found { candidates, end, skipped }
 }
 
-/// What bounds are made of.
+/// The numbers that bounds are made of.
 struct TileBounds {
     degrees: Vec<usize>,
     /// `c_k^(1/q)` of the monomials of each degree, at most.
@@ -94,7 +94,7 @@ impl TileBounds {
             radius: tree.radius,
             rounding: 4.0 * tree.rounding(highest) * norm,
             alpha: norm,
-            unit: (monomials.scale != MonomialScale::Raw).then_some((n as f64).sqrt()),
+            unit: (monomials.monomial_scale != MonomialScale::Raw).then_some((n as f64).sqrt()),
             constant: (n as f64).sqrt(),
         };
         if sizes.unit.is_some() {
@@ -129,7 +129,7 @@ impl TileBounds {
     /// Bounds over all monomials of a tile.
     fn bound(&self, place: &Place<'_>) -> Bound {
         let margin = 1.0 + 1e-10;
-        // What has not been looked at may be as good as constant.
+        // A tile that was not computed may hold a monomial that is nearly constant.
         let width = margin * self.width(place, if self.unit.is_some() { 1e9 } else { 0.0 });
         let value = match self.unit {
             Some(norm) => self.alpha * norm,

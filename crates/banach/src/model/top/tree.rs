@@ -10,13 +10,14 @@ use crate::{
     numeric::{binary_exponent, largest, scale_by_exp2},
 };
 
-/// Samples are stored in multiples of this many, the rest zeros, so that loops over them have no remainder.
+/// Samples are stored in multiples of this many, the widest vector of today's machines, with zeros at the end: loops over them have
+/// no remainder.
 pub(super) const LANES: usize = 8;
 
-/// Features of a normalised kernel before they are divided: `e^600` and its reciprocal are numbers.
+/// The largest logarithm of a feature of a normalised kernel before it is divided: `e^600` and its reciprocal are numbers.
 const MAX_LN_FEATURE: f64 = 600.0;
 
-/// Powers of two that a product of entries may reach.
+/// The most powers of two in a product of entries: `2^900` leaves room for coefficients and sums below `2^1024`.
 const MAX_SPAN: f64 = 900.0;
 
 /// How `c_k^(1/q)` depends on the exponents: `A_s prod_j B(k_j)` at degree s, with `A_s = (a_s s!)^(1/q)` and
@@ -33,7 +34,7 @@ pub(super) struct Coefficients {
 }
 
 impl Coefficients {
-    /// Those up to degree `highest`, or to the last that is a number.
+    /// The coefficients up to degree `highest`, or up to the last that is a number.
     pub(super) fn new(model: &DualModel<'_>, highest: usize) -> Result<Self, Error> {
         let (kernel, root) = (&*model.kernel, 1.0 / model.exponent.q());
         let distinct = kernel.symmetric() > 1;
@@ -41,7 +42,7 @@ impl Coefficients {
             let allowed = "a function of the one sum p_1, or a kernel without powers, as the ANOVA kernel";
             return Err(Error::Parameter { name: "kernel", got: kernel.name(), allowed });
         }
-        let raw = model.scale == MonomialScale::Raw;
+        let raw = model.monomial_scale == MonomialScale::Raw;
         let size = |s: usize| {
             let unscaled = kernel.unscaled_coefficient(&vec![1; s]);
             if raw || unscaled == 0.0 { unscaled.powf(root) } else { 1.0 }
@@ -75,7 +76,7 @@ pub(super) struct Tree {
     pub first: Vec<f64>,
     first_exponent: f64,
     pub coefficients: Coefficients,
-    pub scale: MonomialScale,
+    pub monomial_scale: MonomialScale,
     /// A bound on the distance of the optimal dual vector, in units of `alpha`.
     pub radius: f64,
     /// The true `u_k` is `2^exponent` times the one here.
@@ -89,7 +90,7 @@ pub(super) struct Tree {
 pub(super) struct Value {
     pub u: f64,
     pub width: f64,
-    /// What the monomial is divided by, in units of the tree; 1 for raw ones.
+    /// The number that the monomial is divided by, in units of the tree; 1 for raw monomials.
     pub divisor: f64,
 }
 
@@ -105,10 +106,10 @@ impl Tree {
         trees * 8 * (n + LANES as u64 + 4).saturating_mul(d + 4)
     }
 
-    pub(super) fn new(model: &DualModel<'_>, diagonal: &Diagonal, highest: usize) -> Result<Self, Error> {
+    pub(super) fn new(model: &DualModel<'_>, diagonal: &SampleNorms, highest: usize) -> Result<Self, Error> {
         model.memory.check(TABLE, Some(Self::bytes(model)), INSTEAD)?;
         let (n, d, q) = (model.samples.samples(), model.samples.features(), model.exponent.q());
-        let raw = model.scale == MonomialScale::Raw;
+        let raw = model.monomial_scale == MonomialScale::Raw;
         let mut coefficients = Coefficients::new(model, highest)?;
         let stride = n.next_multiple_of(LANES);
         let mut columns = vec![0.0; stride * d];
@@ -160,7 +161,7 @@ impl Tree {
             alpha,
             first,
             coefficients,
-            scale: model.scale,
+            monomial_scale: model.monomial_scale,
             radius,
             exponent: alpha_exponent + shift + if raw { base } else { 0.0 },
             first_exponent: base,
@@ -170,7 +171,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Puts the variables that promise most first: what comes after them is then small.
+    /// Puts the variables that promise most first: products of the later ones are then small.
     fn order(&mut self) {
         let promise = |column: &[f64]| -> f64 {
             let terms = column.iter().zip(&self.alpha).zip(&self.first);
@@ -250,13 +251,13 @@ impl Tree {
         if coefficient == 0.0 || largest < f64::MIN_POSITIVE {
             return nothing;
         }
-        if self.scale == MonomialScale::Raw {
+        if self.monomial_scale == MonomialScale::Raw {
             let (u, moduli) = (sum(z, alpha, |z, a| z * a), sum(z, alpha, |z, a| (z * a).abs()));
             let norm = norm(sum(z, alpha, |z, _| z * z), || sum(z, alpha, |z, _| z.abs()));
             let width = self.radius * norm + self.rounding(degree) * moduli;
             return Value { u: coefficient * u, width: coefficient * width, divisor: 1.0 };
         }
-        let (mean, factor) = self.scale.of_column(z);
+        let (mean, factor) = self.monomial_scale.of_column(z);
         if factor == 0.0 {
             return nothing;
         }
@@ -309,16 +310,16 @@ pub(super) fn norm(squares: f64, moduli: impl Fn() -> f64) -> f64 {
     if squares > 1e-280 { squares.sqrt() } else { moduli() }
 }
 
-/// What K says of the samples by itself.
+/// The sizes of the feature vectors of the samples, from the kernel at each sample alone.
 #[derive(Debug)]
-pub(super) struct Diagonal {
+pub(super) struct SampleNorms {
     /// `t_i = sum_j |x_ij|^q`.
     sums: Vec<f64>,
     /// `-ln ||Phi(x_i)||_q` for a normalised kernel, else 0.
     ln_first: Vec<f64>,
 }
 
-impl Diagonal {
+impl SampleNorms {
     /// The range of the kernel is checked where it has no highest degree, or is normalised.
     pub(super) fn new(model: &DualModel<'_>) -> Result<Self, Error> {
         let (kernel, q) = (&*model.kernel, model.exponent.q());
@@ -342,7 +343,7 @@ impl Diagonal {
             sums.push(own[0]);
             norms.push(ln);
         }
-        // A point with Phi(x) = 0 keeps it.
+        // A sample with Phi(x) = 0 is not divided.
         let first = |ln: &f64| if kernel.normalized() && ln.is_finite() { -ln } else { 0.0 };
         Ok(Self { sums, ln_first: norms.iter().map(first).collect() })
     }

@@ -16,8 +16,8 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// The place of the loss that is taken, of models from the simplest to the most complex. A loss that is not known or not a number
-    /// is never taken.
+    /// The place of the loss that is taken, given those of models from the simplest to the most complex. A loss that is not known or
+    /// not a number is never taken.
     ///
     /// ```
     /// use banach::solver::{Choice, Mean};

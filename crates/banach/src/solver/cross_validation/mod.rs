@@ -17,12 +17,12 @@ use super::{
 };
 use crate::{DualProblem, Error, loss::Targets};
 
-/// Cross-validates a problem: for every gamma of the grid and every fold the model of the other samples, and how well
-/// it predicts the fold. Of the problem its own gamma does not count; its sample weights and its intercept do.
+/// Cross-validates a problem: for every gamma of the grid and every fold it fits the model of the other samples, and scores its
+/// predictions of the fold. The sample weights and the intercept of the problem count; its own gamma does not.
 ///
-/// A held-out sample has weight 0, so that its `omega_i + b` is its prediction: there is no separate prediction, all
-/// folds are problems over the one form, and a gamma is one batch for the solver that starts from the solutions for
-/// the gamma before it, or a few gammas are ([`Solver::shares_passes`]). The gamma of a fold is that of the whole, as in scikit-learn's `C`.
+/// A held-out sample has weight 0, so that its `omega_i + b` is its prediction, and nothing is predicted separately. All folds are
+/// problems over one form. A gamma, or a few gammas at a time ([`Solver::shares_passes`]), are one batch for the solver, which starts
+/// from the solutions for the gammas before. The gamma of a fold is that of the whole, like `C` in scikit-learn.
 ///
 /// The observer sees the problem `gamma * folds + fold`. When it stops, the fits that are left get the null model with its
 /// certificate and the status [`Interrupted`](super::Status::Interrupted); no gamma with such a fit is ever the best.
@@ -70,8 +70,8 @@ pub fn cross_validate_all(
     in_chains(problems, grid, folds, chains(solver, grid.values().len()), solver, observer)
 }
 
-/// As [`cross_validate_all`], with so many chains of gammas: 1 follows the path with all folds abreast, as many as there
-/// are gammas solve everything at once from the solver's own starts.
+/// As [`cross_validate_all`], with this many chains of gammas. One chain follows the path with all folds abreast; as many chains as
+/// gammas solve everything at once, from the solver's own starts.
 fn in_chains(
     problems: &[DualProblem<'_>],
     grid: &GammaGrid,

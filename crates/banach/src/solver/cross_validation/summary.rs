@@ -74,13 +74,13 @@ impl FoldFit {
         solution: &Solution,
     ) -> Self {
         let (y, weights) = (problem.targets(), problem.sample_weights());
-        let samples: Vec<Sample> = { held_out.iter().zip(&predictions) }
-            .map(|(&i, &t)| Sample { weight: weights[i], y: y[i], t })
+        let samples: Vec<HeldOutSample> = { held_out.iter().zip(&predictions) }
+            .map(|(&i, &t)| HeldOutSample { weight: weights[i], y: y[i], t })
             .filter(|sample| sample.weight > 0.0)
             .collect();
         let score = match problem.loss().targets() {
             Targets::Real => r_squared(&samples),
-            Targets::Signs => weighted_mean(&samples, |&Sample { y, t, .. }| f64::from((t > 0.0) == (y > 0.0))),
+            Targets::Signs => weighted_mean(&samples, |&HeldOutSample { y, t, .. }| f64::from((t > 0.0) == (y > 0.0))),
         };
         Self {
             loss: weighted_mean(&samples, |sample| problem.loss().value(sample.y, sample.t)).unwrap_or(f64::NAN),
@@ -195,26 +195,26 @@ fn mean(terms: &[(f64, f64)], f: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// A held-out sample of positive weight.
-struct Sample {
+struct HeldOutSample {
     weight: f64,
     y: f64,
     t: f64,
 }
 
-fn weighted_mean(samples: &[Sample], f: impl Fn(&Sample) -> f64) -> Option<f64> {
+fn weighted_mean(samples: &[HeldOutSample], f: impl Fn(&HeldOutSample) -> f64) -> Option<f64> {
     let terms: Vec<_> = samples.iter().map(|sample| (sample.weight, f(sample))).collect();
     (!terms.is_empty()).then(|| mean(&terms, |x| x))
 }
 
 /// Deviations relative to the largest, whose square may be out of range.
-fn r_squared(samples: &[Sample]) -> Option<f64> {
+fn r_squared(samples: &[HeldOutSample]) -> Option<f64> {
     let centre = weighted_mean(samples, |sample| sample.y)?;
     let size = samples.iter().fold(0.0_f64, |size, sample| size.max((sample.y - centre).abs()));
     // One target, up to the rounding of the mean.
     if size <= 4.0 * f64::EPSILON * centre.abs() {
         return None;
     }
-    let squares = |f: &dyn Fn(&Sample) -> f64| weighted_mean(samples, |sample| (f(sample) / size).powi(2));
+    let squares = |f: &dyn Fn(&HeldOutSample) -> f64| weighted_mean(samples, |sample| (f(sample) / size).powi(2));
     Some(1.0 - squares(&|sample| sample.y - sample.t)? / squares(&|sample| sample.y - centre)?)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     System,
-    run::{Run, Sample},
+    run::{Run, SampleTerm},
 };
 use crate::{Certificate, Hessian, numeric::dot};
 
@@ -10,13 +10,13 @@ use crate::{Certificate, Hessian, numeric::dot};
 pub(super) struct Barrier {
     /// Its size, infinite before the first step.
     mu: f64,
-    /// The last factor by which it shrank, as a place in [`SHRINK`].
+    /// The factor by which the barrier shrank last, as a place in [`SHRINK`].
     shrink: usize,
     /// How many ends and kinks it smooths. Without any there is no barrier.
     count: f64,
 }
 
-/// A step, and what the model of the smoothed dual promises of it, twice.
+/// A step, and twice the decrease of the smoothed dual that the quadratic model promises.
 struct Direction {
     d: Vec<f64>,
     decrease: f64,
@@ -25,18 +25,18 @@ struct Direction {
 /// Factors by which the barrier may shrink in one step. Each trial is a linear system, so there are few; three steps of the
 /// boldest lead from a gap of 1 to the usual tolerance.
 const SHRINK: [f64; 6] = [1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0];
-/// The share of the Newton step that must stay inside the domain for its barrier to be taken: a step that is cut shorter does
-/// not come near the minimum under that barrier.
-const FITS: f64 = 0.9;
-/// The barrier may shrink as long as the step promises no more than this many times what the barrier leaves open; at a
-/// centred point that is about once, and runs from points farther off cycled.
-const CENTRED: f64 = 5.0;
-/// The barrier must shrink when a step promises no more than this share of what the barrier leaves open: the next digit of the
-/// gap can then come from the barrier alone.
-const CENTRE: f64 = 0.1;
-/// The barrier need not be smaller than leaves open this share of the tolerance.
+/// A barrier is taken if at least this share of its Newton step is inside the domain: a step that is cut shorter does not come near
+/// the minimum under that barrier.
+const LEAST_ROOM: f64 = 0.9;
+/// The barrier may shrink if the step promises at most this many times the gap that the barrier leaves open. At a centred point the
+/// two are about equal; runs that were allowed to shrink it farther off cycled.
+const MOST_PROMISED: f64 = 5.0;
+/// The barrier must shrink if the step promises at most this share of the gap that the barrier leaves open: the next digit of the gap
+/// can then come from the barrier alone.
+const LEAST_PROMISED: f64 = 0.1;
+/// The smallest barrier leaves open this share of the tolerance, which the gap does not show.
 const LEAST_SHARE: f64 = 1e-3;
-/// The tolerance below which rounding decides, for those who ask for 0.
+/// Stands for a tolerance of 0: some tens of units in the last place, below which rounding decides.
 const LEAST_TOLERANCE: f64 = 1e-14;
 
 impl Barrier {
@@ -44,7 +44,7 @@ impl Barrier {
         Self { mu: f64::INFINITY, shrink: SHRINK.len() - 1, count: count as f64 }
     }
 
-    /// As it was before the first step.
+    /// Returns to the state before the first step.
     pub(super) fn reset(&mut self) {
         (self.mu, self.shrink) = (f64::INFINITY, SHRINK.len() - 1);
     }
@@ -86,7 +86,7 @@ impl Run<'_> {
         let least = LEAST_SHARE * tolerance.max(LEAST_TOLERANCE) * primal.abs().min(dual.abs()) / count;
         let mu = |place: usize| (SHRINK[place] * last).max(least.min(last));
         let fits = |found: &Direction, place: usize| {
-            self.room_under(mu(place), &found.d) >= FITS && found.decrease <= CENTRED * count * mu(place)
+            self.room_under(mu(place), &found.d) >= LEAST_ROOM && found.decrease <= MOST_PROMISED * count * mu(place)
         };
         let mut place = shrink;
         let mut found = self.newton_direction(hessian, mu(place));
@@ -107,8 +107,8 @@ impl Run<'_> {
                 }
             }
         }
-        // Where the step promises next to nothing the barrier shrinks, whether the step fits or not.
-        if place + 1 == SHRINK.len() && found.decrease <= CENTRE * count * last {
+        // If the step promises next to nothing, the barrier shrinks whether its step fits or not.
+        if place + 1 == SHRINK.len() && found.decrease <= LEAST_PROMISED * count * last {
             place -= 1;
             found = self.newton_direction(hessian, mu(place));
         }
@@ -118,7 +118,7 @@ impl Run<'_> {
 
     fn newton_direction(&self, hessian: &Hessian, mu: f64) -> Direction {
         let (mut gradient, mut diagonal) = (Vec::new(), Vec::new());
-        for Sample { i, gamma, term } in &self.samples {
+        for SampleTerm { i, gamma, term } in &self.samples {
             let found = term.linearised(term.inside(self.alpha[*i] / gamma), self.t[*i], mu / gamma);
             gradient.push(-found.gradient);
             diagonal.push(found.curvature / gamma);

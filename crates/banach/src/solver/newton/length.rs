@@ -1,7 +1,7 @@
 //! How far to go: along a step, and along the ray through an iterate.
 
 use super::{
-    run::{Asked, Run, Sample},
+    run::{PointRole, Run, SampleTerm},
     start::RAY_SHARE,
 };
 use crate::{
@@ -9,31 +9,31 @@ use crate::{
     numeric::{dot, search::zero_between},
 };
 
-/// The share of the way to the border that a step may go; more as the gap closes, so that convergence is not only linear.
+/// The share of the way to the border that a step may go. It grows as the gap closes, so that convergence is faster than linear.
 const SHARE_OF_WAY: f64 = 0.99;
-/// A step is taken whole if the slope at its end is at most this share of the one at its start: half a parabola's worth of
-/// overshoot, which costs less than the pass of a line search.
-const FLAT: f64 = 0.5;
+/// A step is taken whole if the dual climbs at its end with at most this share of the slope at its start. On a parabola the step is
+/// then at most half too long, which costs less than the pass of a line search.
+const MOST_CLIMB: f64 = 0.5;
 /// Iterations without progress after which a step may not cross a kink. Most steps across kinks are good, and in
 /// `banach-lab bench grid --quick` two of 1000 runs come back from more than this without progress.
-const HASTE: usize = 3;
+const MOST_IDLE_ACROSS_KINKS: usize = 3;
 /// The farthest that an iterate moves out on its ray: beyond this it was not near a minimum, and a step tells more.
 const LONGEST_STRETCH: f64 = 2.0;
-/// The farthest that it moves in.
+/// The search for a minimum nearer to zero on the ray ends at about this factor: beyond it a step tells more.
 const SHORTEST_STRETCH: f64 = 1e-3;
-/// A minimum along a step is good enough where the slope is this share of the one at the start.
+/// The search for a minimum along a step ends where the slope is this share of the one at the start: the next step is another anyway.
 const SLOPE_SHARE: f64 = 0.1;
 
 impl Run<'_> {
     /// The largest t with `from + t d` in the domain.
     pub(super) fn room(&self, from: &[f64], d: &[f64]) -> f64 {
-        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| term.room(from[*i] / gamma, d[*i] / gamma));
+        let rooms = self.samples.iter().map(|SampleTerm { i, gamma, term }| term.room(from[*i] / gamma, d[*i] / gamma));
         rooms.fold(f64::INFINITY, f64::min)
     }
 
     /// As [`room`](Self::room) from the iterate, for kinks under a barrier too.
     pub(super) fn room_under(&self, mu: f64, d: &[f64]) -> f64 {
-        let rooms = self.samples.iter().map(|Sample { i, gamma, term }| {
+        let rooms = self.samples.iter().map(|SampleTerm { i, gamma, term }| {
             let (s, ds) = (self.alpha[*i] / gamma, d[*i] / gamma);
             term.room(s, ds).min(term.kink_room(s, ds, mu / gamma))
         });
@@ -42,7 +42,7 @@ impl Run<'_> {
 
     /// The slope along d of the smoothed conjugates at `alpha + t d`.
     pub(super) fn conjugate_slope(&self, alpha: &[f64], d: &[f64], t: f64) -> f64 {
-        let terms = self.samples.iter().map(|Sample { i, gamma, term }| {
+        let terms = self.samples.iter().map(|SampleTerm { i, gamma, term }| {
             let s = term.inside((alpha[*i] + t * d[*i]) / gamma);
             if d[*i] == 0.0 { 0.0 } else { d[*i] * term.slope(s, self.barrier.of_sample(*gamma)) }
         });
@@ -54,23 +54,24 @@ impl Run<'_> {
         dot(&self.here.evaluation.omegas, d) + self.conjugate_slope(&self.alpha, d, 0.0)
     }
 
-    /// How much of the Newton step to try: what stays off the border, and what the features that the Hessian has kept allow.
+    /// The share of the Newton step to try: it stays off the border, and does not overshoot as far as the features that the Hessian
+    /// has kept can tell.
     pub(super) fn length(&mut self, hessian: &Hessian, d: &[f64]) -> f64 {
         let most = SHARE_OF_WAY.max(1.0 - self.certificate.relative_gap());
         // Steps across kinks are often good; if they have led nowhere, the next ones stop there.
-        let careful = self.record.idle() > HASTE && self.barrier.is_there();
+        let careful = self.record.idle() > MOST_IDLE_ACROSS_KINKS && self.barrier.is_there();
         let room = if careful { self.room_under(self.barrier.mu(), d) } else { self.room(&self.alpha, d) };
         let length = (most * room).min(1.0);
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut share = 1.0;
         if let Some(line) = self.problem.form().preview(&self.here, hessian, d, &mut scratch) {
-            // What is kept of the features tells how the slope changes; the others add their share of the curvature.
+            // The kept features tell how the slope changes; the others add their share of the curvature.
             let descent = self.slope_along(d);
             let (start, tail) = (line.at(0, 0.0).slope, hessian.tail * dot(d, d));
             let conjugate =
                 |t: f64| self.conjugate_slope(&self.alpha, d, t) - self.conjugate_slope(&self.alpha, d, 0.0);
             let slope = |t: f64| descent + line.at(0, t).slope - start + t * tail + conjugate(t);
-            if descent < 0.0 && slope(length) > FLAT * descent.abs() {
+            if descent < 0.0 && slope(length) > MOST_CLIMB * descent.abs() {
                 let enough = SLOPE_SHARE * descent.abs();
                 share = zero_between((0.0, descent), (1.0, f64::INFINITY), enough, |share| slope(share * length));
             }
@@ -89,7 +90,7 @@ impl Run<'_> {
         let d = self.step_to_point();
         let slope = dot(&self.there.evaluation.omegas, &d) + self.conjugate_slope(&self.alpha, &d, 1.0);
         // An infinite end has no slope.
-        slope.is_nan() || slope > FLAT * self.descent.abs()
+        slope.is_nan() || slope > MOST_CLIMB * self.descent.abs()
     }
 
     /// Asks for the minimum of the smoothed dual along the step instead of its end.
@@ -106,7 +107,7 @@ impl Run<'_> {
         self.passes += passes;
         self.scratch = scratch;
         self.go(t, &d);
-        self.asked = Asked::Shorter;
+        self.role = PointRole::Shorter;
     }
 
     /// Asks for the point at the share t of a step, kept inside the domain.

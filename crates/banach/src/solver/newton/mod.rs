@@ -14,7 +14,7 @@ mod turn;
 
 use rayon::prelude::*;
 
-use self::{listed::Listed, run::Run, system::System};
+use self::{listed::ListedMethod, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{DualProblem, Error, Memory, QForm, Scratch, form::MOST_DENSE};
 
@@ -78,18 +78,18 @@ impl Solver for Newton {
     }
 }
 
-/// Vectors of one number for each sample that a run keeps, about.
+/// About how many vectors of one number for each sample a run keeps, for the count of memory.
 const VECTORS: u64 = 32;
-/// The same of a problem that does not run.
-const WAITING: u64 = 12;
-/// Features of a part of the sum that makes a Hessian (form/heaviest.rs).
+/// The same for a problem that waits: its weights, start and solution.
+const VECTORS_WAITING: u64 = 12;
+/// Features in a part of the sum that makes a Hessian (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
 const HESSIAN_COLUMNS: u64 = 512;
 
 impl Newton {
     /// The bytes that a problem keeps, and those that a thread takes for the step of one.
     fn bytes(form: &dyn QForm) -> Option<(u64, u64)> {
         let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
-        // The Hessian is dense, but where there are fewer features than samples, or very many samples: it then is the features.
+        // The Hessian is dense, unless there are fewer features than samples or very many samples. It is then kept as its features.
         let by_features = form.exponent().q() > 2.0 && form.cardinality().is_some();
         let width = match form.cardinality().filter(|_| by_features) {
             Some(features) if features <= n => features,
@@ -106,7 +106,7 @@ impl Newton {
             0
         };
         let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?;
-        let listed = form.listed().map_or(Some(0), |x| Listed::length(x.samples(), x.features()))?;
+        let listed = form.listed().map_or(Some(0), |x| ListedMethod::length(x.samples(), x.features()))?;
         let own = problem.checked_add(listed as u64)?.checked_mul(8)?.checked_add(form.batch_bytes())?;
         Some((own, step.checked_mul(8)?))
     }
@@ -115,7 +115,7 @@ impl Newton {
     fn together(&self, form: &dyn QForm, problems: usize) -> Result<usize, Error> {
         let bytes = Self::bytes(form);
         // Every problem has its weights, its start and its solution, also while others run.
-        let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * WAITING);
+        let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * VECTORS_WAITING);
         let memory = self.memory.less(waiting);
         // As many steps are under way as there are threads and problems.
         let of = |together: u64| {
@@ -169,7 +169,7 @@ impl Newton {
         }
     }
 
-    /// The end of a run that stands at an iterate, if this is it.
+    /// How a run that stands at an iterate ends; `None` if it goes on.
     fn end(
         &self,
         run: &mut Run<'_>,

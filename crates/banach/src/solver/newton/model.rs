@@ -9,7 +9,7 @@ use crate::{Expansion, Hessian, QForm, Scratch};
 /// Where features are listed it keeps the heaviest of them. It keeps twice as many when a whole step gains less than a
 /// digit, serves another step when it has gained much and a new one would not gain more, and is corrected by what steps
 /// tell of the features that it leaves out.
-pub(super) struct Model {
+pub(super) struct HessianModel {
     hessian: Option<Hessian>,
     keep: usize,
     most: usize,
@@ -20,18 +20,18 @@ pub(super) struct Model {
     last: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-/// A step that leaves more than this share of the gap asks for more features.
+/// A whole step that leaves more than this share of the gap, and so gains less than a digit, asks for more features.
 const SHRINKS_TOO_LITTLE: f64 = 0.1;
-/// A step that leaves at most this share of it leaves its Hessian to the next, which saves forming one.
+/// A step that leaves at most this share of the gap may pass its Hessian on to the next, which saves forming one.
 const SHRINKS_WELL: f64 = 0.03;
-/// The share of the trace below which what was left out does not matter.
+/// Features that are left out do not matter if their share of the trace is below this: to keep them would not gain a digit.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// Where what was left out has more than this share of the trace, a good last step tells more of it than a multiple of the
-/// identity does; elsewhere the features that are kept have changed too much since (both measured, p = 4/3 to 1.05).
+/// If the features that are left out have more than this share of the trace, a good last step tells more of them than a multiple of the
+/// identity does. Otherwise the kept features have changed too much since that step (both measured, p = 4/3 to 1.05).
 const LEAST_TAIL_TO_CORRECT: f64 = 0.5;
 
-impl Model {
+impl HessianModel {
     /// A model that keeps between these numbers of features.
     pub(super) fn new(keep: RangeInclusive<usize>) -> Self {
         let (keep, most) = keep.into_inner();

@@ -4,21 +4,23 @@ use crate::{Certificate, DualProblem, Evaluation, Scratch};
 
 /// What a run remembers of its iterates.
 pub(super) struct Record {
-    /// The iterate with the smallest relative gap, and the one whose gap is the smallest but for rounding, if that is another.
-    best: Option<Best>,
-    clearest: Option<Best>,
+    /// The iterate with the smallest relative gap.
+    best: Option<KeptIterate>,
+    /// The iterate whose gap without rounding is the smallest, if that is another one, and that gap.
+    clearest: Option<KeptIterate>,
     least_plain: f64,
-    /// Iterations without progress, those of them whose gap is made by rounding, the dual value at the last iteration that made
-    /// progress by it, and the smallest gap so far, and the smallest relative one of all.
+    /// Iterations without progress, and those of them whose gap is made by rounding.
     idle: usize,
     noisy: usize,
+    /// The dual value at the last iteration that made progress by it.
     milestone: f64,
+    /// The smallest gap so far, and the smallest relative gap.
     least_gap: f64,
     least_relative: f64,
 }
 
 /// An iterate that is worth keeping.
-pub(super) struct Best {
+pub(super) struct KeptIterate {
     pub alpha: Vec<f64>,
     pub omega: Vec<f64>,
     pub intercept: f64,
@@ -29,14 +31,14 @@ pub(super) struct Best {
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     pub certificate: Certificate,
-    /// The gap but for rounding.
+    /// The certificate without what rounding adds to it.
     pub plain: Certificate,
     /// Whether rounding makes much of the gap.
     pub noisy: bool,
 }
 
-impl Best {
-    /// The same dual vector with predictions that are rounded less, if they prove more; and its gap but for rounding.
+impl KeptIterate {
+    /// The same dual vector with predictions that are rounded less, if they prove more; and its gap without rounding.
     fn sharpened(self, problem: &DualProblem<'_>, passes: &mut usize, scratch: &mut Scratch) -> (Self, f64) {
         let mut evaluation = Evaluation::default();
         problem.form().evaluate(&self.alpha, &mut evaluation, scratch);
@@ -54,16 +56,16 @@ impl Best {
 /// Iterations without progress after which a run has stalled. In `tests/hard_problems.rs` runs come back from rows of every
 /// length up to this, one in twenty of them from more than 18.
 const PATIENCE: usize = 30;
-/// The same where rounding has made the gap of every one of them.
+/// The same if rounding has made the gap of every one of these iterations: fewer tell as much.
 const NOISY_PATIENCE: usize = 8;
 /// A smallest gap, relative or not, that shrinks to less than this share is progress. Far from the solution the primal value
 /// can be a million times the dual one; the gap itself then shrinks for many steps in which the relative gap stays at 1.
-const SHRINKS: f64 = 0.9;
-/// Relative gaps below this do not tell which iterate is better; the later one is.
-const TIED: f64 = 4.0 * f64::EPSILON;
+const PROGRESS_IN_GAP: f64 = 0.9;
+/// Relative gaps below this are rounding, and do not tell which iterate is better. The later one is taken.
+const TIED_GAP: f64 = 4.0 * f64::EPSILON;
 /// A fall of the dual value by this share is progress, even if the gap does not show it: far from the solution the gap does
 /// not fall for many steps.
-const FALL: f64 = 0.02;
+const PROGRESS_IN_DUAL: f64 = 0.02;
 
 impl Record {
     pub(super) fn new() -> Self {
@@ -85,12 +87,12 @@ impl Record {
     }
 
     /// Learns of an iterate, which is asked for if it is worth keeping.
-    pub(super) fn learn(&mut self, seen: Seen, tolerance: f64, iterate: impl FnOnce() -> Best) {
+    pub(super) fn learn(&mut self, seen: Seen, tolerance: f64, iterate: impl FnOnce() -> KeptIterate) {
         let Seen { certificate, plain, noisy } = seen;
         let gap = certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
-        let falls = certificate.dual < self.milestone - FALL * self.milestone.abs();
-        let shrinks = gap < SHRINKS * self.least_relative || certificate.gap < SHRINKS * self.least_gap;
+        let falls = certificate.dual < self.milestone - PROGRESS_IN_DUAL * self.milestone.abs();
+        let shrinks = gap < PROGRESS_IN_GAP * self.least_relative || certificate.gap < PROGRESS_IN_GAP * self.least_gap;
         (self.idle, self.noisy) =
             if shrinks || falls { (0, 0) } else { (self.idle + 1, self.noisy + usize::from(noisy)) };
         (self.least_gap, self.least_relative) = (self.least_gap.min(certificate.gap), self.least_relative.min(gap));
@@ -98,7 +100,7 @@ impl Record {
             self.milestone = certificate.dual;
         }
         let (is_best, is_clearest) =
-            (gap < best.max(TIED.min(tolerance)) || self.best.is_none(), plain.relative_gap() < self.least_plain);
+            (gap < best.max(TIED_GAP.min(tolerance)) || self.best.is_none(), plain.relative_gap() < self.least_plain);
         if is_best || is_clearest {
             self.least_plain = self.least_plain.min(plain.relative_gap());
             let iterate = iterate();
@@ -142,20 +144,20 @@ impl Record {
         self.noisy > NOISY_PATIENCE && self.noisy == self.idle
     }
 
-    pub(super) fn into_best(self) -> Best {
+    pub(super) fn into_best(self) -> KeptIterate {
         self.best.expect("a run ends at an iterate")
     }
 
-    /// The best iterate after a second look with less rounding, and its gap but for rounding.
+    /// The best iterate, evaluated once more with less rounding, and its gap without rounding.
     pub(super) fn into_sharpened(
         self,
         problem: &DualProblem<'_>,
         passes: &mut usize,
         scratch: &mut Scratch,
-    ) -> (Best, f64) {
+    ) -> (KeptIterate, f64) {
         let clearest = self.clearest.map(|iterate| iterate.sharpened(problem, passes, scratch));
         let best = self.best.expect("a run ends at an iterate").sharpened(problem, passes, scratch);
-        let gap = |looked: &(Best, f64)| looked.0.certificate.relative_gap();
+        let gap = |looked: &(KeptIterate, f64)| looked.0.certificate.relative_gap();
         match clearest {
             Some(clearest) if gap(&clearest) < gap(&best) => clearest,
             _ => best,
@@ -173,7 +175,7 @@ mod tests {
     }
 
     fn learn_of(record: &mut Record, certificate: Certificate) {
-        let best = || Best { alpha: vec![certificate.gap], omega: Vec::new(), intercept: 0.0, certificate };
+        let best = || KeptIterate { alpha: vec![certificate.gap], omega: Vec::new(), intercept: 0.0, certificate };
         record.learn(Seen { certificate, plain: certificate, noisy: false }, 0.0, best);
     }
 

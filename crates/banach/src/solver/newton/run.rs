@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 
 use super::{
     barrier::Barrier,
-    listed::{Listed, Matrix},
-    model::Model,
-    record::{Best, Record, Seen},
+    listed::{ListedMethod, Matrix},
+    model::HessianModel,
+    record::{KeptIterate, Record, Seen},
     rounding,
     term::Term,
 };
@@ -18,28 +18,31 @@ use crate::{
     solver::{Progress, Solution, Start, Status},
 };
 
-/// A sample that is present.
-pub(super) struct Sample<'a> {
+/// A sample with positive weight: its number, its gamma and its term of the dual.
+pub(super) struct SampleTerm<'a> {
     pub i: usize,
     pub gamma: f64,
     pub term: Term<'a>,
 }
 
-/// A run that goes no further has met its limit by rounding if this many times the usual rounding of a prediction would make its
-/// gap that many times as large.
+/// Rounding limits a run whose gap would grow by [`GROWTH_AT_LIMIT`] if predictions moved by this many times their usual rounding,
+/// which is a mean over the samples: some are moved more.
 const ROUNDINGS_AT_LIMIT: f64 = 8.0;
+/// See [`ROUNDINGS_AT_LIMIT`]: rounding then makes a third of the gap.
 const GROWTH_AT_LIMIT: f64 = 1.5;
 
-/// Steps after the tolerance has been reached, for a matrix with at most so many entries, where the tolerance is that of a model and not
-/// that of a search.
-const POLISHES: usize = 2;
-const MOST_POLISHED: usize = 1 << 20;
-const FINAL: f64 = 1e-7;
-/// Iterates that only rounding keeps above the tolerance: if it does so for more, it always will.
+/// Steps after the tolerance has been reached: Newton's method is quadratic there, and two reach the last digits.
+const POLISHING_STEPS: usize = 2;
+/// The most entries of a matrix for which a run takes these steps: they then cost milliseconds.
+const MOST_ENTRIES_POLISHED: usize = 1 << 20;
+/// Tolerances up to this are those of a model, whose run takes these steps. Larger ones are those of a search.
+const FINAL_TOLERANCE: f64 = 1e-7;
+/// A run ends if rounding alone keeps more iterates than this above the tolerance: it then always will.
 const MOST_DOUBTS: usize = 2;
-/// What a point that was asked for is.
+
+/// Why a run asks for the expansion at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum PointRole {
     /// The direction of the ray, on which the start is found.
     Ray,
     /// A start that was given.
@@ -55,19 +58,19 @@ pub(super) enum Asked {
 /// The state of one problem.
 pub(super) struct Run<'a> {
     pub(super) problem: &'a DualProblem<'a>,
-    pub(super) samples: Vec<Sample<'a>>,
+    pub(super) samples: Vec<SampleTerm<'a>>,
     /// The iterate, Q there, and what it proves.
     pub(super) alpha: Vec<f64>,
     pub(super) here: Expansion,
     pub(super) certificate: Certificate,
-    /// Predictions less what the dual does not see of them: `omega + b`, from the centre of the targets.
+    /// The predictions `omega + b`, less the centre of the targets.
     pub(super) t: Vec<f64>,
     /// About how far rounding moves a prediction, as the last Hessian shows it.
     pub(super) rounding: f64,
-    /// Whether rounding is all that keeps the gap above the tolerance, and at how many iterates it was.
+    /// Whether rounding alone keeps the gap above the tolerance, and at how many iterates it did.
     blurred: bool,
     pub(super) doubts: usize,
-    /// The smallest relative gap without what rounding adds to it, and the iterations since it was halved.
+    /// The smallest relative gap without rounding, and the iterations since it was halved.
     pub(super) plain: f64,
     pub(super) still: usize,
     /// The iterates that have reached the tolerance.
@@ -75,25 +78,25 @@ pub(super) struct Run<'a> {
     /// The point that is asked for, and why.
     pub(super) point: Vec<f64>,
     pub(super) there: Expansion,
-    pub(super) asked: Asked,
+    pub(super) role: PointRole,
     /// The slope of the smoothed dual along the step, at its start.
     pub(super) descent: f64,
     pub(super) barrier: Barrier,
     pub(super) record: Record,
-    /// The features of a problem that has few, and the method that uses them once it has begun.
-    pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<Listed<'a>>)>,
+    /// The features of a problem with few features, and the method that uses them once it has begun.
+    pub(super) listed: Option<(&'a FeatureMatrix<'a>, Option<ListedMethod<'a>>)>,
     /// The same features while the method follows a start that was given.
     pub(super) warm: Option<&'a FeatureMatrix<'a>>,
-    /// The features of one that has many, for the same method where steps in alpha alone take long.
+    /// The features of a problem with many, for the same method if steps in alpha alone take long.
     pub(super) reserve: Option<&'a FeatureMatrix<'a>>,
-    /// Whether it has solved its equations. What certificates do not show of that is rounding of the dual vector, whatever steps follow.
+    /// Whether this method has solved its equations. A gap that is left is then rounding of the dual vector, whatever steps follow.
     pub(super) solved: bool,
-    /// Whether the start was given, so that the ray is left to try.
+    /// Whether the start was given. The ray is then left to try.
     pub(super) given: bool,
-    /// How far out on the ray its minimum is, once that is known, and the end of the domain as a multiple of that.
+    /// The length of the ray up to its minimum, once it is known, and up to the end of the domain as a multiple of that.
     pub(super) ray_length: f64,
     pub(super) ray_room: f64,
-    pub(super) model: Model,
+    pub(super) model: HessianModel,
     pub(super) iteration: usize,
     pub(super) passes: usize,
     pub(super) status: Option<Status>,
@@ -106,9 +109,9 @@ impl<'a> Run<'a> {
             problem.check_start(alpha)?;
         }
         let (n, loss) = (problem.samples(), problem.loss());
-        let samples: Vec<Sample<'_>> = (0..n)
+        let samples: Vec<SampleTerm<'_>> = (0..n)
             .filter(|&i| problem.gammas()[i] > 0.0)
-            .map(|i| Sample {
+            .map(|i| SampleTerm {
                 i,
                 gamma: problem.gammas()[i],
                 term: Term::new(loss, problem.centred(problem.targets()[i])),
@@ -131,7 +134,7 @@ impl<'a> Run<'a> {
             still: 0,
             point: vec![0.0; n],
             there: Expansion::default(),
-            asked: Asked::Ray,
+            role: PointRole::Ray,
             descent: 0.0,
             barrier,
             record: Record::new(),
@@ -142,7 +145,7 @@ impl<'a> Run<'a> {
             given: false,
             ray_length: f64::INFINITY,
             ray_room: 1.0,
-            model: Model::new(keep),
+            model: HessianModel::new(keep),
             iteration: 0,
             passes: 0,
             status: None,
@@ -161,18 +164,18 @@ impl<'a> Run<'a> {
     /// another point first, which is the answer `false`.
     pub(super) fn absorb(&mut self, tolerance: f64) -> bool {
         self.passes += 1;
-        let arrived = match self.asked {
-            Asked::Ray => self.settle_on_ray(),
-            Asked::Given if self.is_worse_than_zero() => {
+        let arrived = match self.role {
+            PointRole::Ray => self.settle_on_ray(),
+            PointRole::Given if self.is_worse_than_zero() => {
                 self.start_again();
                 false
             }
             // What a line search would see of the last steps is rounding.
-            Asked::Step if self.listed.is_none() && !self.has_reached() && self.is_too_long() => {
+            PointRole::Step if self.listed.is_none() && !self.has_reached() && self.is_too_long() => {
                 self.shorten();
                 false
             }
-            Asked::Given | Asked::Start | Asked::Step | Asked::Shorter => true,
+            PointRole::Given | PointRole::Start | PointRole::Step | PointRole::Shorter => true,
         };
         if !arrived {
             return false;
@@ -189,13 +192,13 @@ impl<'a> Run<'a> {
     fn accept(&mut self) {
         std::mem::swap(&mut self.alpha, &mut self.point);
         std::mem::swap(&mut self.here, &mut self.there);
-        self.iteration += usize::from(matches!(self.asked, Asked::Step | Asked::Shorter));
+        self.iteration += usize::from(matches!(self.role, PointRole::Step | PointRole::Shorter));
     }
 
     /// The certificate of the iterate, which is remembered if it is the best.
     fn certify(&mut self, tolerance: f64) {
         let evaluation = &mut self.here.evaluation;
-        // Once the tolerance has been reached nothing is looked at twice.
+        // Once the tolerance has been reached, no certificate is sharpened by a second look.
         let enough = if self.polishes > 0 { f64::INFINITY } else { tolerance };
         let certified = self.problem.certify(&self.alpha, evaluation, enough, &mut self.scratch);
         let certificate = certified.certificate;
@@ -214,16 +217,16 @@ impl<'a> Run<'a> {
         let seen = Seen { certificate, plain, noisy: self.is_noisy(certificate.gap, plain.gap) };
         self.record.learn(seen, tolerance, || {
             let (alpha, omega) = (alpha.clone(), omegas.clone());
-            Best { alpha, intercept: problem.intercept(&omega), omega, certificate }
+            KeptIterate { alpha, intercept: problem.intercept(&omega), omega, certificate }
         });
         if self.listed.is_none() {
-            self.model.learn(certificate.relative_gap(), self.asked == Asked::Step);
+            self.model.learn(certificate.relative_gap(), self.role == PointRole::Step);
         }
         self.certificate = certificate;
     }
 
-    /// The end of a run that goes no further, if this is it: by rounding, where that alone keeps the gap above the tolerance or a
-    /// little more of it would change the gap by much.
+    /// The end of a run that makes no more progress; `None` if it goes on. The end is by rounding if rounding alone keeps the gap
+    /// above the tolerance, or if a little more rounding would change the gap much.
     pub(super) fn dead_end(&self, tolerance: f64) -> Option<Status> {
         // Another method does not help where rounding makes every gap.
         let lost = self.record.is_lost() && !self.given && self.listed.is_none();
@@ -241,13 +244,13 @@ impl<'a> Run<'a> {
         if tolerance > 0.0 && noisy { Status::Rounding } else { Status::Stalled }
     }
 
-    /// The certificate of the iterate if rounding had moved every prediction by so much.
+    /// The certificate of the iterate if rounding had moved every prediction by this much.
     pub(super) fn within(&self, rounding: f64) -> Certificate {
         self.problem.certificate_within(rounding, &self.alpha, &self.here.evaluation)
     }
 
-    /// Whether rounding makes much of the gap of the iterate, as it is claimed or as a few more roundings would make it; or may have
-    /// made the largest predictions.
+    /// Whether rounding makes a large part of the gap: the gap that is claimed, or the one that a few more roundings would give. Also
+    /// true if rounding may have made the largest predictions.
     pub(super) fn is_noisy(&self, claimed: f64, plain: f64) -> bool {
         let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let evaluation = &self.here.evaluation;
@@ -264,13 +267,16 @@ impl<'a> Run<'a> {
         self.polishes > 0
     }
 
-    /// Whether a run that has reached its tolerance takes a step more. Where a matrix is small a step costs little, and the last ones
-    /// bring many digits: weights of samples and repeated samples, say, then give the same model to seven digits.
+    /// Whether a run that has reached its tolerance takes another step. If the matrix is small a step costs little, and the last steps
+    /// bring many digits: a sample of weight 2 and a sample that is there twice, say, then give the same model to seven digits.
     pub(super) fn polishes(&mut self, tolerance: f64) -> bool {
-        let small =
-            self.problem.form().listed().is_some_and(|x| x.samples().saturating_mul(x.features()) <= MOST_POLISHED);
+        let small = self
+            .problem
+            .form()
+            .listed()
+            .is_some_and(|x| x.samples().saturating_mul(x.features()) <= MOST_ENTRIES_POLISHED);
         self.polishes += 1;
-        small && tolerance <= FINAL && self.polishes <= POLISHES
+        small && tolerance <= FINAL_TOLERANCE && self.polishes <= POLISHING_STEPS
     }
 
     /// Finds the next step and asks for its end, or ends the run if there is none.
@@ -290,7 +296,7 @@ impl<'a> Run<'a> {
         self.model.put_back(hessian);
         self.go(length, &d);
         self.descent = self.slope_along(&self.step_to_point());
-        self.asked = Asked::Step;
+        self.role = PointRole::Step;
         if self.leads_nowhere() {
             match () {
                 () if self.has_reached() => self.status = Some(Status::Converged),
@@ -332,7 +338,7 @@ impl<'a> Run<'a> {
         } else {
             self.record.into_best()
         };
-        let Best { alpha, omega, intercept, certificate } = best;
+        let KeptIterate { alpha, omega, intercept, certificate } = best;
         Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
     }
 }

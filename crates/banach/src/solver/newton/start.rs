@@ -1,12 +1,12 @@
 //! Where a run starts: on the ray, or at a point that was given.
 
-use super::run::{Asked, Run, Sample};
+use super::run::{PointRole, Run, SampleTerm};
 use crate::solver::start::{self, Start};
 
-/// The share of the way to the border that the start may have gone, so that the barrier is finite there.
+/// The start goes at most this share of the way to the border, so that the barrier is finite there.
 pub(super) const RAY_SHARE: f64 = 0.9;
-/// The share of the way to the ray by which a given start moves, off the border where it may have been: large enough for
-/// the first barrier, small enough to keep three digits of the start.
+/// A given start that may be on the border moves this share of the way to the ray: far enough for the first barrier, and little
+/// enough to keep three digits of the start.
 const TOWARDS_RAY: f64 = 1e-3;
 /// Residuals of less than this share of the largest do not set the usual size: half of the samples may be fitted exactly.
 const LEAST_USUAL: f64 = 1e-3;
@@ -18,10 +18,10 @@ const LEAST_LN_RAY: f64 = -699.0;
 impl<'a> Run<'a> {
     /// Asks for the point from which the start is found.
     pub(super) fn ask_for_start(&mut self, start: &Start) {
-        (self.point, self.asked) = (self.ray(), Asked::Ray);
+        (self.point, self.role) = (self.ray(), PointRole::Ray);
         if let Start::At(alpha) = start {
             self.ask_for_given(alpha);
-            self.given = self.asked == Asked::Given;
+            self.given = self.role == PointRole::Given;
         }
     }
 
@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
         if !super::term::is_bounded_regression(problem.loss()) {
             return start::direction(problem);
         }
-        // Residuals from the middle beyond the usual size count as one: their samples end at the border.
+        // Residuals beyond the usual size count as that size: the dual variables of their samples end at the border.
         let mut sizes: Vec<f64> = self.residuals().map(|(_, residual)| residual.abs()).collect();
         sizes.sort_unstable_by(f64::total_cmp);
         let usual = sizes[sizes.len() / 2].max(sizes[sizes.len() - 1] * LEAST_USUAL);
@@ -68,14 +68,14 @@ impl<'a> Run<'a> {
     }
 
     /// The residuals of the best constant, or of 0.
-    fn residuals(&self) -> impl Iterator<Item = (&Sample<'a>, f64)> {
+    fn residuals(&self) -> impl Iterator<Item = (&SampleTerm<'a>, f64)> {
         self.samples.iter().map(|sample| (sample, self.problem.centred(self.problem.targets()[sample.i])))
     }
 
     /// Asks for a given start, moved a little towards the ray if it is not inside the domain.
     pub(super) fn ask_for_given(&mut self, alpha: &[f64]) {
         let ray = std::mem::replace(&mut self.point, alpha.to_vec());
-        self.asked = Asked::Given;
+        self.role = PointRole::Given;
         if !self.barrier.is_there() {
             return;
         }
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
             let mix = alpha.iter().zip(&ray);
             self.point = mix.map(|(alpha, ray)| (1.0 - TOWARDS_RAY) * alpha + TOWARDS_RAY * inner * ray).collect();
         } else if inner == 0.0 {
-            (self.point, self.asked) = (ray, Asked::Ray);
+            (self.point, self.role) = (ray, PointRole::Ray);
             return;
         }
         self.keep_inside();
@@ -103,7 +103,7 @@ impl<'a> Run<'a> {
     pub(super) fn settle_on_ray(&mut self) -> bool {
         let q = self.problem.form().exponent().q();
         let ln_value = self.there.evaluation.ln_values[0];
-        self.asked = Asked::Start;
+        self.role = PointRole::Start;
         if self.point.iter().all(|&a| a == 0.0) {
             return true;
         }

@@ -16,8 +16,8 @@ use crate::{Hessian, HessianPart, form::MOST_DENSE, numeric::dot};
 
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
 pub(super) struct System {
-    /// The matrix is `S^-1 (..) S^-1` for this diagonal S, so that its own diagonal is 1.
-    scale: Vec<f64>,
+    /// The diagonal S that equilibrates the matrix: `S (Hessian + diagonal) S` has ones on its diagonal.
+    equilibration: Vec<f64>,
     solver: Method,
     /// The solution for a vector of ones, if there is an intercept.
     ones: Option<Vec<f64>>,
@@ -26,18 +26,18 @@ pub(super) struct System {
 enum Method {
     /// Cholesky's factor of the m x m matrix.
     Dense(Vec<f64>),
-    /// Woodbury's formula for `I - C C' + C C'`, here `diag + C C'` with fewer columns than rows: Cholesky's factor of
-    /// `I + C' diag^-1 C`.
+    /// Woodbury's formula for `diag + C C'` with fewer columns than rows: Cholesky's factor of `I + C' diag^-1 C`.
     Factor { columns: Vec<f64>, diagonal: Vec<f64>, inner: Vec<f64> },
     /// Conjugate gradients with `diag + C C'`.
     Free { columns: Vec<f64>, diagonal: Vec<f64> },
 }
 
-/// Added to a diagonal of ones, so that rounding leaves a matrix positive definite.
+/// Added to a diagonal of ones, a few units in the last place, so that rounding leaves the matrix positive definite.
 const RIDGE: f64 = 1e-15;
-/// Steps of conjugate gradients, and the relative residual that ends them. A step reads all columns once, so that this many
-/// cost about as much as a factorisation of [`MOST_DENSE`] rows.
+/// The most steps of conjugate gradients. A step reads all columns once, so that this many cost about as much as a factorisation of
+/// [`MOST_DENSE`] rows.
 const FREE_STEPS: usize = 500;
+/// The relative residual that ends conjugate gradients: a Newton step needs no more digits.
 const FREE_RESIDUAL: f64 = 1e-10;
 
 impl System {
@@ -45,39 +45,40 @@ impl System {
     pub(super) fn new(hessian: &Hessian, diagonal: &[f64], present: &[usize], n: usize, intercept: bool) -> Self {
         let m = present.len();
         let diagonal: Vec<f64> = diagonal.iter().map(|entry| entry + hessian.tail).collect();
-        let (scale, solver) = match &hessian.main {
+        let (equilibration, solver) = match &hessian.main {
             HessianPart::Dense(entries) => {
                 let whole = |i: usize, j: usize| entries[i.min(j) * n + i.max(j)];
-                let scale = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (whole(i, i) + entry).sqrt());
-                let scale: Vec<f64> = scale.collect();
+                let equilibration = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (whole(i, i) + entry).sqrt());
+                let equilibration: Vec<f64> = equilibration.collect();
                 let mut matrix = vec![0.0; m * m];
                 for (j, column) in matrix.chunks_mut(m).enumerate() {
                     for (i, entry) in column.iter_mut().enumerate().skip(j) {
-                        *entry = whole(present[i], present[j]) * scale[i] * scale[j];
+                        *entry = whole(present[i], present[j]) * equilibration[i] * equilibration[j];
                     }
                     column[j] = 1.0 + RIDGE;
                 }
                 factorise(&mut matrix, m);
-                (scale, Method::Dense(matrix))
+                (equilibration, Method::Dense(matrix))
             }
             HessianPart::Factor(entries) => {
                 let squares = |i: usize| entries.chunks(n).map(|column| column[i] * column[i]).sum::<f64>();
-                let scale = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (squares(i) + entry).sqrt());
-                let scale: Vec<f64> = scale.collect();
+                let equilibration = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (squares(i) + entry).sqrt());
+                let equilibration: Vec<f64> = equilibration.collect();
                 let columns: Vec<f64> = entries
                     .chunks(n)
-                    .flat_map(|column| present.iter().zip(&scale).map(|(&i, s)| column[i] * s))
+                    .flat_map(|column| present.iter().zip(&equilibration).map(|(&i, s)| column[i] * s))
                     .collect();
-                let diagonal: Vec<f64> = diagonal.iter().zip(&scale).map(|(entry, s)| entry * s * s + RIDGE).collect();
-                (scale, Method::of_factor(columns, diagonal))
+                let diagonal: Vec<f64> =
+                    diagonal.iter().zip(&equilibration).map(|(entry, s)| entry * s * s + RIDGE).collect();
+                (equilibration, Method::of_factor(columns, diagonal))
             }
         };
-        let mut system = Self { scale, solver, ones: None };
+        let mut system = Self { equilibration, solver, ones: None };
         system.ones = intercept.then(|| system.solve_plain(&vec![1.0; m]));
         system
     }
 
-    /// The solution of the system, with the multiplier of `sum_i d_i = 0` taken out.
+    /// The solution of the system, with `sum_i d_i = 0` if there is an intercept.
     pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
         let Some(ones) = &self.ones else { return self.solve_plain(right) };
         let total: f64 = ones.iter().sum();
@@ -91,9 +92,9 @@ impl System {
     }
 
     fn solve_plain(&self, right: &[f64]) -> Vec<f64> {
-        let mut x: Vec<f64> = right.iter().zip(&self.scale).map(|(right, scale)| right * scale).collect();
+        let mut x: Vec<f64> = right.iter().zip(&self.equilibration).map(|(right, factor)| right * factor).collect();
         self.solver.solve(&mut x);
-        x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+        x.iter_mut().zip(&self.equilibration).for_each(|(x, factor)| *x *= factor);
         x
     }
 }
@@ -161,7 +162,7 @@ fn product(columns: &[f64], diagonal: &[f64], x: &[f64]) -> Vec<f64> {
 
 /// The matrix has ones on its diagonal, so that it needs no other preconditioner.
 ///
-/// After so many steps it ends where it is. From zero every step lowers `x'Ax/2 - b'x`, so that `b'x > x'Ax/2 > 0` at every
+/// After `steps` steps it ends where it is. From zero every step lowers `x'Ax/2 - b'x`, so that `b'x > x'Ax/2 > 0` at every
 /// end: the answer is a direction of descent, shorter than Newton's, and a run whose systems end so takes more steps.
 fn conjugate_gradients(columns: &[f64], diagonal: &[f64], steps: usize, x: &mut [f64]) {
     let mut residual = x.to_vec();
@@ -257,7 +258,7 @@ mod tests {
         if let Method::Factor { columns, diagonal, .. } = system.solver {
             system.solver = Method::Free { columns, diagonal };
         }
-        let m = system.scale.len();
+        let m = system.equilibration.len();
         system.ones = system.ones.is_some().then(|| system.solve_plain(&vec![1.0; m]));
         system
     }

@@ -27,7 +27,7 @@ pub(super) struct Term<'a> {
 
 /// A [`Split::Proximal`] term in numbers: `a s^2/2 - y s + k|s|` on `[lower, upper]`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct ProximalTerm {
     pub lower: f64,
     pub upper: f64,
     pub y: f64,
@@ -40,13 +40,13 @@ pub(super) struct Bounds {
 pub(super) struct Linearised {
     /// `psi_mu'(s) + t`.
     pub gradient: f64,
-    /// A curvature of `psi_mu` that leads to the answer of the prediction.
+    /// The curvature with which a Newton step leads to the dual variable that the prediction asks for.
     pub curvature: f64,
 }
 
-/// Dual variables that differ by this share of their distance from an end count as one.
+/// Two dual variables are close if they differ by at most this share of their distance from an end: a tangent is then good for both.
 const CLOSE_SHARE: f64 = 1e-2;
-/// A secant may be this many times flatter than the tangent.
+/// A secant may be this many times flatter than the tangent: it leads to steps that much longer, and Q may not allow more.
 const FLATTEST: f64 = 3.0;
 
 impl<'a> Term<'a> {
@@ -62,9 +62,9 @@ impl<'a> Term<'a> {
     }
 
     /// The term in numbers; `None` for a loss that is its own barrier.
-    pub(super) fn bounds(&self) -> Option<Bounds> {
+    pub(super) fn proximal(&self) -> Option<ProximalTerm> {
         let Self { y, lower, upper, curvature, kink, .. } = *self;
-        (self.loss.split() == Split::Proximal).then_some(Bounds { lower, upper, y, curvature, kink })
+        (self.loss.split() == Split::Proximal).then_some(ProximalTerm { lower, upper, y, curvature, kink })
     }
 
     /// The dual variable that a prediction asks of a smooth loss, and the curvature of the conjugate there, infinite at an end.
@@ -112,7 +112,7 @@ impl<'a> Term<'a> {
         if self.kink == 0.0 || ds == 0.0 {
             return f64::INFINITY;
         }
-        let Kink { positive, negative, .. } = Kink::at(s, mu / self.kink);
+        let SmoothedKink { positive, negative, .. } = SmoothedKink::at(s, mu / self.kink);
         let falling = if ds < 0.0 { positive } else { negative };
         (positive / falling * positive + negative / falling * negative) / ds.abs()
     }
@@ -141,7 +141,7 @@ impl<'a> Term<'a> {
 
     /// The slope of the smoothed kink, `k s/(v + v')`.
     fn kink_slope(&self, s: f64, mu: f64) -> f64 {
-        if self.kink == 0.0 { 0.0 } else { self.kink * s / Kink::at(s, mu / self.kink).sum }
+        if self.kink == 0.0 { 0.0 } else { self.kink * s / SmoothedKink::at(s, mu / self.kink).sum }
     }
 
     /// The term at `s` and at the prediction `t`.
@@ -167,7 +167,7 @@ impl<'a> Term<'a> {
         }
         let asked = self.loss.slope(self.y, t).map_or(s, |slope| -slope);
         let secant = gradient / (s - asked);
-        // Too close to divide.
+        // Too close for a difference quotient.
         let near = (s - asked).abs() * tangent <= 1e-6;
         if near || secant.is_nan() || secant <= 0.0 { tangent } else { secant.max(tangent / FLATTEST) }
     }
@@ -180,7 +180,7 @@ impl<'a> Term<'a> {
         let kink = if self.kink == 0.0 {
             0.0
         } else {
-            let (here, there) = (Kink::at(s, mu / self.kink), Kink::at(asked.s, mu / self.kink));
+            let (here, there) = (SmoothedKink::at(s, mu / self.kink), SmoothedKink::at(asked.s, mu / self.kink));
             // From the side on which nothing cancels.
             let slope = (s + asked.s) / (here.root + there.root);
             let secant = if slope >= 0.0 {
@@ -194,7 +194,7 @@ impl<'a> Term<'a> {
     }
 
     /// The `s` with `psi_mu'(s) = -t`, and its distances from the ends.
-    fn asked(&self, t: f64, mu: f64) -> Asked {
+    fn asked(&self, t: f64, mu: f64) -> BarrierAnswer {
         // From the end that is near: the lower one if the slope is positive in the middle.
         let middle = 0.5 * (self.lower + self.upper);
         let mirrored = if middle.is_finite() {
@@ -207,7 +207,7 @@ impl<'a> Term<'a> {
         let near = self.distance(end, width, sign * (t - self.y), mu);
         let far = width - near;
         let (above, below) = if mirrored { (far, near) } else { (near, far) };
-        Asked { s: sign * (end + near), above, below }
+        BarrierAnswer { s: sign * (end + near), above, below }
     }
 
     /// The root x of `a (l + x) + c + kink'(l + x) - mu/x + mu/(width - x)`, an increasing function that starts at minus
@@ -216,7 +216,7 @@ impl<'a> Term<'a> {
         let a = self.curvature;
         let value = |x: f64| a * (l + x) + c + self.kink_slope(l + x, mu) - mu / x + mu / (width - x);
         let slope = |x: f64| {
-            let kink = if self.kink == 0.0 { 0.0 } else { Kink::at(l + x, mu / self.kink).curvature(mu) };
+            let kink = if self.kink == 0.0 { 0.0 } else { SmoothedKink::at(l + x, mu / self.kink).curvature(mu) };
             a + kink + mu / x / x + mu / (width - x) / (width - x)
         };
         let (mut low, mut high) =
@@ -250,22 +250,23 @@ impl<'a> Term<'a> {
     }
 }
 
-struct Asked {
+/// The dual variable that a prediction asks for under a barrier.
+struct BarrierAnswer {
     s: f64,
-    /// Its distance from the lower end, and from the upper.
+    /// Its distances from the lower end and from the upper.
     above: f64,
     below: f64,
 }
 
 /// The least `k (v + v') - mu ln(v v')` with `v - v' = s`: `v + v' = m + sqrt(m^2 + s^2)` for `m = mu/k`.
-struct Kink {
+struct SmoothedKink {
     root: f64,
     sum: f64,
     positive: f64,
     negative: f64,
 }
 
-impl Kink {
+impl SmoothedKink {
     fn at(s: f64, m: f64) -> Self {
         let root = m.hypot(s);
         let sum = m + root;
@@ -276,7 +277,7 @@ impl Kink {
         Self { root, sum, positive, negative }
     }
 
-    /// The second derivative in s: both logarithms side by side.
+    /// The second derivative in s.
     fn curvature(&self, mu: f64) -> f64 {
         mu / (self.positive * self.positive + self.negative * self.negative)
     }

@@ -1,28 +1,29 @@
 //! When a run turns to the method for listed features (`listed/`), its steps there, and when it leaves them.
 
 use super::{
-    listed::Listed,
-    run::{Asked, Run, Sample},
+    listed::ListedMethod,
+    run::{PointRole, Run, SampleTerm},
 };
 use crate::Status;
 
-/// The method for listed features has done its work when its pairs leave open this share of the tolerance, and so many
-/// iterations have not made the gap smaller.
+/// The method for listed features has done its work when its pairs leave open at most this share of the tolerance, and the gap has not
+/// been halved for [`STILL_AT_END`] iterations.
 const OPEN_SHARE_AT_END: f64 = 0.1;
+/// See [`OPEN_SHARE_AT_END`].
 const STILL_AT_END: usize = 5;
-/// The share of the tolerance that they need not go below.
+/// The pairs leave open at least this share of the tolerance, which the gap hardly shows: smaller products would only cost digits.
 const LEAST_OPEN: f64 = 1e-2;
 
-/// Iterations that nearly all runs end in (`banach-lab bench grid`), with a barrier and without.
+/// Iterations within which nearly all runs end (`banach-lab bench grid`): with a barrier, and without one.
 const USUAL_ITERATIONS: usize = 13;
 const USUAL_ITERATIONS_SMOOTH: usize = 40;
-/// The relative gap from which they need a few more.
+/// A run whose relative gap is at most this needs only a few more iterations, and is left alone.
 const GAP_NEAR_END: f64 = 1e-3;
-/// Ends of the domain that are this many times as far as the minimum on the ray count as none.
+/// Ends of the domain are far if they are this many times as far as the minimum on the ray.
 const DISTANT_ENDS: f64 = 1e2;
 
 impl<'a> Run<'a> {
-    /// From now on takes the steps of the method for listed features, if it can and has not.
+    /// Takes the steps of the method for listed features from now on, if it can and does not yet.
     pub(super) fn turn_to_listed(&mut self) -> bool {
         let Some(x) = self.reserve.take() else { return false };
         self.listed = Some((x, None));
@@ -31,8 +32,8 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Whether steps in alpha alone have gone on for longer than they usually do, or will: where samples are fitted to within a kink and
-    /// the ends of the domain are far, a barrier for both is a bad one for each.
+    /// Whether steps in alpha alone have gone on for longer than usual, or will. They will if the loss has a kink and the ends of the
+    /// domain are far: one barrier for both is then a bad one for each.
     pub(super) fn takes_long(&self) -> bool {
         let usual = if self.barrier.is_there() { USUAL_ITERATIONS } else { USUAL_ITERATIONS_SMOOTH };
         self.record.has_stalled()
@@ -45,7 +46,7 @@ impl<'a> Run<'a> {
         let Some((x, method)) = self.listed.take() else { return };
         let mut method = method.unwrap_or_else(|| {
             self.warm = self.given.then_some(x);
-            Listed::new(self.problem, x, &self.samples, self.inner(), self.given)
+            ListedMethod::new(self.problem, x, &self.samples, self.inner(), self.given)
         });
         if self.is_spent(&method, tolerance) {
             if self.has_met_rounding(tolerance) || !method.turn_to_alpha() {
@@ -53,19 +54,19 @@ impl<'a> Run<'a> {
             }
             self.still = 0;
         }
-        // Pairs need not leave open less than this; in the units of one sample.
+        // The least gap that the pairs leave open, in the units of one sample.
         let share = if self.polishes > 0 { 0.0 } else { LEAST_OPEN };
         let least = share * tolerance * self.size() / self.problem.largest_gamma();
         self.point.copy_from_slice(method.step(self.problem, &self.samples, least));
         self.keep_inside();
         self.listed = Some((x, Some(method)));
-        self.asked = Asked::Step;
+        self.role = PointRole::Step;
         if self.leads_nowhere() {
             self.leave_listed(tolerance);
         }
     }
 
-    /// Whether rounding makes the gap of the iterate, or what it does to the dual vector would.
+    /// Whether rounding makes the gap of the iterate, or would by its effect on the dual vector.
     fn has_met_rounding(&mut self, tolerance: f64) -> bool {
         let hessian = self.take_hessian(tolerance);
         self.model.put_back(hessian);
@@ -92,7 +93,7 @@ impl<'a> Run<'a> {
         let best = self.record.best_alpha();
         self.start_again();
         self.ask_for_given(&best);
-        self.given = self.asked == Asked::Given;
+        self.given = self.role == PointRole::Given;
     }
 
     /// Where the method for listed features begins: at a start that was given, or well inside the domain with the predictions of a
@@ -104,7 +105,7 @@ impl<'a> Run<'a> {
         let ray = self.ray();
         let room = self.room(&vec![0.0; ray.len()], &ray);
         let largest =
-            |of: &dyn Fn(&Sample<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
+            |of: &dyn Fn(&SampleTerm<'a>) -> f64| self.samples.iter().map(of).fold(0.0, |a: f64, b| a.max(b.abs()));
         let share = if room.is_finite() {
             // Between the middle of the domain and the minimum on the ray, which can be millions of times closer to zero.
             (0.5 * room).min((0.5 * room * self.ray_length).sqrt())
@@ -118,7 +119,7 @@ impl<'a> Run<'a> {
     }
 
     /// Whether the method has solved its equations, and the gap does not fall any more. Before, it need not fall.
-    fn is_spent(&mut self, method: &Listed<'_>, tolerance: f64) -> bool {
+    fn is_spent(&mut self, method: &ListedMethod<'_>, tolerance: f64) -> bool {
         self.solved = method.is_solved(&self.samples, OPEN_SHARE_AT_END * tolerance * self.size());
         if !self.solved {
             self.still = 0;

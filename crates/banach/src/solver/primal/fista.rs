@@ -3,7 +3,7 @@
 use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
     Certificate, Error, Observer, Progress, Scratch, Status, Stopping,
-    data::{Block, MAX_BLOCK, Sweep},
+    data::{MAX_BLOCK, Sweep, SweepBlock},
     numeric::dot,
 };
 
@@ -65,7 +65,7 @@ impl Fista {
     pub fn solve(&self, problem: &PrimalProblem<'_>, observer: &mut dyn Observer) -> Result<PrimalSolution, Error> {
         self.stopping.check()?;
         self.momentum.check()?;
-        let mut run = Run::new(problem);
+        let mut run = FistaRun::new(problem);
         let mut weights = self.momentum.weights();
         let mut iteration = 0;
         loop {
@@ -92,7 +92,7 @@ impl Fista {
 /// Numbers kept per feature: w_m, the extrapolated point, and w_{m+1}.
 const KEPT: usize = 3;
 
-struct Run<'a> {
+struct FistaRun<'a> {
     problem: &'a PrimalProblem<'a>,
     block: usize,
     step: f64,
@@ -110,7 +110,7 @@ struct Run<'a> {
     passes: usize,
 }
 
-impl<'a> Run<'a> {
+impl<'a> FistaRun<'a> {
     fn new(problem: &'a PrimalProblem<'a>) -> Self {
         let (n, matrix) = (problem.dual.samples(), problem.features.matrix());
         let mut run = Self {
@@ -175,10 +175,10 @@ impl<'a> Run<'a> {
         let (of_point, of_old) = self.alphas.split_at_mut(n);
         self.problem.dual_vector(&self.t_point, of_point);
         self.problem.dual_vector(&self.t_old, of_old);
-        let visit = |block: Block<'_>| {
+        let visit = |block: SweepBlock<'_>| {
             let width = block.columns.len();
             let (u_point, u_old) = block.u.split_at_mut(width);
-            let (w, rest) = block.features.split_at_mut(width);
+            let (w, rest) = block.kept.split_at_mut(width);
             let (point, new) = rest.split_at_mut(width);
             let mut base = [0.0; MAX_BLOCK];
             new.copy_from_slice(w);

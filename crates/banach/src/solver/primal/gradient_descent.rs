@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
     Error, Linesearch, Observer, Progress, Scratch, Status, Stopping,
-    data::{Block, MAX_BLOCK, Sweep},
+    data::{MAX_BLOCK, Sweep, SweepBlock},
     solver::MAX_TRIALS,
 };
 
@@ -30,7 +30,7 @@ impl GradientDescent {
     pub fn solve(&self, problem: &PrimalProblem<'_>, observer: &mut dyn Observer) -> Result<PrimalSolution, Error> {
         self.stopping.check()?;
         let lambda_bar = self.linesearch.first_step(1.0)?;
-        let mut run = Run::new(problem);
+        let mut run = DescentRun::new(problem);
         let mut lambda = lambda_bar;
         let mut iteration = 0;
         loop {
@@ -49,7 +49,7 @@ impl GradientDescent {
     }
 }
 
-struct Run<'a> {
+struct DescentRun<'a> {
     problem: &'a PrimalProblem<'a>,
     /// Features in a block; `weights` holds a block's w, then its gradient, block after block.
     block: usize,
@@ -64,7 +64,7 @@ struct Run<'a> {
     scratch: Scratch,
 }
 
-impl<'a> Run<'a> {
+impl<'a> DescentRun<'a> {
     fn new(problem: &'a PrimalProblem<'a>) -> Self {
         let (n, matrix) = (problem.dual.samples(), problem.features.matrix());
         Self {
@@ -85,8 +85,8 @@ impl<'a> Run<'a> {
     fn form_gradient(&mut self) {
         let exponent = self.problem.dual.form().exponent();
         self.problem.dual_vector(&self.t, &mut self.alpha);
-        let visit = |block: Block<'_>| {
-            let (w, g) = block.features.split_at_mut(block.columns.len());
+        let visit = |block: SweepBlock<'_>| {
+            let (w, g) = block.kept.split_at_mut(block.columns.len());
             let mut base = [0.0; MAX_BLOCK];
             g.copy_from_slice(w);
             FeatureSums::of_block(exponent, g, block.u, &mut base[..g.len()]).add_to(block.state);

@@ -71,6 +71,7 @@ struct FeatureSums {
 }
 
 impl FeatureSums {
+    /// Numbers in the state of a pass: one for each field.
     const LENGTH: usize = 3;
 
     /// The sums over a block, which also turns `w` into the gradient `J_p(w) - u`; `base` is working memory.

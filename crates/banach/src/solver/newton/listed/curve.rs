@@ -3,7 +3,7 @@
 use super::normal::{Normal, WeightSystem};
 use crate::Exponent;
 
-/// Weights and their products, `u = J_p(w)`, feature by feature. Where w is too small for f64, u still tells.
+/// Weights w and `u = J_p(w)`, feature by feature. Where w is too small for f64, u is not.
 #[derive(Clone)]
 pub(super) struct Curve {
     pub w: Vec<f64>,
@@ -11,15 +11,15 @@ pub(super) struct Curve {
     exponent: Exponent,
 }
 
-/// The relative change of a weight at which it is found.
+/// Weights are found when none changes by more than this share: Newton's method is quadratic, and the next change would be rounding.
 const FOUND: f64 = 1e-12;
-/// A change below this that no longer falls is rounding.
+/// A change below this share that is no longer halved by a step is rounding.
 const ROUNDING: f64 = 1e-9;
-/// Newton steps at most; most systems take four.
+/// The most Newton steps. Most systems take four; weights that have powers of ten to go take more.
 pub(super) const MOST_STEPS: usize = 60;
-/// A product u is measured against no less than this share of what is asked of it.
-const LEAST: f64 = 1e-3;
-/// The largest number whose square is one.
+/// The change of u counts relative to u, and to at least this share of what is asked of u: a u near 0 needs no digits of its own.
+const LEAST_MEASURE: f64 = 1e-3;
+/// A large number whose square is still a number.
 const LARGEST_SQUARABLE: f64 = 1e150;
 
 impl Curve {
@@ -62,13 +62,12 @@ impl Curve {
         }
     }
 
-    /// Takes a step of all weights, and returns the largest relative change of one. `asked` is what the others leave to u and
-    /// to the diagonal of G.
+    /// Takes a step of all weights, and returns the largest relative change of one. `asked` is `r - G w`, which u is to become.
     pub(super) fn advance(&mut self, normal: &Normal, dw: &[f64], du: &[f64], asked: &[f64]) -> f64 {
         let q = self.exponent.q();
         let mut change = 0.0_f64;
         for k in 0..self.w.len() {
-            let least = LEAST * asked[k].abs() + f64::MIN_POSITIVE;
+            let least = LEAST_MEASURE * asked[k].abs() + f64::MIN_POSITIVE;
             change = change.max((q - 1.0) * (du[k] / self.u[k].abs().max(least)).abs());
             let own = normal.diagonal()[k];
             let reach = self.reach(own, asked[k] + own * self.w[k]);
@@ -126,7 +125,7 @@ impl Curve {
     }
 }
 
-/// Whether a weight that changes by so much, and by `last` in the step before, is found.
+/// Whether weights are found that change by at most the share `change` in a step, and by `last` in the step before.
 pub(super) fn is_found(change: f64, last: f64) -> bool {
     change <= FOUND || (change < ROUNDING && change > 0.5 * last) || change.is_nan()
 }

@@ -1,29 +1,29 @@
 //! The weights of a linearised problem with many features, or with features that are alike: the same equations, solved for alpha.
 
 use super::{
-    Listed,
+    ListedMethod,
     curve::{MOST_STEPS, is_found},
-    guard::Linear,
+    guard::SampleLine,
     normal::Normal,
 };
 use crate::{
     Hessian, HessianPart,
     form::square_of,
-    solver::newton::{System, run::Sample},
+    solver::newton::{System, run::SampleTerm},
 };
 
-/// The share of the largest slope below which a feature does not change a system.
+/// A feature whose slope is below this share of the largest does not change a system: it is below the rounding of the sum.
 const NEGLIGIBLE: f64 = 1e-18;
 
-impl Listed<'_> {
+impl ListedMethod<'_> {
     /// Finds alpha and the weights with `X' alpha = J_p(w)` and the equations of the samples,
     /// `X w + b = right - curvature (alpha - alpha_0)/gamma`. Where features are many they explain the targets, the curvatures
     /// vanish, and `(X h X' + curvature/gamma) d = ..` keeps its digits where a system for w would not.
     pub(super) fn settle_in_alpha(
         &mut self,
-        samples: &[Sample<'_>],
+        samples: &[SampleTerm<'_>],
         normal: &Normal,
-        linear: &[Linear],
+        linear: &[SampleLine],
         alpha: &mut [f64],
     ) {
         let n = alpha.len();

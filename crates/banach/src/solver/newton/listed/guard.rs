@@ -1,6 +1,6 @@
 //! What keeps one sample off the ends and the kink of its conjugate: distances, and multipliers of their own.
 
-use super::super::term::Bounds;
+use super::super::term::ProximalTerm;
 
 /// A distance and its multiplier. Both are positive, and their product is to become mu.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +19,11 @@ pub(super) struct Pair {
 /// `k - g` and v' has `k + g`, where g becomes a slope of `k|s|`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guard {
-    /// Those of the lower end, the upper end, v and v'. What is infinite or 0 has none.
+    /// The pairs of the lower end, the upper end, v and v'. An infinite end has none, nor have the halves without a kink.
     pairs: [Option<Pair>; 4],
 }
 
-/// Where the pairs of a step are to lead: each product to `mu`, less what the product of the changes will add.
+/// What the step of a pair aims at: its product is to become `mu`, of which the product of the changes will be a part.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Aim {
     pub mu: f64,
@@ -33,27 +33,27 @@ pub(super) struct Aim {
 
 /// The equation of a sample to first order: `t = right - curvature ds` for the prediction t after the step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Linear {
+pub(super) struct SampleLine {
     pub curvature: f64,
     pub right: f64,
 }
 
-/// The share of the kink that its slope may have at the start.
-const INNER: f64 = 0.9;
-/// The smaller half of s at the start, as a share of the domain.
-const HALF: f64 = 0.05;
+/// At the start the slope g of the kink is at most this share of k, so that both multipliers `k - g` and `k + g` are well above 0.
+const MOST_KINK_SLOPE: f64 = 0.9;
+/// At the start the smaller of the halves v and v' is this share of the domain: small beside it, and well above 0.
+const SMALLER_HALF: f64 = 0.05;
 
 impl Guard {
     /// The pairs at `s`, for the residual `y - t - a s`. No multiplier is smaller than `least`.
-    pub(super) fn new(bounds: &Bounds, s: f64, residual: f64, least: f64) -> Self {
-        let Bounds { lower, upper, kink, .. } = *bounds;
-        let g = residual.clamp(-INNER * kink, INNER * kink);
+    pub(super) fn new(term: &ProximalTerm, s: f64, residual: f64, least: f64) -> Self {
+        let ProximalTerm { lower, upper, kink, .. } = *term;
+        let g = residual.clamp(-MOST_KINK_SLOPE * kink, MOST_KINK_SLOPE * kink);
         let rest = residual - g;
         let end = |distance: f64, force: f64| {
             distance.is_finite().then(|| Pair { x: distance.max(f64::MIN_POSITIVE), z: force.max(0.0) + least })
         };
         let width = upper - lower;
-        let half = HALF * if width.is_finite() { width } else { 1.0 + s.abs() };
+        let half = SMALLER_HALF * if width.is_finite() { width } else { 1.0 + s.abs() };
         let halves = |x: f64, z: f64| (kink > 0.0).then_some(Pair { x: x.max(0.0) + half, z });
         Self { pairs: [end(s - lower, -rest), end(upper - s, rest), halves(s, kink - g), halves(-s, kink + g)] }
     }
@@ -64,9 +64,9 @@ impl Guard {
     }
 
     /// The equation of the sample at `s`.
-    pub(super) fn linear(&self, bounds: &Bounds, s: f64, aim: &Aim) -> Linear {
-        let Bounds { y, curvature: a, .. } = *bounds;
-        let mut linear = Linear { curvature: a, right: y - a * s };
+    pub(super) fn linear(&self, term: &ProximalTerm, s: f64, aim: &Aim) -> SampleLine {
+        let ProximalTerm { y, curvature: a, .. } = *term;
+        let mut linear = SampleLine { curvature: a, right: y - a * s };
         for (at, sign) in [(0, 1.0), (1, -1.0)] {
             if let Some(Pair { x, z }) = self.pairs[at] {
                 linear.curvature += z / x;
@@ -121,10 +121,10 @@ impl Guard {
     }
 
     /// The kink to first order: its slope becomes `slope + curvature (ds - shift)`.
-    fn kink(&self, aim: &Aim) -> Option<Kink> {
+    fn kink(&self, aim: &Aim) -> Option<LinearisedKink> {
         let [_, _, Some(plus), Some(minus)] = self.pairs else { return None };
         let [c, c_minus] = [2, 3].map(|at| aim.mu - aim.products[at]);
-        Some(Kink {
+        Some(LinearisedKink {
             slope: 0.5 * (minus.z - plus.z),
             curvature: 1.0 / (plus.x / plus.z + minus.x / minus.z),
             shift: (c / plus.z - plus.x) - (c_minus / minus.z - minus.x),
@@ -132,7 +132,7 @@ impl Guard {
     }
 }
 
-struct Kink {
+struct LinearisedKink {
     slope: f64,
     curvature: f64,
     shift: f64,
@@ -150,43 +150,37 @@ mod tests {
     /// A step solves the equations of a sample to first order: that of its prediction, and those of its pairs.
     #[test]
     fn a_step_solves_the_linear_equations() {
-        let plain = Bounds { lower: -1.0, upper: 2.0, y: 0.7, curvature: 0.0, kink: 0.0 };
-        for bounds in [
+        let plain = ProximalTerm { lower: -1.0, upper: 2.0, y: 0.7, curvature: 0.0, kink: 0.0 };
+        for term in [
             plain,
-            Bounds { kink: 0.3, ..plain },
-            Bounds { lower: f64::NEG_INFINITY, curvature: 1.0, ..plain },
-            Bounds { lower: 0.0, upper: f64::INFINITY, curvature: 1.0, kink: 0.2, ..plain },
+            ProximalTerm { kink: 0.3, ..plain },
+            ProximalTerm { lower: f64::NEG_INFINITY, curvature: 1.0, ..plain },
+            ProximalTerm { lower: 0.0, upper: f64::INFINITY, curvature: 1.0, kink: 0.2, ..plain },
         ] {
             for (s, ds, residual) in [(0.4, 0.1, 0.5), (1.9, -0.7, -3.0), (0.01, 0.3, 0.0)] {
-                let guard = Guard::new(&bounds, s, residual, 0.05);
+                let guard = Guard::new(&term, s, residual, 0.05);
                 let aim = Aim { mu: 0.02, products: [0.01, -0.02, 0.003, 0.004] };
-                let (linear, step) = (guard.linear(&bounds, s, &aim), guard.step(ds, &aim));
+                let (linear, step) = (guard.linear(&term, s, &aim), guard.step(ds, &aim));
                 let multiplier = |at: usize| guard.pairs[at].map_or(0.0, |pair| pair.z + step[at].z);
                 let g = 0.5 * (multiplier(3) - multiplier(2));
                 let t = linear.right - linear.curvature * ds;
-                let rest = t + bounds.curvature * (s + ds) - bounds.y + g - multiplier(0) + multiplier(1);
-                assert!(rest.abs() < 1e-12 * (1.0 + t.abs()), "{bounds:?} {s}: {rest:e}");
+                let rest = t + term.curvature * (s + ds) - term.y + g - multiplier(0) + multiplier(1);
+                assert!(rest.abs() < 1e-12 * (1.0 + t.abs()), "{term:?} {s}: {rest:e}");
                 for (at, pair) in guard.pairs.iter().enumerate() {
                     let Some(Pair { x, z }) = pair else { continue };
                     let product = x * z + z * step[at].x + x * step[at].z;
-                    assert!(
-                        (product - aim.mu + aim.products[at]).abs() < 1e-12 * (1.0 + x * z),
-                        "{bounds:?} {s}, {at}"
-                    );
+                    assert!((product - aim.mu + aim.products[at]).abs() < 1e-12 * (1.0 + x * z), "{term:?} {s}, {at}");
                 }
                 let [_, _, plus, minus] = step;
-                assert!(
-                    bounds.kink == 0.0 || (plus.x - minus.x - ds).abs() < 1e-12,
-                    "{bounds:?}: the halves move by ds"
-                );
+                assert!(term.kink == 0.0 || (plus.x - minus.x - ds).abs() < 1e-12, "{term:?}: the halves move by ds");
             }
         }
     }
 
     #[test]
     fn room_ends_where_a_pair_does() {
-        let bounds = Bounds { lower: -1.0, upper: 1.0, y: 0.0, curvature: 0.0, kink: 0.0 };
-        let mut guard = Guard::new(&bounds, 0.5, 0.2, 0.1);
+        let term = ProximalTerm { lower: -1.0, upper: 1.0, y: 0.0, curvature: 0.0, kink: 0.0 };
+        let mut guard = Guard::new(&term, 0.5, 0.2, 0.1);
         let step = guard.step(1.0, &Aim { mu: 0.1, products: [0.0; 4] });
         let room = guard.room(&step);
         assert!(room <= 0.5 && room > 0.0, "{room}");

@@ -20,14 +20,14 @@ mod normal;
 
 use self::{
     curve::Curve,
-    guard::{Aim, Guard, Linear, Pair, products},
+    guard::{Aim, Guard, Pair, SampleLine, products},
     normal::Normal,
 };
-use super::run::Sample;
+use super::run::SampleTerm;
 use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE, numeric::dot};
 
 /// The state of an interior-point method.
-pub(super) struct Listed<'a> {
+pub(super) struct ListedMethod<'a> {
     x: &'a FeatureMatrix<'a>,
     /// The numbers of all features.
     columns: Vec<usize>,
@@ -43,7 +43,7 @@ pub(super) struct Listed<'a> {
     in_alpha: bool,
     /// The mean product of the pairs before the last step.
     last_mean: f64,
-    /// By which share of their size the last step has moved the predictions.
+    /// How far the last step has moved the predictions, as a share of their size.
     moved: f64,
 }
 
@@ -62,39 +62,41 @@ impl Move {
     }
 }
 
-/// Features at most, as a multiple of the samples.
-const WIDEST: usize = 2;
-/// Features of a part of the sum that makes a matrix (form/heaviest.rs).
-const PARTS: usize = 512;
-/// Vectors of one number for each feature that a step keeps, about.
+/// The most features of a small problem, as a multiple of the samples.
+const FEATURES_PER_SAMPLE: usize = 2;
+/// Features in a part of the sum that makes a matrix (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
+const FEATURES_PER_PART: usize = 512;
+/// About how many vectors of one number for each feature a step keeps, for the count of memory.
 const VECTORS: usize = 12;
-/// Samples at most of a problem with fewer features that is solved for alpha all the same.
+/// The most samples of a problem with fewer features that may turn to systems for alpha: these are n x n, and stay small.
 const MOST_SAMPLES: usize = 512;
-/// Entries, targets and gammas between the inverse of this and itself: products of several of them are numbers.
+/// Entries, targets and gammas must be between the inverse of this and itself: products of seven of them are numbers.
 const IN_RANGE: f64 = 1e40;
-/// The share of the way to the border that a step may go.
+/// The share of the way to the border that a step may go: close to it, and still inside for the next step.
 const SHARE_OF_WAY: f64 = 0.995;
-/// The smallest multiplier at the start, as a share of the mean distance of targets from predictions: from a start of our own,
-/// which tells nothing, and from one that was given.
+/// The smallest multiplier at a start of the method's own, as a share of the mean distance of targets from predictions. Such a start
+/// tells nothing of the multipliers, so that none begins near 0.
 const LEAST_MULTIPLIER: f64 = 0.5;
-const LEAST_GIVEN: f64 = 1e-2;
-/// The shortest share of a Newton step on the primal.
-const SHORTEST: f64 = 1e-6;
-/// The products of the pairs shrink at most by this factor in one step.
+/// The same at a start that was given: small, so that the start is not lost.
+const LEAST_MULTIPLIER_GIVEN: f64 = 1e-2;
+/// The shortest share of a Newton step on the primal. If the primal value does not fall even there, rounding decides.
+const SHORTEST_SHARE: f64 = 1e-6;
+/// The products of the pairs shrink by at most this factor in one step: six digits of the gap.
 const MOST_SHRINK: f64 = 1e-6;
-/// A step that leaves more than this share of the products is slow, and what the next one then aims at.
+/// A step that leaves more than this share of the products is slow.
 const LEFT_BY_SLOW_STEP: f64 = 0.8;
-const CENTRE: f64 = 0.3;
-/// Predictions that a step moves by no more than this share of their size are found.
-const SETTLED: f64 = 1e-9;
-/// The most that may be left of `X' alpha = u`: systems for the weights leave more where columns or samples are alike.
+/// After a slow step the next one aims at no less than this share of the products: it leads back to the middle.
+const AIM_AFTER_SLOW_STEP: f64 = 0.3;
+/// Predictions are found when a step moves them by at most this share of their size: steps are Newton's, and the next would be rounding.
+const SETTLED_SHARE: f64 = 1e-9;
+/// The largest error of `X' alpha = u`, as a share of the largest u. Systems for the weights leave more if columns or samples are alike.
 const MOST_REST: f64 = 1e-6;
-/// Refinements of the dual vector of a step: `X' alpha = u` must hold to the last digits, which are few beside those of alpha.
+/// Refinements of the dual vector of a step. `X' alpha = u` must hold to the last digits, and alpha can be much larger than u.
 const REFINEMENTS: usize = 2;
 
-/// Whether so many features are few: beyond, the way of a heaviest part of the Hessian is faster by more than the passes that it takes.
+/// Whether there are few features. Beyond, steps with the heaviest part of the Hessian are faster, in spite of the passes they take.
 fn is_small(samples: usize, features: usize) -> bool {
-    features <= WIDEST.saturating_mul(samples) && samples.min(features) <= MOST_DENSE
+    features <= FEATURES_PER_SAMPLE.saturating_mul(samples) && samples.min(features) <= MOST_DENSE
 }
 
 /// The matrix of a problem that can be solved in this way, and when it is.
@@ -110,7 +112,7 @@ impl<'a> Matrix<'a> {
         let x = problem.form().listed()?;
         let present = problem.gammas().iter().filter(|gamma| **gamma > 0.0).count();
         let columns: Vec<usize> = (0..x.features()).collect();
-        let size = x.scale_of(&columns).exp2();
+        let size = x.exponent_of(&columns).exp2();
         let is_plain = |number: f64| number == 0.0 || (IN_RANGE.recip()..IN_RANGE).contains(&number.abs());
         let plain = is_plain(size) && problem.targets().iter().chain(problem.gammas()).all(|number| is_plain(*number));
         let at_once = is_small(present, x.features());
@@ -118,9 +120,9 @@ impl<'a> Matrix<'a> {
     }
 }
 
-impl<'a> Listed<'a> {
-    /// The numbers that a step keeps at a time: where features are fewer than samples the matrix weighted by samples, systems of
-    /// features or samples, and vectors.
+impl<'a> ListedMethod<'a> {
+    /// The numbers that a step keeps at a time: systems of features or samples, vectors, and the matrix weighted by samples if there
+    /// are fewer features than samples.
     pub(super) fn length(samples: usize, features: usize) -> Option<usize> {
         let small = is_small(samples, features);
         if !small && samples > MOST_DENSE {
@@ -129,25 +131,25 @@ impl<'a> Listed<'a> {
         let side = if samples <= MOST_SAMPLES { samples } else { samples.min(features) };
         let matrix = if features < samples { samples.checked_mul(features)?.checked_mul(2)? } else { 0 };
         // A matrix, its factor, and the parts of its sum.
-        let systems = side.checked_add(PARTS)?.checked_mul(side)?.checked_mul(9)?;
+        let systems = side.checked_add(FEATURES_PER_PART)?.checked_mul(side)?.checked_mul(9)?;
         matrix.checked_add(systems)?.checked_add(features.checked_mul(VECTORS)?)
     }
 
-    /// From a dual vector inside the domain and predictions that go with it, or the predictions of a constant.
+    /// The method at its start: a dual vector inside the domain, and its predictions or those of a constant.
     pub(super) fn new(
         problem: &DualProblem<'a>,
         x: &'a FeatureMatrix<'a>,
-        samples: &[Sample<'_>],
+        samples: &[SampleTerm<'_>],
         (alpha, t): (Vec<f64>, Vec<f64>),
         given: bool,
     ) -> Self {
         let present =
-            |value: &dyn Fn(&Sample<'_>) -> f64| samples.iter().map(value).sum::<f64>() / samples.len() as f64;
+            |value: &dyn Fn(&SampleTerm<'_>) -> f64| samples.iter().map(value).sum::<f64>() / samples.len() as f64;
         let mean = present(&|sample| (sample.term.target() - t[sample.i]).abs());
-        let least = (if given { LEAST_GIVEN } else { LEAST_MULTIPLIER } * mean).max(f64::MIN_POSITIVE);
-        let guard = |sample: &Sample<'_>| {
-            let (bounds, s) = (sample.term.bounds()?, alpha[sample.i] / sample.gamma);
-            Some(Guard::new(&bounds, s, bounds.y - t[sample.i] - bounds.curvature * s, least))
+        let least = (if given { LEAST_MULTIPLIER_GIVEN } else { LEAST_MULTIPLIER } * mean).max(f64::MIN_POSITIVE);
+        let guard = |sample: &SampleTerm<'_>| {
+            let (term, s) = (sample.term.proximal()?, alpha[sample.i] / sample.gamma);
+            Some(Guard::new(&term, s, term.y - t[sample.i] - term.curvature * s, least))
         };
         let guards = samples.iter().filter_map(guard).collect();
         let columns: Vec<usize> = (0..x.features()).collect();
@@ -167,17 +169,17 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// From now on solves for alpha, whose systems keep their digits where columns are alike; `false` if it cannot, or does already.
+    /// Solves for alpha from now on: these systems keep their digits if columns are alike. `false` if it cannot, or does so already.
     pub(super) fn turn_to_alpha(&mut self) -> bool {
         let turns = !self.in_alpha && self.alpha.len() <= MOST_SAMPLES;
         self.in_alpha |= turns;
         turns
     }
 
-    /// Whether the equations hold, in the variables of this method, and leave open no more than this of the gap.
-    pub(super) fn is_solved(&self, samples: &[Sample<'_>], enough: f64) -> bool {
+    /// Whether the equations hold in the variables of this method, and leave open at most `enough` of the gap.
+    pub(super) fn is_solved(&self, samples: &[SampleTerm<'_>], enough: f64) -> bool {
         if self.guards.is_empty() {
-            return self.moved <= SETTLED;
+            return self.moved <= SETTLED_SHARE;
         }
         let terms =
             samples.iter().zip(&self.guards).map(|(sample, guard)| sample.gamma * guard.products().sum::<f64>());
@@ -185,7 +187,7 @@ impl<'a> Listed<'a> {
     }
 
     /// Takes a step, and returns its end.
-    pub(super) fn step(&mut self, problem: &DualProblem<'_>, samples: &[Sample<'_>], least: f64) -> &mut [f64] {
+    pub(super) fn step(&mut self, problem: &DualProblem<'_>, samples: &[SampleTerm<'_>], least: f64) -> &mut [f64] {
         if self.guards.is_empty() {
             self.step_smooth(problem, samples);
         } else {
@@ -195,7 +197,7 @@ impl<'a> Listed<'a> {
     }
 
     /// Predictor and corrector of Mehrotra: one matrix, two right-hand sides.
-    fn step_guarded(&mut self, samples: &[Sample<'_>], least: f64) {
+    fn step_guarded(&mut self, samples: &[SampleTerm<'_>], least: f64) {
         let plain = vec![Aim::default(); samples.len()];
         let normal = self.normal(samples, &plain);
         let predictor = self.solve_first(samples, &normal, &plain);
@@ -207,15 +209,16 @@ impl<'a> Listed<'a> {
 
     /// Newton's step on the primal, shortened until the primal value falls. The dual vector is the one that the predictions ask
     /// for, with the best intercept, so that it stays inside its domain.
-    fn step_smooth(&mut self, problem: &DualProblem<'_>, samples: &[Sample<'_>]) {
+    fn step_smooth(&mut self, problem: &DualProblem<'_>, samples: &[SampleTerm<'_>]) {
         let plain = vec![Aim::default(); samples.len()];
         let normal = self.normal(samples, &plain);
         let from = self.curve.w.clone();
         let found = self.solve_first(samples, &normal, &plain);
         let between = |share: f64, from: f64, to: f64| from + share * (to - from);
         let primal = |share: f64| {
-            let loss =
-                |Sample { i, gamma, term }: &Sample<'_>| gamma * term.value(between(share, self.t[*i], found.t[*i]));
+            let loss = |SampleTerm { i, gamma, term }: &SampleTerm<'_>| {
+                gamma * term.value(between(share, self.t[*i], found.t[*i]))
+            };
             let norm =
                 from.iter().zip(&self.curve.w).map(|(from, to)| between(share, *from, *to).abs().powf(self.curve.p()));
             samples.iter().map(loss).sum::<f64>() + norm.sum::<f64>() / self.curve.p()
@@ -223,7 +226,7 @@ impl<'a> Listed<'a> {
         let distance = |of: &dyn Fn(usize) -> f64| samples.iter().map(|sample| of(sample.i).abs()).fold(0.0, f64::max);
         self.moved = distance(&|i| found.t[i] - self.t[i]) / distance(&|i| found.t[i]);
         let (here, mut share) = (primal(0.0), 1.0);
-        while primal(share) > here * (1.0 + 1e-12) && share > SHORTEST {
+        while primal(share) > here * (1.0 + 1e-12) && share > SHORTEST_SHARE {
             share *= 0.5;
         }
         self.go(share, &found);
@@ -234,42 +237,44 @@ impl<'a> Listed<'a> {
             let b = problem.centred_intercept(&self.t);
             self.t.iter_mut().for_each(|t| *t += b);
             // Close to the solution the end of the step has more digits of `X' alpha = u`.
-            let near = |Sample { i, gamma, term }: &Sample<'_>| {
+            let near = |SampleTerm { i, gamma, term }: &SampleTerm<'_>| {
                 term.is_near(self.alpha[*i] / gamma, term.answer(self.t[*i]).0)
             };
             if share < 1.0 || !samples.iter().all(near) {
-                samples.iter().for_each(|Sample { i, gamma, term }| self.alpha[*i] = gamma * term.answer(self.t[*i]).0);
+                samples
+                    .iter()
+                    .for_each(|SampleTerm { i, gamma, term }| self.alpha[*i] = gamma * term.answer(self.t[*i]).0);
             }
         }
     }
 
     /// The equations of the samples.
-    fn linear(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Vec<Linear> {
-        let linear = |(at, sample): (usize, &Sample<'_>)| {
+    fn linear(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Vec<SampleLine> {
+        let linear = |(at, sample): (usize, &SampleTerm<'_>)| {
             let s = self.alpha[sample.i] / sample.gamma;
-            if let (Some(guard), Some(bounds)) = (self.guards.get(at), sample.term.bounds()) {
-                return guard.linear(&bounds, s, &aims[at]);
+            if let (Some(guard), Some(term)) = (self.guards.get(at), sample.term.proximal()) {
+                return guard.linear(&term, s, &aims[at]);
             }
-            // The dual variable is the one that the prediction asks for, or a parabola has it anywhere.
+            // A smooth loss: its dual variable follows from the prediction, and a parabola is the same everywhere.
             let (asked, curvature) = sample.term.answer(self.t[sample.i]);
-            Linear { curvature, right: self.t[sample.i] + curvature * (asked - s) }
+            SampleLine { curvature, right: self.t[sample.i] + curvature * (asked - s) }
         };
         samples.iter().enumerate().map(linear).collect()
     }
 
     /// `E_i`, by which a dual variable answers to its prediction; 0 for samples that are absent.
-    fn answers(&self, samples: &[Sample<'_>], linear: &[Linear]) -> Vec<f64> {
+    fn answers(&self, samples: &[SampleTerm<'_>], linear: &[SampleLine]) -> Vec<f64> {
         let mut answers = vec![0.0; self.alpha.len()];
         samples.iter().zip(linear).for_each(|(sample, linear)| answers[sample.i] = sample.gamma / linear.curvature);
         answers
     }
 
-    fn normal(&self, samples: &[Sample<'_>], aims: &[Aim]) -> Normal {
+    fn normal(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Normal {
         Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept, !self.in_alpha)
     }
 
-    /// The step for given aims; solved for alpha from now on where a system for the weights has lost its digits.
-    fn solve_first(&mut self, samples: &[Sample<'_>], normal: &Normal, aims: &[Aim]) -> Move {
+    /// The step for given aims. If the system for the weights has lost its digits, this and all later steps are solved for alpha.
+    fn solve_first(&mut self, samples: &[SampleTerm<'_>], normal: &Normal, aims: &[Aim]) -> Move {
         let from = (!self.in_alpha).then(|| self.curve.clone());
         let found = self.solve(samples, normal, aims);
         match from {
@@ -282,7 +287,7 @@ impl<'a> Listed<'a> {
     }
 
     /// The step for given aims.
-    fn solve(&mut self, samples: &[Sample<'_>], normal: &Normal, aims: &[Aim]) -> Move {
+    fn solve(&mut self, samples: &[SampleTerm<'_>], normal: &Normal, aims: &[Aim]) -> Move {
         let linear = self.linear(samples, aims);
         if self.in_alpha {
             let mut alpha = self.alpha.clone();
@@ -321,10 +326,17 @@ impl<'a> Listed<'a> {
     }
 
     /// The step to a dual vector.
-    fn moved(&self, samples: &[Sample<'_>], linear: &[Linear], aims: &[Aim], alpha: Vec<f64>, rest: f64) -> Move {
+    fn moved(
+        &self,
+        samples: &[SampleTerm<'_>],
+        linear: &[SampleLine],
+        aims: &[Aim],
+        alpha: Vec<f64>,
+        rest: f64,
+    ) -> Move {
         let mut t = vec![0.0; alpha.len()];
         let mut pairs = Vec::new();
-        for (at, (Sample { i, gamma, .. }, linear)) in samples.iter().zip(linear).enumerate() {
+        for (at, (SampleTerm { i, gamma, .. }, linear)) in samples.iter().zip(linear).enumerate() {
             let ds = (alpha[*i] - self.alpha[*i]) / gamma;
             t[*i] = linear.right - linear.curvature * ds;
             pairs.extend(self.guards.get(at).map(|guard| guard.step(ds, &aims[at])));
@@ -361,7 +373,7 @@ impl<'a> Listed<'a> {
         }
         let mean = now / count;
         // Where the last step has not made the products smaller, the next one leads back to the middle.
-        let least_share = if mean > LEFT_BY_SLOW_STEP * self.last_mean { CENTRE } else { MOST_SHRINK };
+        let least_share = if mean > LEFT_BY_SLOW_STEP * self.last_mean { AIM_AFTER_SLOW_STEP } else { MOST_SHRINK };
         self.last_mean = mean;
         let mu = (mean * (then / now).powi(3).clamp(least_share, 1.0)).max(least / count);
         predictor.pairs.iter().map(|step| Aim { mu, products: products(step) }).collect()

@@ -17,11 +17,11 @@ pub(super) struct Normal {
     diagonal: Vec<f64>,
 }
 
-/// Columns of G that are computed together. The blocks do not depend on the number of threads.
+/// Columns of G that are computed together: enough for a matrix product. The blocks do not depend on the number of threads.
 const BLOCK: usize = 64;
 
 impl Normal {
-    /// With G itself, or only what a step that is solved for alpha needs of it.
+    /// `whole` says whether G itself is formed; a step that is solved for alpha does without it.
     pub(super) fn new(x: &FeatureMatrix<'_>, weights: &[f64], intercept: bool, whole: bool) -> Self {
         let (n, d) = (x.samples(), x.features());
         let total: f64 = weights.iter().sum();
@@ -65,16 +65,17 @@ impl Normal {
     pub(super) fn system(&self, h: &[f64]) -> WeightSystem {
         let roots: Vec<f64> = h.iter().map(|h| h.sqrt()).collect();
         let d = h.len();
-        let scale: Vec<f64> = roots.iter().zip(&self.diagonal).map(|(s, g)| 1.0 / (1.0 + s * g * s).sqrt()).collect();
+        let equilibration: Vec<f64> =
+            roots.iter().zip(&self.diagonal).map(|(s, g)| 1.0 / (1.0 + s * g * s).sqrt()).collect();
         let mut factor = self.matrix.clone();
         for (j, column) in factor.chunks_mut(d).enumerate() {
-            let right = roots[j] * scale[j];
-            column.iter_mut().enumerate().for_each(|(i, entry)| *entry *= roots[i] * scale[i] * right);
+            let right = roots[j] * equilibration[j];
+            column.iter_mut().enumerate().for_each(|(i, entry)| *entry *= roots[i] * equilibration[i] * right);
             column[j] = 1.0;
         }
-        let size = scale.len();
+        let size = equilibration.len();
         factorise(&mut factor, size);
-        WeightSystem { roots, factor, scale }
+        WeightSystem { roots, factor, equilibration }
     }
 }
 
@@ -83,7 +84,7 @@ pub(super) struct WeightSystem {
     roots: Vec<f64>,
     factor: Vec<f64>,
     /// The factor is that of a matrix whose diagonal was brought to 1.
-    scale: Vec<f64>,
+    equilibration: Vec<f64>,
 }
 
 impl WeightSystem {
@@ -96,9 +97,9 @@ impl WeightSystem {
     }
 
     fn substitute(&self, x: &mut [f64]) {
-        x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+        x.iter_mut().zip(&self.equilibration).for_each(|(x, factor)| *x *= factor);
         substitute(&self.factor, x);
-        x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+        x.iter_mut().zip(&self.equilibration).for_each(|(x, factor)| *x *= factor);
     }
 }
 

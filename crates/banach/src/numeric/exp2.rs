@@ -1,7 +1,8 @@
-//! Scaling that saturates instead of failing.
+//! Products with powers of two that saturate instead of failing.
 
 use super::largest;
 
+/// Times this, every denormal number is a normal one.
 const TWO_54: f64 = 18_014_398_509_481_984.0;
 
 /// The smallest `e` with `x < 2^e` (0 for `x = 0`).
@@ -19,9 +20,11 @@ pub(crate) fn scale_by_exp2(x: f64, exponent: f64) -> f64 {
     if x == 0.0 || exponent == 0.0 {
         return x;
     }
+    // Numbers span 2098 powers of two: beyond 4000 the result is 0 or infinite.
     let exponent = exponent.clamp(-4000.0, 4000.0);
     let mut whole = exponent.floor();
     let mut value = x * (exponent - whole).exp2();
+    // 2^1000 and its inverse are numbers.
     while whole != 0.0 {
         let step = whole.clamp(-1000.0, 1000.0);
         value *= step.exp2();
@@ -30,7 +33,7 @@ pub(crate) fn scale_by_exp2(x: f64, exponent: f64) -> f64 {
     value
 }
 
-/// The exponent of a zero vector: below every other, so that it never sets a common scale.
+/// The exponent of a zero vector: below that of every number, so that it never decides a common power of two.
 pub(crate) const ZERO_EXPONENT: f64 = -1e4;
 
 /// Copies a vector scaled by `2^-k` to a size just below `2^size`, and returns k.
