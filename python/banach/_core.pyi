@@ -17,6 +17,7 @@ __all__ = [
     "folds",
     "gram_tensor",
     "load_model",
+    "losses",
     "make_monomials",
     "make_sparse_linear",
     "make_sparse_quadratic",
@@ -104,7 +105,8 @@ class _Loaded(_Known):
 @final
 class Kernel:
     @staticmethod
-    def choose(
+    def losses(task: str) -> list[str]: ...
+def choose(
         name: str,
         degree: int | tuple[int, int] | None = None,
         coef0: float | None = None,

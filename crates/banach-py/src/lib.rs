@@ -30,7 +30,7 @@ mod _core {
         kernel::{Kernel, gram_tensor},
         model::Model,
         search::{choose, folds},
-        spec::Spec,
+        spec::{Spec, losses},
     };
 
     /// The version of the package.

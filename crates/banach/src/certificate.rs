@@ -13,7 +13,7 @@ use crate::Exponent;
 /// (with an intercept `omega_i + b` in place of `omega_i`, which adds `b sum_i alpha_i = 0`) bounds both `F(w) - min F` and `Lambda(alpha) - min Lambda` (Theorem 3.1 `[thm:duality]`). It needs
 /// neither `w` nor `Phi`, and is summed from n non-negative terms, so it keeps its digits down to the
 /// smallest gaps. Each term is taken at the worst prediction within the rounding that the form reports
-/// ([`Evaluation::roundings`](crate::Evaluation::roundings)), a bound that every route derives (`form/rounding.rs`), and within the
+/// ([`Evaluation::roundings`](crate::form::Evaluation::roundings)), a bound that every route derives (`form/rounding.rs`), and within the
 /// rounding of `alpha_i/gamma_i`.
 /// What rounding leaves of `sum_i alpha_i` is counted, times `|b|`; a sum that is not rounding makes the gap infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]

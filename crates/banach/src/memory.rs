@@ -92,7 +92,7 @@ pub fn zeros(length: usize) -> Option<Vec<f64>> {
 /// assert_eq!(account.take(40).unwrap_err().needed, 110);
 /// drop(table);
 /// assert!(account.take(40).is_ok());
-/// # Ok::<(), banach::Shortage>(())
+/// # Ok::<(), banach::memory::Shortage>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Account {

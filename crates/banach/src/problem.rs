@@ -5,8 +5,9 @@ mod certify;
 mod intercept;
 
 use crate::{
-    Certificate, Error, Evaluation, Loss, QForm,
+    Certificate, Error, Loss, QForm,
     data::MAX_ENTRY,
+    form::Evaluation,
     loss::{Split, Targets},
     numeric::{compensated_sum, two_sum},
 };

@@ -1,6 +1,6 @@
 //! What the folds say of the samples that they held out: predictions, and for classes how well they tell them apart.
 
-use banach::{CrossValidation, Task};
+use banach::{fit::Task, solver::CrossValidation};
 use serde::Serialize;
 
 use super::resolve::Goal;

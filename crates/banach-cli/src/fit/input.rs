@@ -2,7 +2,12 @@
 
 use std::path::Path;
 
-use banach::{Account, FeatureMatrix, Fit, LongFit, Plan, Spec, Taken, kernel::cardinality};
+use banach::{
+    Account, FeatureMatrix, Fit, Spec,
+    form::{LongFit, Plan},
+    kernel::cardinality,
+    memory::Taken,
+};
 use banach_io::{Dataset, Standardization};
 
 use super::{
@@ -130,7 +135,7 @@ pub(crate) fn warn_of_time(long: Option<LongFit>, common: &Common) {
 
 /// What was planned; with the whole table where it was asked for.
 pub(crate) fn route(plan: &Plan, explain: bool) -> Route {
-    let candidate = |candidate: &banach::RoutePlan| {
+    let candidate = |candidate: &banach::form::RoutePlan| {
         let cost = candidate.outcome.as_ref().ok();
         RouteCost {
             route: candidate.route,

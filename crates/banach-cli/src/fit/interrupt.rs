@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::Context;
-use banach::{Observer, Progress, Switch, Workers};
+use banach::{Observer, Workers, solver::Progress, workers::Switch};
 
 use super::result::Step;
 use crate::{print, progress::Bar};

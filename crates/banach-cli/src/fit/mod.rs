@@ -13,7 +13,10 @@ mod save;
 pub(crate) mod text;
 pub(crate) mod validate;
 
-use banach::{FeatureMatrix, Folds, Spec, Start, Status};
+use banach::{
+    FeatureMatrix, Spec, Status,
+    solver::{Folds, Start},
+};
 
 use self::{
     args::Fit,

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use banach::{
-    DualModel, DualProblem, FeatureMatrix,
+    DualProblem, FeatureMatrix,
     kernel::Monomial,
-    model::{Budget, TopMonomial},
+    model::{Budget, DualModel, TopMonomial},
 };
 
 use super::{Fit, Function, Growth, args::Path};
@@ -17,11 +17,11 @@ pub(super) fn functions(
     input: &Input,
     fit: &banach::Fit,
     x: &FeatureMatrix<'_>,
-    (problems, paths): (&[DualProblem<'_>], &[banach::Path]),
+    (problems, paths): (&[DualProblem<'_>], &[banach::solver::Path]),
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Function>> {
     let of_each = input.goal.positive().into_iter().zip(problems).zip(paths);
-    let function = |((class, problem), path): ((Option<String>, &DualProblem<'_>), &banach::Path)| {
+    let function = |((class, problem), path): ((Option<String>, &DualProblem<'_>), &banach::solver::Path)| {
         let models = path.gammas.iter().zip(&path.solutions).map(|(gamma, solution)| {
             let radius = problem.with_gamma(*gamma)?.radius(&solution.certificate);
             fit.function(x.view(), solution, radius)
@@ -44,7 +44,7 @@ pub(super) fn functions(
     of_each.map(function).collect()
 }
 
-fn fits(path: &banach::Path) -> Vec<Fit> {
+fn fits(path: &banach::solver::Path) -> Vec<Fit> {
     let fit = |(gamma, solution): (&f64, &banach::Solution)| Fit {
         gamma: *gamma,
         status: solution.status,

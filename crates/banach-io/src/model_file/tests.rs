@@ -6,9 +6,11 @@ use std::{
 };
 
 use banach::{
-    FeatureMatrix, Memory, PaperAlgorithm, PaperOptions, Route, Rule, SolverChoice, Status, Target, Unobserved,
+    FeatureMatrix, Memory, Route, Status, Target, Unobserved,
+    fit::{PaperAlgorithm, PaperOptions, SolverChoice},
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
+    solver::Rule,
 };
 use proptest::prelude::*;
 use safetensors::{Dtype, tensor::TensorView};

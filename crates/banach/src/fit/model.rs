@@ -4,8 +4,10 @@ use std::{fmt, sync::Arc};
 
 use super::{Fit, Task};
 use crate::{
-    Certificate, DualModel, Error, Exponent, FeatureMatrix, Loss, Plan, Predict, Solution, Status,
+    Certificate, Error, Exponent, FeatureMatrix, Loss, Solution, Status,
+    form::{Plan, Predict},
     kernel::{MonomialScale, TensorKernel},
+    model::DualModel,
 };
 
 /// Fitted functions `f + b`, one for every output or class. It owns what it needs: the weights where features are listed, else a copy of

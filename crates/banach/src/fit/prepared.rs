@@ -4,9 +4,16 @@ use std::sync::Arc;
 
 use super::{Model, Spec, Target, Task, model::function_of};
 use crate::{
-    Account, DualModel, DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Observer, Plan, Planner,
-    Predict, QForm, Rates, Route, Shape, Solution, Solver, Start, Stopping, Taken, kernel::TensorKernel,
-    problem::check_gamma, selection::MonomialRanking,
+    Account, DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, QForm, Route, Solution,
+    Solver, Stopping,
+    cost::Rates,
+    form::{Features, Plan, Predict, Shape},
+    kernel::TensorKernel,
+    memory::Taken,
+    model::DualModel,
+    problem::check_gamma,
+    selection::MonomialRanking,
+    solver::Start,
 };
 
 /// A [`Spec`] that was found to be in range, with its kernel and its loss.
@@ -157,7 +164,7 @@ impl Fit {
     }
 
     /// The model of the targets, with optional weights of samples, watched by an observer that may end it.
-    /// [`Progress::problem`](crate::Progress::problem) is the number of the function.
+    /// [`Progress::problem`](crate::solver::Progress::problem) is the number of the function.
     pub fn run(
         &self,
         x: &FeatureMatrix<'_>,

@@ -9,7 +9,7 @@ use super::{
     range::{ln_norms, symmetric_sums},
     selections::{Selections, count},
 };
-use crate::{Error, Exponent, FeatureMatrix, MAX_ENTRY, Memory, workers::checkpoint};
+use crate::{Error, Exponent, FeatureMatrix, Memory, data::MAX_ENTRY, workers::checkpoint};
 
 /// Most features that are listed.
 const MAX_FEATURES: u64 = 1 << 32;

@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use super::{DualModel, TopMonomial, bars::name};
 use crate::{
-    Error, Evaluation, Exponent, FeatureMatrix, Gram, MAX_ENTRY, Memory, QForm, Scratch,
+    Error, Exponent, FeatureMatrix, Memory, QForm,
+    data::{MAX_ENTRY, Scratch},
+    form::{Evaluation, Gram},
     kernel::{Monomial, MonomialScale, TensorKernel, ln_norms},
 };
 
@@ -345,7 +347,7 @@ impl DualModel<'_> {
 mod tests {
     use super::*;
     use crate::{
-        KernelFeatures,
+        form::KernelFeatures,
         kernel::{Exponential, FeatureMap, Normalized, Polynomial},
     };
 

@@ -13,9 +13,11 @@ use super::{
     energy::Energy,
 };
 use crate::{
-    Error, FeatureMatrix, Gram, Memory, Scratch,
+    Error, FeatureMatrix, Memory,
     cost::{feature_count, reads_features},
+    data::Scratch,
     exponent::scaled,
+    form::Gram,
     kernel::{MonomialScale, ln_norms},
     monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
@@ -30,7 +32,7 @@ const ROWS: usize = 20;
 /// of the degrees add up to 1. Everything is 0 for the zero function.
 ///
 /// ```
-/// use banach::{DualModel, Exponent, FeatureMatrix, Memory, kernel::Exponential};
+/// use banach::{Exponent, FeatureMatrix, Memory, kernel::Exponential, model::DualModel};
 ///
 /// let x = FeatureMatrix::from_rows(3, 2, &[0.5, -1.0, 1.0, 0.3, -0.7, 0.9])?;
 /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::new(4.0 / 3.0)?, &[0.4, -0.9, 0.5])?;

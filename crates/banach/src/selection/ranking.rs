@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    DualModel, Error, Exponent, FeatureMatrix, Memory,
+    Error, Exponent, FeatureMatrix, Memory,
     cost::feature_count,
     kernel::{Monomial, MonomialScale, TensorKernel},
-    model::Budget,
+    model::{Budget, DualModel},
 };
 
 /// Names the largest monomials of a function, given its dual vector.

@@ -7,10 +7,10 @@ use super::{
     refit::{Fit, monomial_columns},
 };
 use crate::{
-    DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
+    DualProblem, Error, FeatureMatrix, Observer, Solution, Solver, Status,
     kernel::Monomial,
     model::ExplicitModel,
-    solver::{Choice, FoldFit, Mean, fold_problems},
+    solver::{Choice, FoldFit, Folds, Mean, Progress, Start, fold_problems},
 };
 
 /// No equation has more terms: each fold fits every number of them.

@@ -1,13 +1,15 @@
-//! What the documents say of the sources is true: the order of the layers, the labels of the paper, the files that are named, and
-//! the date and status of every decision.
+//! What the documents say of the sources is true: the order of the layers, the labels of the paper, the files that are named, the
+//! date and status of every decision, how many files name a loss, and how many names the root of the crate has.
 //!
 //! Each check is a function from texts to complaints. It is run on the repository, and on made-up texts on which it has to complain.
 
 mod decisions;
 mod layers;
 mod named_files;
+mod one_list;
 mod paper_labels;
 mod repository;
+mod root_names;
 mod rust_source;
 
 /// Fails with all complaints at once.

@@ -42,7 +42,8 @@ fn one_combination_is_the_cross_validation_of_its_problem() {
     let problem = prepared.problems(&outputs, None).expect("valid").swap_remove(0);
     let grid = GammaGrid::from_data(&problem, 6).expect("valid");
     let folds = Folds::shuffled(N, 5, 0).expect("valid");
-    let alone = crate::cross_validate(&problem, &grid, &folds, prepared.solver(), &mut Unobserved).expect("valid");
+    let alone =
+        crate::solver::cross_validate(&problem, &grid, &folds, prepared.solver(), &mut Unobserved).expect("valid");
     assert_eq!((&found.folds, found.chosen), (&folds, Some((0, alone.best().expect("finished")))));
     let chosen = found.chosen_spec().expect("finished");
     assert_eq!(Some(chosen.gamma), alone.best_gamma());
@@ -148,7 +149,7 @@ fn a_loss_of_its_own_takes_part() {
     };
     let squared = Fit::new(&spec).expect("valid");
     let absolute = Fit::new(&Spec { loss: LossSpec::Absolute, ..spec }).expect("valid");
-    let own = squared.clone().with_loss(std::sync::Arc::new(crate::Absolute));
+    let own = squared.clone().with_loss(std::sync::Arc::new(crate::loss::Absolute));
     assert_eq!(losses(&own), losses(&absolute));
     assert_ne!(losses(&own), losses(&squared));
 }

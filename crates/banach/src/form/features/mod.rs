@@ -12,8 +12,8 @@ use self::sizes::Sizes;
 pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
 use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
-    Exponent, FeatureMatrix, Scratch,
-    data::{Block, MAX_BLOCK, Sweep},
+    Exponent, FeatureMatrix,
+    data::{Block, MAX_BLOCK, Scratch, Sweep},
     exponent::{NEGLIGIBLE, Running, scaled},
     numeric::{WidePower, largest},
 };

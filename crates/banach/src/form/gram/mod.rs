@@ -21,7 +21,8 @@ use rayon::prelude::*;
 use self::bytes::{pass_bytes, tensor_bytes, working_bytes};
 use super::{Evaluation, Expansion, Hessian, HessianPart, Lines, Predict, QForm, expansion::Kept};
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory, Scratch,
+    Error, Exponent, FeatureMatrix, Memory,
+    data::Scratch,
     kernel::TensorKernel,
     numeric::scaled_copy,
     tensor::{Batch, PassSums, Staircase, Tensor, pass, ways},

@@ -29,7 +29,8 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Exponent, Memory, Planner, Shape,
+        Exponent, Memory, Planner,
+        form::Shape,
         kernel::{Exponential, Linear, MonomialScale, Polynomial, TensorKernel},
     };
 

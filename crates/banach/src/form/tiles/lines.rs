@@ -3,8 +3,8 @@
 use std::cell::{Cell, RefCell};
 
 use crate::{
-    Exponent, Scratch,
-    data::Pool,
+    Exponent,
+    data::{Pool, Scratch},
     exponent::{NEGLIGIBLE, RunningLine, scaled},
     form::{LinePoint, Lines},
     monomials::{MonomialSweep, Monomials, Tile, Visitor},

@@ -2,7 +2,8 @@
 
 use super::evaluate::{Functions, Powers};
 use crate::{
-    Error, FeatureMatrix, Scratch,
+    Error, FeatureMatrix,
+    data::Scratch,
     exponent::{Running, scaled},
     form::Predict,
     monomials::Monomials,

@@ -2,9 +2,9 @@
 
 use super::{Tiles, heaviest::kept};
 use crate::{
-    Hessian, Scratch,
+    data::Scratch,
     exponent::scaled,
-    form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines},
+    form::{Expansion, Hessian, LinePoint, Lines, QForm, features::FeatureLines},
     monomials::Listed,
     numeric::dot,
 };

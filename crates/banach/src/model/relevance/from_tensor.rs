@@ -10,7 +10,9 @@ use std::{mem::take, ops::RangeInclusive};
 use rayon::prelude::*;
 
 use crate::{
-    Error, Evaluation, Gram, QForm, Scratch,
+    Error, QForm,
+    data::Scratch,
+    form::{Evaluation, Gram},
     kernel::{Anova, TensorKernel, involving},
     numeric::{dot_in_lanes, scaled_copy, sum_in_lanes},
     tensor::{FillBuffers, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Staircase, Stripe, Tensor, TensorTile, TileFiller},

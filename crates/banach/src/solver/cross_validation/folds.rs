@@ -8,7 +8,7 @@ use crate::Error;
 /// cross-validation, and need not cover all samples.
 ///
 /// ```
-/// use banach::Folds;
+/// use banach::solver::Folds;
 /// let folds = Folds::contiguous(5, 2)?;
 /// assert_eq!(folds.held_out(), [vec![0, 1, 2], vec![3, 4]]);
 /// assert_eq!(Folds::leave_one_out(5)?.count(), 5);
@@ -48,7 +48,7 @@ impl Folds {
     /// next few samples of a series, say.
     ///
     /// ```
-    /// use banach::Folds;
+    /// use banach::solver::Folds;
     /// let folds = Folds::from_splits(4, vec![(vec![0, 1], vec![2]), (vec![0, 1, 2], vec![3])])?;
     /// assert_eq!(folds.held_out(), [vec![2], vec![3]]);
     /// assert_eq!(folds.absent(), [vec![2, 3], vec![3]]);

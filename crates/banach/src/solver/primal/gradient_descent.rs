@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
-    Error, Linesearch, Observer, Progress, Scratch, Status, Stopping,
-    data::{Block, MAX_BLOCK, Sweep},
-    solver::MAX_TRIALS,
+    Error, Observer, Status, Stopping,
+    data::{Block, MAX_BLOCK, Scratch, Sweep},
+    solver::{Linesearch, MAX_TRIALS, Progress},
 };
 
 /// Gradient descent with linesearch.
