@@ -49,12 +49,6 @@ impl Model {
         }
     }
 
-    /// The place of a label among the classes.
-    pub fn class_index(&self, label: i64) -> Result<usize, Error> {
-        let unknown = |_| Error::UnknownLabel { label, classes: self.classes().to_vec() };
-        self.classes().binary_search(&label).map_err(unknown)
-    }
-
     /// `f(x) + b` at every point: all points of the first function, then all of the second, and so on. These are the predictions of numbers;
     /// for two classes the one function is positive for the larger label.
     pub fn decisions(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {

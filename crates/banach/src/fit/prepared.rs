@@ -6,7 +6,6 @@ use super::{Model, Spec, Target, Task, model::function_of};
 use crate::{
     Account, DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, QForm, Route, Solution,
     Solver, Stopping,
-    cost::Rates,
     form::{Features, Plan, Predict, Shape},
     kernel::TensorKernel,
     memory::Taken,
@@ -37,7 +36,6 @@ pub struct Fit {
     kernel: Arc<dyn TensorKernel>,
     loss: Arc<dyn Loss>,
     account: Account,
-    rates: Rates,
 }
 
 impl Fit {
@@ -52,15 +50,14 @@ impl Fit {
             kernel: spec.kernel.build()?,
             loss: spec.loss.build()?,
             account: Account::new(Memory::available()),
-            rates: Rates::default(),
             spec: spec.clone(),
         })
     }
 
-    /// The same with other parameters, and their kernel: a loss of its own, the account and the rates stay.
+    /// The same with other parameters, and their kernel: a loss of its own and the account stay.
     pub(super) fn with_spec(&self, spec: &Spec) -> Result<Self, Error> {
-        let (loss, account, rates) = (self.loss.clone(), self.account.clone(), self.rates);
-        Ok(Self { loss, account, rates, ..Self::new(spec)? })
+        let (loss, account) = (self.loss.clone(), self.account.clone());
+        Ok(Self { loss, account, ..Self::new(spec)? })
     }
 
     /// Another kernel than that of the spec.
@@ -85,12 +82,6 @@ impl Fit {
     #[must_use]
     pub fn with_account(self, account: Account) -> Self {
         Self { account, ..self }
-    }
-
-    /// How fast the machine is, which decides between routes; see [`Rates::measure`].
-    #[must_use]
-    pub fn with_rates(self, rates: Rates) -> Self {
-        Self { rates, ..self }
     }
 
     /// The parameters.
@@ -147,8 +138,8 @@ impl Fit {
         route: Option<Route>,
         problems: usize,
     ) -> Result<Plan, Error> {
-        let (rates, scale) = (self.rates, self.spec.monomials);
-        let planner = Planner { rates, memory, scale, problems, route, ..Planner::default() };
+        let scale = self.spec.monomials;
+        let planner = Planner { memory, scale, problems, route, ..Planner::default() };
         planner.plan(Shape::from(x), self.kernel.clone(), self.exponent)
     }
 

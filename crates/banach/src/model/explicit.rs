@@ -115,41 +115,14 @@ impl ExplicitModel {
         Ok(values)
     }
 
-    /// The names of the monomials, given those of the variables.
-    pub fn column_names<S: AsRef<str>>(&self, names: &[S]) -> Vec<String> {
-        self.terms
-            .iter()
-            .map(|(monomial, _)| product(monomial, |j| name(names, j), " * ", |power| power.to_string()))
-            .collect()
-    }
-
     /// As a line of text, with four digits: `y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7`.
     pub fn equation<S: AsRef<str>>(&self, names: &[S]) -> String {
-        let monomial = |monomial: &Monomial| product(monomial, |j| name(names, j), " * ", |power| power.to_string());
-        self.text(" * ", |number| number, monomial)
-    }
-
-    /// As a formula of LaTeX, with four digits: `y = 1.2 + 0.98\, \mathrm{age}\, \mathrm{dose}^{2} - 0.51\, x_{7}`.
-    pub fn latex<S: AsRef<str>>(&self, names: &[S]) -> String {
-        let variable = |j: usize| match names.get(j) {
-            Some(name) => format!("\\mathrm{{{}}}", escaped(name.as_ref())),
-            None => format!("x_{{{j}}}"),
-        };
-        let power_of_ten = |number: String| match number.split_once('e') {
-            Some((mantissa, exponent)) => format!("{mantissa} \\cdot 10^{{{exponent}}}"),
-            None => number,
-        };
-        let monomial = |monomial: &Monomial| product(monomial, variable, "\\, ", |power| format!("{{{power}}}"));
-        self.text("\\, ", power_of_ten, monomial)
-    }
-
-    fn text(&self, times: &str, number: impl Fn(String) -> String, monomial: impl Fn(&Monomial) -> String) -> String {
         let mut text = "y =".to_owned();
         let constant = self.intercept != 0.0 || self.terms.is_empty();
         if constant {
             let sign = if self.intercept < 0.0 { "-" } else { "" };
             // Writing to a string does not fail.
-            let _ = write!(text, " {sign}{}", number(digits(self.intercept.abs())));
+            let _ = write!(text, " {sign}{}", digits(self.intercept.abs()));
         }
         for (at, (k, coefficient)) in self.terms.iter().enumerate() {
             let sign = match (*coefficient < 0.0, at == 0 && !constant) {
@@ -158,10 +131,10 @@ impl ExplicitModel {
                 (false, false) => "+ ",
                 (true, false) => "- ",
             };
-            let size = number(digits(coefficient.abs()));
+            let size = digits(coefficient.abs());
             let _ = match k.factors() {
                 [] => write!(text, " {sign}{size}"),
-                _ => write!(text, " {sign}{size}{times}{}", monomial(k)),
+                _ => write!(text, " {sign}{size} * {}", product(k, names)),
             };
         }
         text
@@ -174,33 +147,13 @@ impl fmt::Display for ExplicitModel {
     }
 }
 
-fn product(
-    monomial: &Monomial,
-    variable: impl Fn(usize) -> String,
-    times: &str,
-    power: impl Fn(usize) -> String,
-) -> String {
+/// A monomial by the names of its variables.
+fn product<S: AsRef<str>>(monomial: &Monomial, names: &[S]) -> String {
     let factor = |&(j, exponent): &(usize, usize)| match exponent {
-        1 => variable(j),
-        _ => format!("{}^{}", variable(j), power(exponent)),
+        1 => name(names, j),
+        _ => format!("{}^{exponent}", name(names, j)),
     };
-    match monomial.factors() {
-        [] => "1".to_owned(),
-        factors => factors.iter().map(factor).collect::<Vec<_>>().join(times),
-    }
-}
-
-/// A name in LaTeX.
-fn escaped(name: &str) -> String {
-    let escape = |c: char| match c {
-        '_' | '%' | '&' | '#' | '$' | '{' | '}' => format!("\\{c}"),
-        '\\' => "\\backslash{}".to_owned(),
-        '^' => "\\hat{}".to_owned(),
-        '~' => "\\sim{}".to_owned(),
-        ' ' => "\\ ".to_owned(),
-        _ => c.to_string(),
-    };
-    name.chars().map(escape).collect()
+    monomial.factors().iter().map(factor).collect::<Vec<_>>().join(" * ")
 }
 
 /// A number >= 0 with four significant digits, without zeros at the end.
@@ -370,11 +323,6 @@ mod tests {
         let model = ExplicitModel::new(1.2, terms.clone()).expect("finite");
         let names = ["age", "dose_1"];
         assert_eq!(model.equation(&names), "y = 1.2 + 0.98 * age * dose_1^2 - 0.51 * x7 + 12350 - 1.5e-9 * x2^3");
-        assert_eq!(
-            model.latex(&names),
-            "y = 1.2 + 0.98\\, \\mathrm{age}\\, \\mathrm{dose\\_1}^{2} - 0.51\\, x_{7} + 12350 - 1.5 \\cdot 10^{-9}\\, x_{2}^{3}"
-        );
-        assert_eq!(model.column_names(&names)[0], "age * dose_1^2");
         let without = ExplicitModel::new(0.0, terms[1..2].to_vec()).expect("finite");
         assert_eq!(without.to_string(), "y = -0.51 * x7");
         assert_eq!(ExplicitModel::new(0.0, vec![]).expect("finite").to_string(), "y = 0");

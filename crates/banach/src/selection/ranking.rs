@@ -27,7 +27,6 @@ pub struct MonomialRanking<'a> {
     kernel: Arc<dyn TensorKernel>,
     exponent: Exponent,
     scale: MonomialScale,
-    budget: Budget,
     memory: Memory,
 }
 
@@ -35,7 +34,7 @@ impl<'a> MonomialRanking<'a> {
     /// The ranking of functions of a kernel on these samples.
     pub fn new(samples: FeatureMatrix<'a>, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Self {
         let (kernel, scale) = (Arc::new(kernel), MonomialScale::Raw);
-        Self { samples, kernel, exponent, scale, budget: Budget::default(), memory: Memory::limit(u64::MAX) }
+        Self { samples, kernel, exponent, scale, memory: Memory::limit(u64::MAX) }
     }
 
     /// The same with a limit on what each search may take; there is none unless told otherwise.
@@ -49,19 +48,12 @@ impl<'a> MonomialRanking<'a> {
     pub fn with_scale(self, scale: MonomialScale) -> Self {
         Self { scale, ..self }
     }
-
-    /// The same with another limit on each search, which matters for kernels with very many features: what a search that
-    /// is stopped has found is ranked.
-    #[must_use]
-    pub fn with_budget(self, budget: Budget) -> Self {
-        Self { budget, ..self }
-    }
 }
 
 impl Ranking for MonomialRanking<'_> {
     fn largest(&self, alpha: &[f64], count: usize) -> Result<Vec<Monomial>, Error> {
         let model = DualModel::new(self.samples.view(), self.kernel.clone(), self.exponent, alpha)?;
-        let top = model.with_scale(self.scale).with_memory(self.memory).top_monomials(count, self.budget)?;
+        let top = model.with_scale(self.scale).with_memory(self.memory).top_monomials(count, Budget::default())?;
         Ok(top.entries.into_iter().map(|entry| entry.monomial).collect())
     }
 

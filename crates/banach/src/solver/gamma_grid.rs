@@ -77,7 +77,7 @@ impl GammaGrid {
 
     /// As [`from_data`](Self::from_data), from the gamma that can explain the share `lower_share` of the null model's
     /// loss, up to `upper_factor` times the knee. A single value is the geometric mean of these ends.
-    pub fn around_knee(
+    pub(crate) fn around_knee(
         problem: &DualProblem<'_>,
         lower_share: f64,
         upper_factor: f64,

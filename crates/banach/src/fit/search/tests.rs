@@ -53,7 +53,7 @@ fn one_combination_is_the_cross_validation_of_its_problem() {
     }
     let simple = Search { choice: Choice::OneStandardError, ..search };
     let simple = run(&simple, &spec, &(&y).into(), None).expect("valid").chosen_spec().expect("finished");
-    assert_eq!(Some(simple.gamma), alone.one_standard_error_gamma());
+    assert_eq!(Some(simple.gamma), alone.one_standard_error().map(|gamma| alone.gammas[gamma]));
 }
 
 #[test]

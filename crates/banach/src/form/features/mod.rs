@@ -48,7 +48,7 @@ impl<'a> Features<'a> {
 
     /// The bytes of working memory that evaluations of so many problems and line searches take, besides the matrix;
     /// `None` beyond all counting. Second derivatives are not counted: they are of the solver's choosing.
-    pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
+    pub(crate) fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
         let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems + samples, outputs: problems };
         let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
         let pass = |sweep: Sweep, inputs| sweep.memory(samples, features, stored, inputs);

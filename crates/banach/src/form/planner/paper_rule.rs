@@ -6,7 +6,7 @@ use crate::{cost::feature_count, kernel::MonomialScale};
 impl Plan {
     /// What (21) says of these sizes, in a sentence. It counts multiplications at q = 4, and knows no scaled monomials: `None`
     /// elsewhere.
-    pub fn paper_rule(&self) -> Option<String> {
+    pub(super) fn paper_rule(&self) -> Option<String> {
         if self.exponent.order() != Ok(4) || self.planner.scale != MonomialScale::Raw {
             return None;
         }

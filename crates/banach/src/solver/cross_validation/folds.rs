@@ -12,6 +12,7 @@ use crate::Error;
 /// let folds = Folds::contiguous(5, 2)?;
 /// assert_eq!(folds.held_out(), [vec![0, 1, 2], vec![3, 4]]);
 /// assert_eq!(Folds::leave_one_out(5)?.count(), 5);
+/// assert_eq!(Folds::stratified(&[1.0, 1.0, -1.0, -1.0], 2, 0)?.held_out()[0].len(), 2);
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +131,7 @@ impl Folds {
     }
 
     /// The samples that the fit of every fold does not see: those of the fold, and perhaps more.
-    pub fn absent(&self) -> &[Vec<usize>] {
+    pub(crate) fn absent(&self) -> &[Vec<usize>] {
         &self.absent
     }
 

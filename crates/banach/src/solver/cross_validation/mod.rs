@@ -60,7 +60,7 @@ pub fn cross_validate(
 /// gamma.
 ///
 /// As [`cross_validate`]; the observer sees the problem `(gamma * problems.len() + problem) * folds + fold`.
-pub fn cross_validate_all(
+pub(crate) fn cross_validate_all(
     problems: &[DualProblem<'_>],
     grid: &GammaGrid,
     folds: &Folds,
