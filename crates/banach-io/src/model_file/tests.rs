@@ -150,6 +150,16 @@ fn every_route_kernel_and_scale_predicts_the_same_bits() {
     assert_eq!(counts.len(), 8, "every route has a part, dense and sparse: {counts:?}");
 }
 
+/// A file has the name of a loss as the list of losses has it.
+#[test]
+fn a_loss_is_written_by_its_name() {
+    for loss in LossSpec::ALL {
+        let written = serde_json::to_value(loss).expect("a value");
+        assert_eq!(written["name"], loss.name());
+        assert_eq!(serde_json::from_value::<LossSpec>(written).expect("a loss"), loss);
+    }
+}
+
 #[test]
 fn every_loss_and_number_of_functions_predicts_the_same_bits() {
     let x = dense();

@@ -5,8 +5,8 @@ mod scratch;
 mod stream;
 mod sweep;
 
-pub(crate) use feature_matrix::Column;
-pub use feature_matrix::{Entries, FeatureMatrix, MAX_ENTRY};
+pub(crate) use feature_matrix::{Column, MAX_ENTRY};
+pub use feature_matrix::{Entries, FeatureMatrix};
 pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
 pub(crate) use sweep::{Block, MAX_BLOCK, Sweep};

@@ -34,6 +34,14 @@ pub enum Conjugate<'a> {
     Smooth(&'a dyn SmoothConjugate),
 }
 
+impl Conjugate<'_> {
+    /// Whether `psi'` exists: strictly inside the domain, and not at a kink.
+    fn has_slope(self, (lower, upper): (f64, f64), s: f64) -> bool {
+        let at_kink = matches!(self, Self::Quadratic { k, .. } if k > 0.0 && s == 0.0);
+        s > lower && s < upper && !at_kink
+    }
+}
+
 /// A conjugate that is differentiable inside its domain, for [`Conjugate::Smooth`]. Every `s` that a method is given lies in the
 /// domain, and inside of it where there is a derivative.
 pub trait SmoothConjugate: fmt::Debug {
@@ -165,18 +173,17 @@ pub trait Loss: fmt::Debug + Send + Sync {
 
     /// `psi'(s)`, or `None` where it does not exist: at kinks, at the ends of the domain and outside it.
     fn conjugate_slope(&self, y: f64, s: f64) -> Option<f64> {
-        let (lower, upper) = self.domain(y);
-        let inside = s > lower && s < upper;
-        match self.conjugate_kind() {
-            Conjugate::Quadratic { a, k } => (inside && (s != 0.0 || k == 0.0)).then(|| a * s - y + k * s.signum()),
-            Conjugate::Smooth(conjugate) => inside.then(|| conjugate.psi_slope(y, s)),
-        }
+        let kind = self.conjugate_kind();
+        kind.has_slope(self.domain(y), s).then(|| match kind {
+            Conjugate::Quadratic { a, k } => a * s - y + k * s.signum(),
+            Conjugate::Smooth(conjugate) => conjugate.psi_slope(y, s),
+        })
     }
 
     /// `psi''(s)`, or `None` where [`conjugate_slope`](Self::conjugate_slope) is.
     fn conjugate_curvature(&self, y: f64, s: f64) -> Option<f64> {
-        self.conjugate_slope(y, s)?;
-        Some(match self.conjugate_kind() {
+        let kind = self.conjugate_kind();
+        kind.has_slope(self.domain(y), s).then(|| match kind {
             Conjugate::Quadratic { a, .. } => a,
             Conjugate::Smooth(conjugate) => conjugate.psi_curvature(y, s),
         })
