@@ -1,6 +1,6 @@
 //! What experiments do with drawn data: build the form, and compare what is found with the truth.
 
-use banach::{Exponent, FeatureMatrix, Features, synthetic::Sample};
+use banach::{Exponent, FeatureMatrix, form::Features, synthetic::Sample};
 
 use crate::Error;
 

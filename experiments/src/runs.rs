@@ -3,9 +3,13 @@
 use std::{ops::ControlFlow, time::Instant};
 
 use banach::{
-    Certificate, DualProblem, Features, Gradient, Linesearch, Loss, Observer, Progress, QForm, Rule, Solution, Solver,
-    Squared, Status, Stopping,
-    solver::primal::{Fista, GradientDescent, Momentum, PrimalProblem, PrimalSolution},
+    Certificate, DualProblem, Loss, Observer, QForm, Solution, Solver, Status, Stopping,
+    form::Features,
+    loss::Squared,
+    solver::{
+        Gradient, Linesearch, Progress, Rule,
+        primal::{Fista, GradientDescent, Momentum, PrimalProblem, PrimalSolution},
+    },
 };
 use serde::Serialize;
 

@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use banach::{
-    Exponent, FeatureMatrix, Features, Gram, Memory, Rule,
+    Exponent, FeatureMatrix, Memory,
+    form::{Features, Gram},
     kernel::{FeatureMap, Polynomial},
+    solver::Rule,
     synthetic::SparseQuadratic,
 };
 use serde::Serialize;

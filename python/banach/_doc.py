@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, TypeVar
 
+from . import _core
+
 T = TypeVar("T", bound=type)
 
 _PARAMETERS = {
@@ -70,12 +72,7 @@ _PARAMETERS = {
     Fit the best choice to all samples.""",
 }
 
-_LOSSES = {
-    "regression": """{"squared", "absolute", "epsilon_insensitive", "huber", "quantile"}, default="squared"
-    The loss.""",
-    "classification": """{"logistic", "hinge", "squared_hinge"}, default="logistic"
-    The loss; only the logistic one tells probabilities.""",
-}
+_LOSSES = {"regression": "The loss.", "classification": "The loss; only the logistic one tells probabilities."}
 
 _SEARCHED = {
     "p": """"auto", float or list, default="auto"
@@ -126,7 +123,9 @@ def with_parameters(cls: T) -> T:
     estimator: Any = cls
     names, task = list(inspect.signature(estimator).parameters), estimator._task
     search = "Cs" in names
-    texts = {**_PARAMETERS, "loss": _LOSSES[task]}
+    losses = [f'"{name}"' for name in _core.losses(task)]
+    loss = f"{{{', '.join(losses)}}}, default={losses[0]}\n    {_LOSSES[task]}"
+    texts = {**_PARAMETERS, "loss": loss}
     if search:
         texts |= _SEARCHED
     attributes = {

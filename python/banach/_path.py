@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _parameters
+from . import _core, _parameters
 from ._classifier import LpClassifier
 from ._regressor import LpRegressor
 from ._warnings import warn_of_fits
@@ -85,7 +85,7 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     """
     if "C" in params:
         raise _parameters.refused("C", params["C"], "no value: a path has many, Cs")
-    classes = params.get("loss") in ("logistic", "hinge", "squared_hinge") or (
+    classes = params.get("loss") in _core.losses("classification") or (
         "loss" not in params and _parameters.holds_classes(y)
     )
     model = LpClassifier(**params) if classes else LpRegressor(**params)

@@ -22,6 +22,7 @@ from banach import (
     LpRegressor,
     LpRegressorCV,
     TopFeatures,
+    _core,
     datasets,
     gram_tensor,
     kernels,
@@ -225,7 +226,7 @@ def test_cross_validation_chooses_how_many_monomials():
 
 
 @pytest.mark.parametrize("labels", ["two", "three"])
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("loss", _core.losses("classification"))
 def test_equations_of_classes_decide_as_their_pipelines(labels, loss):
     y = np.where(Y > 0, "yes", "no") if labels == "two" else NAMES
     model = LpClassifier(kernel="poly", degree=(1, 2), loss=loss, p=1.2).fit(X, y)

@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from banach import LpClassifier, LpRegressor, kernels
+from banach import LpClassifier, LpRegressor, _core, kernels
 
 EXPONENTS = [Fraction(6, 5), Fraction(4, 3), Fraction(3, 2)]
 REGRESSION = {
@@ -28,6 +28,11 @@ CLASSIFICATION = {
 # What the losses above were told.
 SAID = {"epsilon_insensitive": {"epsilon": 0.1}, "huber": {"rho": 0.5}, "quantile": {"quantile": 0.3}}
 LOSSES = {**REGRESSION, **CLASSIFICATION}
+
+
+def test_every_loss_has_its_formula():
+    assert list(REGRESSION) == _core.losses("regression")
+    assert list(CLASSIFICATION) == _core.losses("classification")
 
 
 def oracle(features, y, loss, p, C, weights, fit_intercept):

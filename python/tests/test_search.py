@@ -113,7 +113,7 @@ def test_the_default_score_is_minus_the_held_out_loss(exact, data):
     assert grid.best_params_["C"] == search.C_
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("loss", _core.losses("classification"))
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
 def test_two_classes_give_the_search_of_a_grid(exact, loss, scoring, data):
     X, y = data

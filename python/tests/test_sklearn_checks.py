@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, TopFeatures, kernels
+from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, TopFeatures, _core, kernels
 
-REGRESSION = ("squared", "absolute", "epsilon_insensitive", "huber", "quantile")
-CLASSIFICATION = ("logistic", "hinge", "squared_hinge")
+REGRESSION = _core.losses("regression")
+CLASSIFICATION = _core.losses("classification")
 
 # Few values and folds, as some checks have few samples of a class.
 SMALL = {"Cs": 3, "cv": 2}
@@ -29,10 +29,9 @@ ESTIMATORS = [
     LpRegressor(2.0, kernel="exp", scale=0.01, normalize_kernel=True, **EXACT),
     LpRegressor(kernel=kernels.Exponential(scale=0.05, degrees=(1, 3)), normalize_kernel=True),
     LpClassifier(),
-    LpClassifier(loss="hinge"),
-    LpClassifier(loss="squared_hinge", **EXACT),
+    *(LpClassifier(loss=loss, **({} if loss == "hinge" else EXACT)) for loss in CLASSIFICATION[1:]),
     LpClassifier(2.0, kernel="poly", coef0=1.0, tol=1e-13),
-    LpClassifier(kernel="anova", degree=(1, 2), loss="squared_hinge", **EXACT),
+    LpClassifier(kernel="anova", degree=(1, 2), loss=CLASSIFICATION[-1], **EXACT),
     LpClassifier(2.0, kernel="exp", scale=0.01, normalize_kernel=True),
     LpRegressorCV(**SMALL),
     LpRegressorCV(2.0, kernel="exp", tol=1e-12, **SMALL),

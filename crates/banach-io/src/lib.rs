@@ -27,7 +27,7 @@ mod target;
 pub use at::At;
 pub use error::Error;
 pub use model_file::{FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, SavedModel, VERSION};
-pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request, STANDARD_INPUT};
+pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request};
 pub use replace::{destination, replace};
 pub use table::{Standardization, Table, Values};
 pub use target::{Classes, FirstText, Target};

@@ -26,7 +26,7 @@ use self::input::Input;
 use crate::{Error, Table, Target, room::Room};
 
 /// The name of the file that is standard input.
-pub const STANDARD_INPUT: &str = "-";
+const STANDARD_INPUT: &str = "-";
 
 /// What to read of a file.
 #[derive(Debug, Clone, PartialEq)]

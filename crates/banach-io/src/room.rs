@@ -1,6 +1,6 @@
 //! What reading a file takes of the memory that is allowed. Every reader counts here before it allocates.
 
-use banach::{Account, Memory, Taken};
+use banach::{Account, Memory, memory::Taken};
 
 use crate::{At, Error};
 

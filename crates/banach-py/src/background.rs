@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use banach::{Observer, Progress, Switch, Workers};
+use banach::{Observer, Workers, solver::Progress, workers::Switch};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::errors::exception;

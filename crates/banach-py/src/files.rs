@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use banach::{Entries, FeatureMatrix, Memory, Target};
+use banach::{FeatureMatrix, Memory, Target, data::Entries};
 use banach_io::{Label, ModelFileError, Observed, SavedModel, Standardization};
 use numpy::{
     PyArray1, PyArray2,

@@ -1,7 +1,8 @@
 //! Tensor kernels.
 
 use banach::{
-    Exponent, Gram, Memory,
+    Exponent, Memory,
+    form::Gram,
     kernel::{BigUint, Degrees, KernelChoice, KernelName, KernelSpec, Monomial, TensorKernel, cardinality},
 };
 use pyo3::{prelude::*, types::PyTuple};

@@ -32,7 +32,7 @@ mod _core {
         model::Model,
         report::equation,
         search::{choose, folds},
-        spec::Spec,
+        spec::{Spec, losses},
     };
 
     /// The version of the package.

@@ -1,6 +1,6 @@
 //! Models along increasing C.
 
-use banach::{Target, fit::Gammas, path_all};
+use banach::{Target, fit::Gammas, solver::path_all};
 use numpy::PyArray1;
 use pyo3::{prelude::*, types::PyDict};
 

@@ -1,8 +1,9 @@
 //! Reports and equations: data and text of the library, for Python.
 
 use banach::{
-    Error, ExplicitModel, Observer,
+    Error, Observer,
     kernel::Monomial,
+    model::ExplicitModel,
     report::{Columns, Described, GapAfter, Part, Report, Tables, Watch},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
@@ -23,7 +24,7 @@ struct Parts<'a>(&'a mut background::Watch);
 
 impl Watch for Parts<'_> {
     fn begin(&mut self, _: Part, _: usize, _: f64) -> Box<dyn Observer + '_> {
-        Box::new(|progress: &banach::Progress| self.0.observe(progress))
+        Box::new(|progress: &banach::solver::Progress| self.0.observe(progress))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Searches: what is searched as it comes from Python, and what was found as it goes back.
 
 use banach::{
-    Exponent, FeatureMatrix, Folds, Search, Status, Target,
+    Exponent, FeatureMatrix, Search, Status, Target,
     fit::{Gammas, KernelSpace, SearchOption, Searched, Tried},
     kernel::Degrees,
     report::Validation,
-    solver::{Choice, Mean},
+    solver::{Choice, Folds, Mean},
 };
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use pyo3::{prelude::*, types::PyDict};

@@ -1,11 +1,11 @@
 //! From a model to a short equation.
 
 use banach::{
-    DualProblem, Fit, Folds, Prepared,
+    DualProblem, Fit, Prepared,
     kernel::{KernelSpec, Monomial, MonomialScale},
     model::{Budget, ExplicitModel},
     selection::{self, Refit, SelectionOptions, StabilityOptions},
-    solver::Choice,
+    solver::{Choice, Folds},
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use banach::{
-    Account, Fit, Memory, PaperOptions, SolverChoice, Target,
-    fit::{self, Gammas},
+    Account, Fit, Memory, Target,
+    fit::{self, Gammas, PaperOptions, SolverChoice},
     loss::{LossSpec, Targets},
 };
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -99,6 +99,17 @@ impl Spec {
     }
 }
 
+/// The targets of a task.
+fn targets(task: &str) -> Targets {
+    if task == "classification" { Targets::Signs } else { Targets::Real }
+}
+
+/// The names of the losses for a task, the usual one first.
+#[pyfunction]
+pub(crate) fn losses(task: &str) -> Vec<&'static str> {
+    LossSpec::of(targets(task)).map(LossSpec::name).collect()
+}
+
 #[pymethods]
 impl Spec {
     /// Checks every parameter that can be wrong without data.
@@ -123,13 +134,10 @@ impl Spec {
         memory: Option<u64>,
         threads: usize,
     ) -> PyResult<Self> {
-        let targets = if task == "classification" { Targets::Signs } else { Targets::Real };
-        let loss = match LossSpec::named(loss, targets).map_err(exception)? {
-            LossSpec::EpsilonInsensitive { .. } => LossSpec::EpsilonInsensitive { epsilon },
-            LossSpec::Huber { .. } => LossSpec::Huber { rho },
-            LossSpec::Quantile { .. } => LossSpec::Quantile { tau: quantile },
-            other => other,
-        };
+        let targets = targets(task);
+        let usual = LossSpec::named(loss, targets).map_err(exception)?;
+        let parameters = [("epsilon", epsilon), ("rho", rho), ("tau", quantile)];
+        let loss = parameters.into_iter().find_map(|(name, value)| usual.with(name, value)).unwrap_or(usual);
         let values = banach::Spec {
             p,
             kernel: kernel.spec.clone(),

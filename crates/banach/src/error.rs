@@ -127,14 +127,6 @@ pub enum Error {
         /// The label.
         label: i64,
     },
-    /// A label that the model was not fitted to.
-    #[error("the label {label} is not one of the classes {classes:?}")]
-    UnknownLabel {
-        /// The label.
-        label: i64,
-        /// The labels of the fit.
-        classes: Vec<i64>,
-    },
     /// No route to `Q` that may be taken.
     #[error("{}", no_route(refused, admissible))]
     NoRoute {

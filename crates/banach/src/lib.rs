@@ -34,30 +34,30 @@
 //! many problems:
 //!
 //! ```
-//! use banach::{DualProblem, Exponent, FeatureMatrix, Features, GammaGrid, Hinge, Newton, Unobserved};
+//! use banach::{DualProblem, Exponent, FeatureMatrix, Newton, Unobserved, form::Features, loss::Hinge};
+//! use banach::solver::{GammaGrid, path};
 //!
 //! let x = FeatureMatrix::from_rows(4, 2, &[0.3, 1.0, -0.2, 0.8, 0.1, -1.1, -0.4, -0.7])?;
 //! let form = Features::new(x, Exponent::new(1.2)?);
 //! let problem = DualProblem::new(&form, &Hinge, &[1.0, 1.0, -1.0, -1.0], 1.0)?.with_intercept()?;
 //! let grid = GammaGrid::from_data(&problem, 10)?;
-//! let path = banach::path(&problem, &grid, &Newton::default(), &mut Unobserved)?;
+//! let path = path(&problem, &grid, &Newton::default(), &mut Unobserved)?;
 //! assert!(path.solutions.iter().all(|solution| solution.certificate.relative_gap() <= 1e-8));
 //! # Ok::<(), banach::Error>(())
 //! ```
 //!
 //! The modules follow the objective: [`Exponent`] is p and q, [`loss`] holds the losses, [`kernel`] the tensor kernels,
-//! [`QForm`] the dual of the regulariser from listed features ([`Features`], [`KernelFeatures`]) or from a kernel
-//! ([`Tiles`], [`Gram`]), [`DualProblem`] their sum, [`solver`] the algorithms: [`Newton`] for every loss, those of the paper,
-//! [`path()`] and [`cross_validate`]. `docs/solvers.md` explains them, `docs/notation.md` lists the symbols,
-//! `docs/paper-map.md` where each equation of the paper lives.
+//! [`form`] the dual of the regulariser ([`QForm`]) from listed features or from a kernel, [`DualProblem`] their sum, [`solver`]
+//! the algorithms: [`Newton`] for every loss, those of the paper, paths and cross-validation. `docs/solvers.md` explains them,
+//! `docs/notation.md` lists the symbols, `docs/paper-map.md` where each equation of the paper lives.
 
 mod certificate;
 mod cost;
-mod data;
+pub mod data;
 mod error;
 mod exponent;
 pub mod fit;
-mod form;
+pub mod form;
 pub mod kernel;
 pub mod loss;
 pub mod memory;
@@ -70,26 +70,17 @@ pub mod selection;
 pub mod solver;
 pub mod synthetic;
 mod tensor;
-mod workers;
+pub mod workers;
 
+// What most programs name; the rest is in the modules.
 pub use certificate::Certificate;
-pub use cost::Rates;
-pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
+pub use data::FeatureMatrix;
 pub use error::Error;
 pub use exponent::Exponent;
-pub use fit::{Fit, Model, PaperAlgorithm, PaperOptions, Prepared, Search, SolverChoice, Spec, Target, Task};
-pub use form::{
-    Cost, Evaluation, Expansion, Features, Gram, Hessian, HessianPart, KernelFeatures, LinePoint, Lines, LongFit, Plan,
-    Planner, Predict, QForm, Route, RoutePlan, Shape, Tiles,
-};
-pub use loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge};
-pub use memory::{Account, Memory, Shortage, Taken};
-pub use model::{DualModel, ExplicitModel};
+pub use fit::{Fit, Model, Prepared, Search, Spec, Target};
+pub use form::{Planner, QForm, Route};
+pub use loss::Loss;
+pub use memory::{Account, Memory};
 pub use problem::DualProblem;
-pub use selection::{select, stability};
-pub use solver::{
-    CrossValidation, Folds, GammaGrid, Gradient, Linesearch, Newton, Observer, Path, Progress, ProximalGradient, Rule,
-    Solution, Solver, Start, Status, Stopping, Unobserved, cross_validate, cross_validate_all, path, path_all,
-};
-
-pub use workers::{Switch, Workers};
+pub use solver::{Newton, Observer, Solution, Solver, Status, Stopping, Unobserved};
+pub use workers::Workers;

@@ -92,7 +92,7 @@ pub fn zeros(length: usize) -> Option<Vec<f64>> {
 /// assert_eq!(account.take(40).unwrap_err().needed, 110);
 /// drop(table);
 /// assert!(account.take(40).is_ok());
-/// # Ok::<(), banach::Shortage>(())
+/// # Ok::<(), banach::memory::Shortage>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -159,11 +159,6 @@ impl Taken {
         self.bytes = bytes;
         Ok(())
     }
-
-    /// Holds this many bytes more.
-    pub fn add(&mut self, bytes: u64) -> Result<(), Shortage> {
-        self.set(self.bytes.saturating_add(bytes))
-    }
 }
 
 impl Drop for Taken {
@@ -182,11 +177,11 @@ mod tests {
         let mut first = account.take(400).expect("enough");
         let second = account.clone().take(600).expect("just enough");
         assert_eq!((account.left().bytes(), first.bytes(), second.bytes()), (0, 400, 600));
-        assert_eq!(first.add(1), Err(Shortage { needed: 1001, allowed: 1000 }));
+        assert_eq!(first.set(401), Err(Shortage { needed: 1001, allowed: 1000 }));
         assert_eq!(account.take(u64::MAX).expect_err("too much"), Shortage { needed: u64::MAX, allowed: 1000 });
         first.set(100).expect("less");
         assert_eq!(account.left(), Memory::limit(300));
-        first.add(300).expect("enough");
+        first.set(400).expect("enough");
         drop(second);
         assert_eq!((account.left().bytes(), first.bytes()), (600, 400));
         drop(first);

@@ -5,8 +5,9 @@ mod certify;
 mod intercept;
 
 use crate::{
-    Certificate, Error, Evaluation, Loss, QForm,
+    Certificate, Error, Loss, QForm,
     data::MAX_ENTRY,
+    form::Evaluation,
     loss::{Split, Targets},
     numeric::{compensated_sum, two_sum},
 };
@@ -121,7 +122,7 @@ impl<'a> DualProblem<'a> {
     }
 
     /// The weights of the samples.
-    pub fn sample_weights(&self) -> &[f64] {
+    pub(crate) fn sample_weights(&self) -> &[f64] {
         &self.weights
     }
 
@@ -136,12 +137,12 @@ impl<'a> DualProblem<'a> {
     }
 
     /// The largest `gamma_i`.
-    pub fn largest_gamma(&self) -> f64 {
+    pub(crate) fn largest_gamma(&self) -> f64 {
         self.gammas.iter().copied().fold(0.0, f64::max)
     }
 
     /// `F(0) = sum_i gamma_i L(y_i, 0)`; with an intercept `min_b F(0, b)`.
-    pub fn zero_value(&self) -> f64 {
+    pub(crate) fn zero_value(&self) -> f64 {
         let b = self.centred_zero_intercept();
         self.sum(|y, _| self.loss.value(y, b), &self.gammas)
     }

@@ -3,7 +3,9 @@
 
 use allocation_counter::measure;
 use banach::{
-    Evaluation, Exponent, FeatureMatrix, Features, Gram, Memory, QForm, Scratch, Tiles,
+    Exponent, FeatureMatrix, Memory, QForm,
+    data::Scratch,
+    form::{Evaluation, Features, Gram, Tiles},
     kernel::{Exponential, MonomialScale, Polynomial},
 };
 

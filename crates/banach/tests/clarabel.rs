@@ -9,11 +9,14 @@
 use std::ops::{Add, Mul, Sub};
 
 use banach::{
-    Absolute, Certificate, DualProblem, EpsilonInsensitive, Exponent, FeatureMatrix, Features, Gram, Hinge, Huber,
-    Logistic, Loss, Memory, Newton, ProximalGradient, Quantile, Solver, Squared, SquaredHinge, Stopping, Unobserved,
+    Certificate, DualProblem, Exponent, FeatureMatrix, Loss, Memory, Newton, Solver, Stopping, Unobserved,
+    form::{Features, Gram},
     kernel::{Exponential, FeatureMap, Linear, Normalized, TensorKernel},
-    loss::Targets,
-    solver::primal::{Fista, GradientDescent, PrimalProblem},
+    loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Quantile, Squared, SquaredHinge, Targets},
+    solver::{
+        ProximalGradient,
+        primal::{Fista, GradientDescent, PrimalProblem},
+    },
 };
 use clarabel::{
     algebra::CscMatrix,

@@ -6,8 +6,10 @@
 //! means.
 
 use banach::{
-    DualProblem, Exponent, FeatureMatrix, Features, Gradient, Newton, ProximalGradient, Solver, Squared, Status,
-    Stopping, Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Newton, Solver, Status, Stopping, Unobserved,
+    form::Features,
+    loss::Squared,
+    solver::{Gradient, ProximalGradient},
 };
 use faer::{Mat, Side, prelude::Solve};
 use rand::{RngExt, SeedableRng};

@@ -2,12 +2,17 @@
 
 mod every_loss;
 
+use std::sync::Arc;
+
 use banach::{
-    Absolute, Certificate, DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features,
-    Gradient, Huber, Linesearch, Logistic, Loss, ProximalGradient, Quantile, Rule, Scratch, Solution, Solver, Squared,
-    Start, Status, Stopping, Unobserved,
-    loss::Targets,
-    solver::primal::{Fista, GradientDescent, PrimalProblem},
+    Certificate, DualProblem, Error, Exponent, FeatureMatrix, Loss, Solution, Solver, Status, Stopping, Unobserved,
+    data::Scratch,
+    form::{Evaluation, Features},
+    loss::{Absolute, EpsilonInsensitive, Huber, Logistic, Quantile, Squared, Targets},
+    solver::{
+        Gradient, Linesearch, ProximalGradient, Rule, Start,
+        primal::{Fista, GradientDescent, PrimalProblem},
+    },
 };
 use every_loss::{losses, targets};
 
@@ -46,7 +51,7 @@ fn assert_honest(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
 }
 
 /// Solves for every loss from both starts; every answer is honest, and comes with its weights.
-fn solve_all(columns: &[f64], y: &[f64], p: f64, gamma: f64, limit: usize) -> Vec<(Box<dyn Loss>, Solution, Vec<f64>)> {
+fn solve_all(columns: &[f64], y: &[f64], p: f64, gamma: f64, limit: usize) -> Vec<(Arc<dyn Loss>, Solution, Vec<f64>)> {
     let form = features(columns, y.len(), p);
     let mut solutions = vec![];
     for start in [Start::Auto, Start::Ray] {

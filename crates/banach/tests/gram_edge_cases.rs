@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use banach::{
-    DualProblem, Error, Evaluation, Exponent, FeatureMatrix, Gram, Memory, ProximalGradient, QForm, Scratch, Solver,
-    Squared, Stopping, Unobserved,
+    DualProblem, Error, Exponent, FeatureMatrix, Memory, QForm, Solver, Stopping, Unobserved,
+    data::Scratch,
+    form::{Evaluation, Gram},
     kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel},
+    loss::Squared,
+    solver::ProximalGradient,
 };
 
 /// Four samples of three variables, column by column.

@@ -8,10 +8,13 @@
 mod every_loss;
 
 use banach::{
-    DualProblem, EpsilonInsensitive, Error, Evaluation, Exponent, FeatureMatrix, Features, Gram, Huber, Loss, Memory,
-    Newton, QForm, Quantile, Scratch, Solution, Solver, Start, Status, Stopping, Tiles, Unobserved,
+    DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Newton, QForm, Solution, Solver, Status, Stopping,
+    Unobserved,
+    data::Scratch,
+    form::{Evaluation, Features, Gram, Tiles},
     kernel::{Linear, MonomialScale, Polynomial},
-    loss::Targets,
+    loss::{EpsilonInsensitive, Huber, Quantile, Targets},
+    solver::Start,
 };
 use every_loss::{losses, targets};
 use rand::{RngExt, SeedableRng};
@@ -418,7 +421,7 @@ fn a_path_to_large_gammas() {
     let form = features(n, &columns, 1.01);
     let mut start = Start::Ray;
     for gamma in (0..15).map(|step| 10_f64.powf(-3.0 + 9.0 * f64::from(step) / 14.0)) {
-        let problem = DualProblem::new(&form, &banach::Squared, &y, gamma).and_then(DualProblem::with_intercept);
+        let problem = DualProblem::new(&form, &banach::loss::Squared, &y, gamma).and_then(DualProblem::with_intercept);
         let what = format!("path, gamma = {gamma:e}");
         let solution = solve(problem, &start, &what).expect("valid");
         assert_eq!(solution.status, Status::Converged, "{what}: {:?}", solution.certificate);

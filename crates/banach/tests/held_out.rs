@@ -2,10 +2,11 @@
 //! of the others predicts for it.
 
 use banach::{
-    DualProblem, EpsilonInsensitive, Exponent, FeatureMatrix, Gram, Logistic, Loss, Memory, ProximalGradient, QForm,
-    Solution, Solver, Squared, Status, Stopping, Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Loss, Memory, QForm, Solution, Solver, Status, Stopping, Unobserved,
+    form::Gram,
     kernel::{Exponential, Normalized, Polynomial, TensorKernel},
-    loss::Targets,
+    loss::{EpsilonInsensitive, Logistic, Squared, Targets},
+    solver::ProximalGradient,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,8 +1,12 @@
 //! Sums over a Gram tensor cancel; certificates must not hide it.
 
 use banach::{
-    Absolute, DualProblem, EpsilonInsensitive, Evaluation, Exponent, FeatureMatrix, Features, Gram, Hinge, Loss,
-    Memory, Newton, ProximalGradient, QForm, Scratch, Solver, Squared, Stopping, Unobserved, kernel::Linear,
+    DualProblem, Exponent, FeatureMatrix, Loss, Memory, Newton, QForm, Solver, Stopping, Unobserved,
+    data::Scratch,
+    form::{Evaluation, Features, Gram},
+    kernel::Linear,
+    loss::{Absolute, EpsilonInsensitive, Hinge, Squared},
+    solver::ProximalGradient,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

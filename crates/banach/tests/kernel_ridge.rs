@@ -4,9 +4,11 @@
 //! predictions `K_new alpha`. The kernels are written out here once more, by their formulas.
 
 use banach::{
-    DualProblem, Exponent, FeatureMatrix, Gradient, Gram, Memory, Newton, ProximalGradient, QForm, Solver, Squared,
-    Status, Stopping, Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Memory, Newton, QForm, Solver, Status, Stopping, Unobserved,
+    form::Gram,
     kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel},
+    loss::Squared,
+    solver::{Gradient, ProximalGradient},
 };
 use faer::{Mat, Side, prelude::Solve};
 use rand::{RngExt, SeedableRng};

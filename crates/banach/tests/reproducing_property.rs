@@ -6,7 +6,8 @@
 //! the tensor and of the kernel. That they can be is the density that the paper assumes.
 
 use banach::{
-    Exponent, FeatureMatrix, Gram, Memory, QForm,
+    Exponent, FeatureMatrix, Memory, QForm,
+    form::Gram,
     kernel::{Anova, FeatureMap, Linear, Polynomial, TensorKernel},
 };
 use faer::{Mat, prelude::SolveLstsq};

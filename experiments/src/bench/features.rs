@@ -2,7 +2,12 @@
 
 use std::hint::black_box;
 
-use banach::{Evaluation, Exponent, FeatureMatrix, Features, QForm, Scratch, synthetic::SparseLinear};
+use banach::{
+    Exponent, FeatureMatrix, QForm,
+    data::Scratch,
+    form::{Evaluation, Features},
+    synthetic::SparseLinear,
+};
 
 use super::{
     Figure, Side, Target,

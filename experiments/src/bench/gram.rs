@@ -1,7 +1,9 @@
 //! The Gram tensor against the product it is made of, and against the memory's bandwidth.
 
 use banach::{
-    Evaluation, Exponent, FeatureMatrix, Gram, Memory, QForm, Scratch,
+    Exponent, FeatureMatrix, Memory, QForm,
+    data::Scratch,
+    form::{Evaluation, Gram},
     kernel::{Exponential, Polynomial},
 };
 use faer::{

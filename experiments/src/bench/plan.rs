@@ -1,7 +1,9 @@
 //! What the planner predicts from the rates of this machine, beside what the routes take.
 
 use banach::{
-    Evaluation, Exponent, FeatureMatrix, Memory, Planner, Rates, Route, Scratch, Shape,
+    Exponent, FeatureMatrix, Memory, Planner, Route,
+    data::Scratch,
+    form::{Evaluation, Rates, Shape},
     kernel::{Linear, Polynomial, TensorKernel},
 };
 

@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use banach::{
-    DualModel, DualProblem, Exponent, FeatureMatrix, Gram, Memory, Newton, Solver, Squared, Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Memory, Newton, Solver, Unobserved,
+    form::Gram,
     kernel::Exponential,
-    model::{Budget, SearchEnd},
+    loss::Squared,
+    model::{Budget, DualModel, SearchEnd},
     synthetic::{EntryDistribution, SparseMonomials},
 };
 use serde::Serialize;

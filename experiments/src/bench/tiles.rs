@@ -3,9 +3,12 @@
 use std::{hint::black_box, ops::ControlFlow, time::Instant};
 
 use banach::{
-    DualProblem, Evaluation, Exponent, FeatureMatrix, Memory, Newton, Progress, QForm, Scratch, Solver, Squared,
-    Stopping, Tiles,
+    DualProblem, Exponent, FeatureMatrix, Memory, Newton, QForm, Solver, Stopping,
+    data::Scratch,
+    form::{Evaluation, Tiles},
     kernel::{MonomialScale, Polynomial},
+    loss::Squared,
+    solver::Progress,
     synthetic::SparseQuadratic,
 };
 use faer::{Accum, Mat, Par, linalg::matmul::matmul};

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use banach::{
-    Error, Exponent, FeatureMatrix, Features, Gram, KernelFeatures, Memory, QForm, Tiles,
+    Error, Exponent, FeatureMatrix, Memory, QForm,
+    form::{Features, Gram, KernelFeatures, Tiles},
     kernel::{Anova, Exponential, MonomialScale, Normalized, Polynomial, PowerSeries, TensorKernel},
-    loss::LossSpec,
+    loss::{LossSpec, Targets},
 };
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -274,7 +275,7 @@ fn targets(random: &mut Random, loss: LossSpec, x: &[f64], n: usize, d: usize) -
     let noise = random.one_of(&[0.0, 0.3, 1.0]);
     let mut y: Vec<f64> =
         (0..n).map(|i| x[i] / size - x[(d - 1) * n + i].clamp(-1.0, 1.0) + noise * random.normal()).collect();
-    if matches!(loss, LossSpec::Logistic | LossSpec::Hinge | LossSpec::SquaredHinge) {
+    if loss.targets() == Targets::Signs {
         y.iter_mut().for_each(|y| *y = if *y < 0.0 { -1.0 } else { 1.0 });
     } else if random.chance(0.2) {
         let (size, offset) = (random.power(-3.0, 3.0), random.one_of(&[0.0, 1.0, 1e6]));

@@ -9,7 +9,7 @@ mod oracle;
 
 use std::{ops::ControlFlow, sync::Mutex};
 
-use banach::{DualProblem, Evaluation, Newton, Scratch, Solution, Solver, Status, Stopping, Unobserved};
+use banach::{DualProblem, Newton, Solution, Solver, Status, Stopping, Unobserved, data::Scratch, form::Evaluation};
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -1,6 +1,9 @@
 //! The objective and the gap of an answer, in numbers with 32 digits and by formulas of their own.
 
-use banach::{kernel::MonomialScale, loss::LossSpec};
+use banach::{
+    kernel::MonomialScale,
+    loss::{Conjugate, LossSpec},
+};
 use qd::Quad;
 
 use super::draw::{Draw, Kernel};
@@ -52,42 +55,34 @@ fn max(a: Quad, b: Quad) -> Quad {
     if a > b { a } else { b }
 }
 
-/// `gamma L(y, t)` and `gamma L*(y, -a/gamma)`: the table in docs/notation.md.
+/// `gamma L(y, t)` and `gamma L*(y, -a/gamma)`: the table in docs/notation.md. A loss with a quadratic conjugate is the supremum
+/// of `-s t - psi(s)` over its domain.
 fn terms(loss: LossSpec, gamma: Quad, y: Quad, t: Quad, a: Quad) -> (Quad, Quad) {
-    let (one, half, r) = (Quad::from(1.0), Quad::from(0.5), y - t);
-    let square = half * a * a / gamma;
-    match loss {
-        LossSpec::Squared => (gamma * half * r * r, square - y * a),
-        LossSpec::Absolute => (gamma * r.abs(), -y * a),
-        LossSpec::EpsilonInsensitive { epsilon } => {
-            let epsilon = Quad::from(epsilon);
-            (gamma * max(zero(), r.abs() - epsilon), epsilon * a.abs() - y * a)
-        }
-        LossSpec::Huber { rho } => {
-            let rho = Quad::from(rho);
-            let value = if r.abs() <= rho { half * r * r } else { rho * r.abs() - half * rho * rho };
-            (gamma * value, square - y * a)
-        }
-        LossSpec::Quantile { tau } => {
-            let tau = Quad::from(tau);
-            (gamma * max(tau * r, (tau - one) * r), -y * a)
-        }
-        LossSpec::Logistic => {
-            let margin = y * t;
-            let value = if margin.0 > 0.0 { ln_1p((-margin).exp()) } else { ln_1p(margin.exp()) - margin };
-            let c = y * a / gamma;
-            let entropy = |c: Quad| if c.0 <= 0.0 { zero() } else { c * c.ln() };
-            // 1 - c of a very small c is 1.
-            let other = if c.0.abs() < 1e-6 { (one - c) * ln_1p(-c) } else { entropy(one - c) };
-            (gamma * value, gamma * (entropy(c) + other))
-        }
-        LossSpec::Hinge => (gamma * max(zero(), one - y * t), -y * a),
-        LossSpec::SquaredHinge => {
-            let miss = max(zero(), one - y * t);
-            (gamma * half * miss * miss, square - y * a)
-        }
-        _ => unreachable!("every loss is here"),
-    }
+    let (one, half) = (Quad::from(1.0), Quad::from(0.5));
+    let built = loss.build().expect("drawn from its range");
+    let Conjugate::Quadratic { a: curvature, k } = built.conjugate_kind() else {
+        assert_eq!(loss, LossSpec::Logistic, "every smooth conjugate is written here");
+        let margin = y * t;
+        let value = if margin.0 > 0.0 { ln_1p((-margin).exp()) } else { ln_1p(margin.exp()) - margin };
+        let c = y * a / gamma;
+        let entropy = |c: Quad| if c.0 <= 0.0 { zero() } else { c * c.ln() };
+        // 1 - c of a very small c is 1.
+        let other = if c.0.abs() < 1e-6 { (one - c) * ln_1p(-c) } else { entropy(one - c) };
+        return (gamma * value, gamma * (entropy(c) + other));
+    };
+    let (curvature, k) = (Quad::from(curvature), Quad::from(k));
+    let without_target = |s: Quad| half * curvature * s * s + k * s.abs();
+    // Where -t - psi'(s) changes its sign: at an end of the domain, at the kink, or between on one of its sides.
+    let (lower, upper) = built.domain(y.0);
+    let inside = |s: f64| lower < s && s < upper;
+    let ends = [lower, upper].into_iter().filter(|end| end.is_finite()).map(Quad::from);
+    let stationary = [k, -k].map(|k| (y - t - k) / curvature).into_iter().filter(|s| curvature.0 > 0.0 && inside(s.0));
+    let kink = Some(zero()).filter(|_| k.0 > 0.0 && inside(0.0));
+    let values = ends.chain(stationary).chain(kink).map(|s| s * (y - t) - without_target(s));
+    (
+        gamma * values.reduce(max).expect("a domain has an end, or a curvature"),
+        gamma * without_target(a / gamma) - y * a,
+    )
 }
 
 /// `ln(1 + x)` for `-1e-6 <= x <= 1`, to all digits for small x too.

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use banach::{
-    Exponent, PaperAlgorithm, PaperOptions, Route, Rule, SolverChoice,
+    Exponent, Route,
+    fit::{PaperAlgorithm, PaperOptions, SolverChoice},
     kernel::{Degrees, MonomialScale},
+    loss::LossSpec,
+    solver::Rule,
 };
 use banach_io::Format;
 use clap::{
@@ -109,8 +112,8 @@ pub(crate) struct ModelArgs {
     #[arg(long)]
     pub p: Option<Exponent>,
     /// The loss; squared for numbers, logistic for text and for two different values, if not given.
-    #[arg(long, value_enum)]
-    pub loss: Option<LossName>,
+    #[arg(long, value_parser = losses())]
+    pub loss: Option<LossSpec>,
     /// The width of the epsilon-insensitive loss, in units of the target; 0.1 if not given.
     #[arg(long, value_name = "E")]
     pub epsilon: Option<f64>,
@@ -251,27 +254,14 @@ pub(crate) enum KernelName {
     Exp,
 }
 
-/// The losses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LossName {
-    /// (y - t)^2/2.
-    Squared,
-    /// |y - t|.
-    Absolute,
-    /// |y - t| beyond --epsilon.
-    #[value(alias = "epsilon_insensitive", alias = "epsilon")]
-    EpsilonInsensitive,
-    /// Squared near 0, linear beyond --rho.
-    Huber,
-    /// For the quantile --tau.
-    Quantile,
-    /// For classes, with probabilities.
-    Logistic,
-    /// For classes, as in support vector machines.
-    Hinge,
-    /// For classes.
-    #[value(alias = "squared_hinge")]
-    SquaredHinge,
+/// The losses, by the names and with the help of the library.
+fn losses() -> impl TypedValueParser<Value = LossSpec> {
+    let known = LossSpec::ALL
+        .map(|loss| PossibleValue::new(loss.name().replace('_', "-")).alias(loss.name()).help(loss.help()));
+    PossibleValuesParser::new(known).map(|name| {
+        let name = name.replace('-', "_");
+        LossSpec::ALL.into_iter().find(|loss| loss.name() == name).expect("one of the possible values")
+    })
 }
 
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {

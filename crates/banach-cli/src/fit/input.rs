@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use banach::{Account, FeatureMatrix, Fit, LongFit, Spec, Taken, report};
+use banach::{Account, FeatureMatrix, Fit, Spec, form::LongFit, memory::Taken, report};
 use banach_io::{Dataset, Standardization};
 
 use super::{

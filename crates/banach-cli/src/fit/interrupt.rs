@@ -11,8 +11,10 @@ use std::{
 
 use anyhow::Context;
 use banach::{
-    Observer, Progress, Switch, Workers,
+    Observer, Workers,
     report::{GapAfter, Part, Watch},
+    solver::Progress,
+    workers::Switch,
 };
 
 use crate::{print, progress::Bar};

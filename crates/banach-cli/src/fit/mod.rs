@@ -11,8 +11,9 @@ mod save;
 pub(crate) mod text;
 
 use banach::{
-    FeatureMatrix, Folds, Spec, Start, Status,
+    FeatureMatrix, Spec, Status,
     report::{Described, Tables, Validation},
+    solver::{Folds, Start},
 };
 
 use self::{

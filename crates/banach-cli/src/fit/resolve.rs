@@ -1,6 +1,6 @@
 //! From names to objects: the kernel, the loss, and the targets of every function.
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
 use banach::{
     Exponent, Search, Spec, Target,
     fit::{Gammas, KernelSpace},
@@ -10,7 +10,7 @@ use banach::{
 };
 use banach_io::{At, Classes, Dataset, FirstText};
 
-use super::args::{GammaChoice, KernelName, LossName, ModelArgs, Running};
+use super::args::{GammaChoice, KernelName, ModelArgs, Running};
 
 /// The kernel that was asked for, with what it is unless told otherwise.
 pub(crate) fn kernel(model: &ModelArgs) -> KernelChoice {
@@ -73,25 +73,16 @@ impl From<KernelName> for kernel::KernelName {
     }
 }
 
-fn loss(name: LossName, model: &ModelArgs) -> anyhow::Result<LossSpec> {
-    let ModelArgs { epsilon, rho, tau, .. } = *model;
-    for (option, given, owner) in [
-        ("--epsilon", epsilon, LossName::EpsilonInsensitive),
-        ("--rho", rho, LossName::Huber),
-        ("--tau", tau, LossName::Quantile),
-    ] {
-        ensure!(given.is_none() || name == owner, "{option} belongs to another loss; see --loss in banach fit --help");
+/// The loss with the parameters that were given for it.
+fn loss(mut loss: LossSpec, model: &ModelArgs) -> anyhow::Result<LossSpec> {
+    for (parameter, given) in [("epsilon", model.epsilon), ("rho", model.rho), ("tau", model.tau)] {
+        if let Some(value) = given {
+            let belongs = loss.with(parameter, value);
+            loss = belongs
+                .with_context(|| format!("--{parameter} belongs to another loss; see --loss in banach fit --help"))?;
+        }
     }
-    Ok(match name {
-        LossName::Squared => LossSpec::Squared,
-        LossName::Absolute => LossSpec::Absolute,
-        LossName::EpsilonInsensitive => LossSpec::EpsilonInsensitive { epsilon: epsilon.unwrap_or(LossSpec::EPSILON) },
-        LossName::Huber => LossSpec::Huber { rho: rho.unwrap_or(LossSpec::RHO) },
-        LossName::Quantile => LossSpec::Quantile { tau: tau.unwrap_or(LossSpec::TAU) },
-        LossName::Logistic => LossSpec::Logistic,
-        LossName::Hinge => LossSpec::Hinge,
-        LossName::SquaredHinge => LossSpec::SquaredHinge,
-    })
+    Ok(loss)
 }
 
 /// What is to be predicted.
@@ -109,7 +100,7 @@ impl Goal {
         let (target, rows) = (&data.target, data.table.rows());
         let name = target.name();
         let two = target.classes().is_some_and(|classes| classes.labels.len() == 2);
-        let default = if target.numbers().is_none() || two { LossName::Logistic } else { LossName::Squared };
+        let default = if target.numbers().is_none() || two { LossSpec::Logistic } else { LossSpec::Squared };
         let chosen = model.loss.unwrap_or(default);
         let loss = loss(chosen, model)?;
         loss.build()?;

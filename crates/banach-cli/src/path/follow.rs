@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use banach::{
-    DualModel, DualProblem, FeatureMatrix,
+    DualProblem, FeatureMatrix,
     kernel::Monomial,
-    model::{Budget, TopMonomial},
+    model::{Budget, DualModel, TopMonomial},
     report::Factor,
 };
 
@@ -18,11 +18,11 @@ pub(super) fn functions(
     input: &Input,
     fit: &banach::Fit,
     x: &FeatureMatrix<'_>,
-    (problems, paths): (&[DualProblem<'_>], &[banach::Path]),
+    (problems, paths): (&[DualProblem<'_>], &[banach::solver::Path]),
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<FollowedFunction>> {
     let of_each = input.goal.positive().into_iter().zip(problems).zip(paths);
-    let function = |((class, problem), path): ((Option<String>, &DualProblem<'_>), &banach::Path)| {
+    let function = |((class, problem), path): ((Option<String>, &DualProblem<'_>), &banach::solver::Path)| {
         let models = path.gammas.iter().zip(&path.solutions).map(|(gamma, solution)| {
             let radius = problem.with_gamma(*gamma)?.radius(&solution.certificate);
             fit.function(x.view(), solution, radius)
@@ -45,7 +45,7 @@ pub(super) fn functions(
     of_each.map(function).collect()
 }
 
-fn fits(path: &banach::Path) -> Vec<PathFit> {
+fn fits(path: &banach::solver::Path) -> Vec<PathFit> {
     let fit = |(gamma, solution): (&f64, &banach::Solution)| PathFit {
         gamma: *gamma,
         status: solution.status,

@@ -8,8 +8,8 @@ mod text;
 use banach::{
     Search, Status,
     fit::{Gammas, KernelSpace},
-    path_all,
     report::{CertificateValues, Factor, ModelSummary, RouteSummary, Validation},
+    solver::path_all,
 };
 use serde::Serialize;
 
@@ -99,7 +99,7 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
     let problems = prepared.problems(&outputs, None)?;
     let grid = gammas.grid(&problems[0])?;
     let phase = |name: &str, fits: usize, gap: f64| Phase::begin(name, fits, gap, common.quiet);
-    let validate = |folds: &banach::Folds| -> anyhow::Result<Validation> {
+    let validate = |folds: &banach::solver::Folds| -> anyhow::Result<Validation> {
         let search = Search {
             exponents: vec![spec.p],
             gammas: Gammas::Given(grid.values().to_vec()),

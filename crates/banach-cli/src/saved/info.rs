@@ -1,6 +1,6 @@
 //! `banach info`: what a model file says of itself.
 
-use banach::{Exponent, Memory, Planner, Route, Shape, Spec, report::CertificateValues};
+use banach::{Exponent, Memory, Planner, Route, Spec, form::Shape, report::CertificateValues};
 use banach_io::{Encoding, FORMAT, Label, Provenance, SavedModel, VERSION};
 use serde::Serialize;
 

@@ -9,7 +9,8 @@ mod predict;
 use std::path::Path;
 
 use banach::{
-    Account, Taken,
+    Account,
+    memory::Taken,
     model::{SearchEnd, TopMonomials},
 };
 use banach_io::{ModelFileError, SavedModel};

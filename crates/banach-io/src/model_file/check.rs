@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use banach::{Entries, Fit, Solution, loss::Targets};
+use banach::{Fit, Solution, data::Entries, loss::Targets};
 
 use super::{Flaw, Label, Observed, SavedModel};
 

@@ -14,7 +14,7 @@ mod tests;
 
 use std::{fs::File, io::Read, path::Path};
 
-use banach::{DualModel, FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec, Task};
+use banach::{FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec, fit::Task, model::DualModel};
 
 use self::{container::Container, document::Document, parts::Parts};
 pub use self::{

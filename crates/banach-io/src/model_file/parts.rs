@@ -7,7 +7,7 @@ use std::{
     io::{self, Write},
 };
 
-use banach::{Entries, Solution};
+use banach::{Solution, data::Entries};
 use safetensors::{
     Dtype,
     tensor::{Metadata, TensorInfo},

@@ -6,9 +6,11 @@ use std::{
 };
 
 use banach::{
-    FeatureMatrix, Memory, PaperAlgorithm, PaperOptions, Route, Rule, SolverChoice, Status, Target, Unobserved,
+    FeatureMatrix, Memory, Route, Status, Target, Unobserved,
+    fit::{PaperAlgorithm, PaperOptions, SolverChoice},
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
+    solver::Rule,
 };
 use proptest::prelude::*;
 use safetensors::{Dtype, tensor::TensorView};
@@ -146,6 +148,16 @@ fn every_route_kernel_and_scale_predicts_the_same_bits() {
         }
     }
     assert_eq!(counts.len(), 8, "every route has a part, dense and sparse: {counts:?}");
+}
+
+/// A file has the name of a loss as the list of losses has it.
+#[test]
+fn a_loss_is_written_by_its_name() {
+    for loss in LossSpec::ALL {
+        let written = serde_json::to_value(loss).expect("a value");
+        assert_eq!(written["name"], loss.name());
+        assert_eq!(serde_json::from_value::<LossSpec>(written).expect("a loss"), loss);
+    }
 }
 
 #[test]

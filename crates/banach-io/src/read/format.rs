@@ -53,7 +53,7 @@ impl Format {
     }
 
     /// The format of a file by its name, also with `.gz` behind it; `None` for names that do not tell.
-    pub fn of_name(file: &str) -> Option<Self> {
+    pub(super) fn of_name(file: &str) -> Option<Self> {
         let name = file.to_ascii_lowercase();
         let (_, end) = name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?;
         Self::ALL.into_iter().find(|format| format.extensions().contains(&end))

@@ -8,11 +8,11 @@ use super::sweep::Layout;
 use crate::Error;
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
-pub const MAX_ENTRY: f64 = 1e200;
+pub(crate) const MAX_ENTRY: f64 = 1e200;
 
 /// A checked feature matrix: feature-major (a feature's n values are contiguous), dense or sparse.
 ///
-/// Every entry is finite and at most [`MAX_ENTRY`] in magnitude. Data that already have the right layout
+/// Every entry is finite and at most 1e200 in magnitude. Data that already have the right layout
 /// are borrowed, not copied.
 #[derive(Clone)]
 pub struct FeatureMatrix<'a> {

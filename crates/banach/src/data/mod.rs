@@ -9,7 +9,8 @@ mod stream;
 mod sweep;
 
 pub(crate) use columns::Column;
-pub use feature_matrix::{Entries, FeatureMatrix, MAX_ENTRY};
+pub(crate) use feature_matrix::MAX_ENTRY;
+pub use feature_matrix::{Entries, FeatureMatrix};
 pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
 pub(crate) use sweep::{MAX_BLOCK, Sweep, SweepBlock};

@@ -4,8 +4,10 @@ use std::{fmt, sync::Arc};
 
 use super::{Fit, Task};
 use crate::{
-    Certificate, DualModel, Error, Exponent, FeatureMatrix, Loss, Plan, Predict, Solution, Status,
+    Certificate, Error, Exponent, FeatureMatrix, Loss, Solution, Status,
+    form::{Plan, Predict},
     kernel::{MonomialScale, TensorKernel},
+    model::DualModel,
 };
 
 /// Fitted functions `f + b`, one for every output or class. It owns what it needs: the weights where features are listed, else a copy of
@@ -45,12 +47,6 @@ impl Model {
             Task::Numbers(_) => &[],
             Task::Classes(classes) => classes,
         }
-    }
-
-    /// The place of a label among the classes.
-    pub fn class_index(&self, label: i64) -> Result<usize, Error> {
-        let unknown = |_| Error::UnknownLabel { label, classes: self.classes().to_vec() };
-        self.classes().binary_search(&label).map_err(unknown)
     }
 
     /// `f(x) + b` at every point: all points of the first function, then all of the second, and so on. These are the predictions of numbers;

@@ -4,9 +4,15 @@ use std::sync::Arc;
 
 use super::{Model, Spec, Target, Task, model::function_of};
 use crate::{
-    Account, DualModel, DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Observer, Plan, Planner,
-    Predict, QForm, Rates, Route, Shape, Solution, Solver, Start, Stopping, Taken, kernel::TensorKernel,
-    problem::check_gamma, selection::MonomialRanking,
+    Account, DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, QForm, Route, Solution,
+    Solver, Stopping,
+    form::{Features, Plan, Predict, Shape},
+    kernel::TensorKernel,
+    memory::Taken,
+    model::DualModel,
+    problem::check_gamma,
+    selection::MonomialRanking,
+    solver::Start,
 };
 
 /// A [`Spec`] that was found to be in range, with its kernel and its loss.
@@ -30,7 +36,6 @@ pub struct Fit {
     kernel: Arc<dyn TensorKernel>,
     loss: Arc<dyn Loss>,
     account: Account,
-    rates: Rates,
 }
 
 impl Fit {
@@ -45,15 +50,14 @@ impl Fit {
             kernel: spec.kernel.build()?,
             loss: spec.loss.build()?,
             account: Account::new(Memory::available()),
-            rates: Rates::default(),
             spec: spec.clone(),
         })
     }
 
-    /// The same fit with other parameters and their kernel. A loss that was given to it, the account and the rates stay.
+    /// The same fit with other parameters and their kernel. A loss that was given to it and the account stay.
     pub(super) fn with_spec(&self, spec: &Spec) -> Result<Self, Error> {
-        let (loss, account, rates) = (self.loss.clone(), self.account.clone(), self.rates);
-        Ok(Self { loss, account, rates, ..Self::new(spec)? })
+        let (loss, account) = (self.loss.clone(), self.account.clone());
+        Ok(Self { loss, account, ..Self::new(spec)? })
     }
 
     /// Another kernel than that of the spec.
@@ -78,12 +82,6 @@ impl Fit {
     #[must_use]
     pub fn with_account(self, account: Account) -> Self {
         Self { account, ..self }
-    }
-
-    /// How fast the machine is, which decides between routes; see [`Rates::measure`].
-    #[must_use]
-    pub fn with_rates(self, rates: Rates) -> Self {
-        Self { rates, ..self }
     }
 
     /// The parameters.
@@ -140,8 +138,8 @@ impl Fit {
         route: Option<Route>,
         problems: usize,
     ) -> Result<Plan, Error> {
-        let (rates, monomial_scale) = (self.rates, self.spec.monomials);
-        let planner = Planner { rates, memory, monomial_scale, problems, route, ..Planner::default() };
+        let monomial_scale = self.spec.monomials;
+        let planner = Planner { memory, monomial_scale, problems, route, ..Planner::default() };
         planner.plan(Shape::from(x), self.kernel.clone(), self.exponent)
     }
 
@@ -157,7 +155,7 @@ impl Fit {
     }
 
     /// The model of the targets, with optional weights of samples, watched by an observer that may end it.
-    /// [`Progress::problem`](crate::Progress::problem) is the number of the function.
+    /// [`Progress::problem`](crate::solver::Progress::problem) is the number of the function.
     pub fn run(
         &self,
         x: &FeatureMatrix<'_>,

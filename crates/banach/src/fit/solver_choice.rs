@@ -4,12 +4,15 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Gradient, Linesearch, Memory, Newton, ProximalGradient, Rule, Solver, Stopping};
+use crate::{
+    Error, Memory, Newton, Solver, Stopping,
+    solver::{Gradient, Linesearch, ProximalGradient, Rule},
+};
 
 /// Which algorithm fits a model. In files it is its name, or an object of its name and what it was told.
 ///
 /// ```
-/// use banach::{PaperAlgorithm, PaperOptions, SolverChoice, Spec};
+/// use banach::{Spec, fit::{PaperAlgorithm, PaperOptions, SolverChoice}};
 ///
 /// let options = PaperOptions { algorithm: Some(PaperAlgorithm::Gradient), delta: Some(0.3), ..PaperOptions::default() };
 /// let spec = Spec { solver: SolverChoice::Paper(options), ..Spec::default() };

@@ -96,6 +96,15 @@ impl Spec {
     }
 
     /// As [`fit`](Self::fit), with `gamma_i = gamma * sample_weight_i`. A sample of weight 0 is absent.
+    ///
+    /// ```
+    /// use banach::{FeatureMatrix, Spec};
+    ///
+    /// let x = FeatureMatrix::from_rows(3, 1, &[1.0, 2.0, 3.0])?;
+    /// let model = Spec { gamma: 1e3, ..Spec::default() }.fit_weighted(&x, &[2.0, 4.0, 100.0], &[1.0, 1.0, 0.0])?;
+    /// assert!((model.decisions(&x)?[2] - 6.0).abs() < 0.1);
+    /// # Ok::<(), banach::Error>(())
+    /// ```
     pub fn fit_weighted<'y>(
         &self,
         x: &FeatureMatrix<'_>,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Error, Folds, loss::Targets};
+use crate::{Error, loss::Targets, solver::Folds};
 
 /// The folds unless told otherwise: the usual number, as in scikit-learn.
 const FOLDS: usize = 5;

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 
 use super::{Hessian, HessianPart, MOST_DENSE};
 use crate::{
-    FeatureMatrix, Scratch,
+    FeatureMatrix,
+    data::Scratch,
     numeric::{WidePower, scale_by_exp2},
     workers::checkpoint,
 };

@@ -8,7 +8,8 @@ use super::{
     rounding,
 };
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory, Scratch,
+    Error, Exponent, FeatureMatrix, Memory,
+    data::Scratch,
     kernel::{FeatureMap, MonomialScale, TensorKernel, ln_norms},
 };
 

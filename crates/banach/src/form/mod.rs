@@ -12,6 +12,7 @@ mod kernel_features;
 pub(crate) mod laws;
 mod planner;
 mod rounding;
+pub(crate) mod sealed;
 pub(crate) mod tiles;
 
 pub(crate) use expansion::MOST_DENSE;
@@ -22,11 +23,12 @@ pub(crate) use heaviest::square_of;
 pub use kernel_features::KernelFeatures;
 pub use planner::{Cost, LongFit, Plan, Planner, Route, RoutePlan, Shape};
 
+pub use crate::cost::Rates;
 pub use tiles::Tiles;
 
 use std::fmt;
 
-use crate::{Error, Exponent, FeatureMatrix, Scratch, exponent::Running};
+use crate::{Error, Exponent, FeatureMatrix, data::Scratch, exponent::Running};
 
 /// Lines for which routes count memory: as many as a line search looks along at a time (`TRIALS` of the proximal gradient method).
 const LINES: usize = 8;
@@ -43,7 +45,9 @@ const LINES: usize = 8;
 ///
 /// Dual vectors are finite and of length n; anything else is a mistake of the caller and may panic. For finite
 /// vectors no method returns NaN: a value beyond the range of `f64` is infinite.
-pub trait QForm: fmt::Debug + Send + Sync {
+///
+/// Only this crate implements it: every route needs what an [`Expansion`] keeps, which is private (ADR 20).
+pub trait QForm: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The exponents p and q.
     fn exponent(&self) -> Exponent;
 

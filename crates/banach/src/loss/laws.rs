@@ -1,21 +1,18 @@
-//! Every law over every loss. A new loss joins [`all`] and is covered.
+//! Every law over every loss of the list.
+
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// One instance of every loss, with parameters that are not round numbers.
-pub(crate) fn all() -> Vec<Box<dyn Loss>> {
-    vec![
-        Box::new(Squared),
-        Box::new(Absolute),
-        Box::new(EpsilonInsensitive::new(0.13).expect("valid")),
-        Box::new(Huber::new(0.7).expect("valid")),
-        Box::new(Quantile::new(0.3).expect("valid")),
-        Box::new(Logistic),
-        Box::new(Hinge),
-        Box::new(SquaredHinge),
-    ]
+/// Every loss, with parameters that are not round numbers.
+pub(crate) fn all() -> Vec<Arc<dyn Loss>> {
+    let odd = |loss: LossSpec| {
+        let parameters = [("epsilon", 0.13), ("rho", 0.7), ("tau", 0.3)];
+        parameters.into_iter().find_map(|(parameter, value)| loss.with(parameter, value)).unwrap_or(loss)
+    };
+    LossSpec::ALL.into_iter().map(|loss| odd(loss).build().expect("valid")).collect()
 }
 
 /// A target for this loss from any number.
@@ -33,37 +30,11 @@ fn inside(loss: &dyn Loss, y: f64, share: f64) -> f64 {
     lower + share * (upper - lower)
 }
 
-#[test]
-fn names_are_distinct() {
-    let names: std::collections::HashSet<_> = all().iter().map(Loss::name).collect();
-    assert_eq!(names.len(), all().len());
-}
-
-/// A pointer to a loss answers as the loss does, by every method.
-#[test]
-fn pointers_are_losses() {
-    let answers = |loss: &dyn Loss| {
-        let y = target(loss, 0.7);
-        let (s, to) = (inside(loss, y, 0.3), inside(loss, y, 0.8));
-        let numbers = (loss.value(y, 0.4), loss.slopes(y, 0.4), loss.domain(y), loss.strong_convexity(), loss.kink());
-        let maybe = [loss.slope(y, 0.4), loss.curvature(), loss.smoothness(), loss.probability(y, 0.4)];
-        let duals = (loss.conjugate(y, s), loss.conjugate_slope(y, s), loss.conjugate_curvature(y, s));
-        let pairs = (loss.prox(y, 0.3, 0.9), loss.gap(y, 0.4, s), loss.conjugate_bregman(y, s, to));
-        format!("{} {:?} {:?} {numbers:?} {maybe:?} {duals:?} {pairs:?}", loss.name(), loss.targets(), loss.split())
-    };
-    for loss in all() {
-        let expected = answers(&*loss);
-        assert_eq!(answers(&&*loss), expected);
-        assert_eq!(answers(&loss), expected);
-        assert_eq!(answers(&std::sync::Arc::<dyn Loss>::from(loss)), expected);
-    }
-}
-
 /// Where predictions tell probabilities, those of both labels add up and follow the odds: the slopes of the loss.
 #[test]
 fn probabilities() {
     let found: Vec<_> = all().into_iter().filter(|loss| loss.probability(1.0, 0.0).is_some()).collect();
-    assert_eq!(found.iter().map(Loss::name).collect::<Vec<_>>(), ["logistic"]);
+    assert_eq!(found.iter().map(|loss| loss.name()).collect::<Vec<_>>(), ["logistic"]);
     for loss in found {
         for t in [-800.0, -3.0, 0.0, 0.4, 800.0] {
             let of = |y: f64| loss.probability(y, t).expect("at every prediction");
@@ -117,12 +88,10 @@ fn parameters_outside_their_range_are_refused() {
 /// At and around their kinks, and away from them.
 #[test]
 fn one_sided_slopes() {
-    for mut loss in all().into_iter().chain([Box::new(EpsilonInsensitive::new(0.0).expect("valid")) as Box<dyn Loss>]) {
-        if loss.name() == "epsilon_insensitive" {
-            // Kinks at numbers that are exact.
-            let epsilon = if loss.value(0.0, 1.0) == 1.0 { 0.0 } else { 0.25 };
-            loss = Box::new(EpsilonInsensitive::new(epsilon).expect("valid"));
-        }
+    // Kinks at numbers that are exact.
+    let exact = LossSpec::ALL.into_iter().map(|loss| loss.with("epsilon", 0.25).unwrap_or(loss));
+    for loss in exact.chain([LossSpec::EpsilonInsensitive { epsilon: 0.0 }]) {
+        let loss = loss.build().expect("valid");
         for y in [-1.0, 1.0] {
             for t in [-1.5, -1.25, -1.0, -0.75, -0.25, 0.0, 0.3, 0.75, 1.0, 1.25, 4.0] {
                 let (left, right) = loss.slopes(y, t);

@@ -1,4 +1,4 @@
-use super::{Loss, Split, Targets, strictly_within, within};
+use super::{Conjugate, Loss, SmoothConjugate, Targets};
 
 /// `log(1 + exp(-y t))` for `y` in {-1, 1} (Example A.2(iv)).
 ///
@@ -16,58 +16,59 @@ impl Loss for Logistic {
         Targets::Signs
     }
 
-    fn split(&self) -> Split {
-        Split::Smooth
-    }
-
     fn value(&self, y: f64, t: f64) -> f64 {
         let margin = y * t;
         (-margin.abs()).exp().ln_1p() + (-margin).max(0.0)
     }
 
-    fn slope(&self, y: f64, t: f64) -> Option<f64> {
-        Some(-y * sigmoid(-y * t))
-    }
-
-    fn smoothness(&self) -> Option<f64> {
-        Some(0.25)
+    fn slopes(&self, y: f64, t: f64) -> (f64, f64) {
+        let slope = -y * sigmoid(-y * t);
+        (slope, slope)
     }
 
     fn domain(&self, y: f64) -> (f64, f64) {
         (y.min(0.0), y.max(0.0))
     }
 
-    fn conjugate(&self, y: f64, s: f64) -> f64 {
-        let c = y * s;
-        within(self.domain(y), s, || {
-            let heads = if c > 0.0 { c * c.ln() } else { 0.0 };
-            let tails = if c < 1.0 { (1.0 - c) * (-c).ln_1p() } else { 0.0 };
-            heads + tails
-        })
-    }
-
-    fn conjugate_slope(&self, y: f64, s: f64) -> Option<f64> {
-        let c = y * s;
-        strictly_within(self.domain(y), s, || y * (c.ln() - (-c).ln_1p()))
-    }
-
-    fn conjugate_curvature(&self, y: f64, s: f64) -> Option<f64> {
-        let c = y * s;
-        strictly_within(self.domain(y), s, || 1.0 / (c * (1.0 - c)))
+    fn conjugate_kind(&self) -> Conjugate<'_> {
+        Conjugate::Smooth(self)
     }
 
     /// `t` is the logarithm of the odds.
     fn probability(&self, y: f64, t: f64) -> Option<f64> {
         Some(sigmoid(y * t))
     }
+}
 
-    fn strong_convexity(&self) -> f64 {
+impl SmoothConjugate for Logistic {
+    fn modulus(&self) -> f64 {
         4.0
+    }
+
+    fn psi(&self, y: f64, s: f64) -> f64 {
+        let c = y * s;
+        let heads = if c > 0.0 { c * c.ln() } else { 0.0 };
+        let tails = if c < 1.0 { (1.0 - c) * (-c).ln_1p() } else { 0.0 };
+        heads + tails
+    }
+
+    fn psi_slope(&self, y: f64, s: f64) -> f64 {
+        let c = y * s;
+        y * (c.ln() - (-c).ln_1p())
+    }
+
+    fn psi_curvature(&self, y: f64, s: f64) -> f64 {
+        let c = y * s;
+        1.0 / (c * (1.0 - c))
+    }
+
+    fn psi_bregman(&self, y: f64, from: f64, to: f64) -> f64 {
+        relative_entropy(y * to, y * from, 1.0 - y * from)
     }
 
     /// With `c = sigmoid(z)` the optimality condition is `lambda z + sigmoid(z) = y v`: increasing in `z`,
     /// with slope between `lambda` and `lambda + 1/4`, and solved by Newton's method inside a bracket.
-    fn prox(&self, y: f64, lambda: f64, v: f64) -> f64 {
+    fn psi_prox(&self, y: f64, lambda: f64, v: f64) -> f64 {
         let target = y * v;
         let (mut lower, mut upper) = ((target - 1.0) / lambda, target / lambda);
         let mut z = 0.0_f64.clamp(lower, upper);
@@ -89,21 +90,15 @@ impl Loss for Logistic {
         y * sigmoid(z)
     }
 
-    fn gap(&self, y: f64, t: f64, s: f64) -> f64 {
+    fn fenchel_young(&self, y: f64, t: f64, s: f64) -> f64 {
         let margin = y * t;
         let (heads, tails) = (sigmoid(-margin), sigmoid(margin));
-        within(self.domain(y), s, || {
-            if heads.min(tails) > 1e-290 {
-                relative_entropy(y * s, heads, tails)
-            } else {
-                // The margin is beyond +-660: nothing is left to cancel.
-                (self.value(y, t) + self.conjugate(y, s) + s * t).max(0.0)
-            }
-        })
-    }
-
-    fn conjugate_bregman(&self, y: f64, from: f64, to: f64) -> f64 {
-        within(self.domain(y), to, || relative_entropy(y * to, y * from, 1.0 - y * from))
+        if heads.min(tails) > 1e-290 {
+            relative_entropy(y * s, heads, tails)
+        } else {
+            // The margin is beyond +-660: nothing is left to cancel.
+            (self.value(y, t) + self.psi(y, s) + s * t).max(0.0)
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Loss, Split, Targets, strictly_within, within};
+use super::{Conjugate, Loss, Targets};
 use crate::Error;
 
 /// `tau r` for `r = y-t >= 0`, else `(tau - 1) r`: the pinball loss.
@@ -15,11 +15,6 @@ impl Quantile {
         }
         Ok(Self { tau })
     }
-
-    /// The level of the quantile.
-    pub fn tau(&self) -> f64 {
-        self.tau
-    }
 }
 
 impl Loss for Quantile {
@@ -31,17 +26,9 @@ impl Loss for Quantile {
         Targets::Real
     }
 
-    fn split(&self) -> Split {
-        Split::Proximal
-    }
-
     fn value(&self, y: f64, t: f64) -> f64 {
         let residual = y - t;
         if residual >= 0.0 { self.tau * residual } else { (self.tau - 1.0) * residual }
-    }
-
-    fn slope(&self, y: f64, t: f64) -> Option<f64> {
-        (t != y).then(|| if t < y { -self.tau } else { 1.0 - self.tau })
     }
 
     fn slopes(&self, y: f64, t: f64) -> (f64, f64) {
@@ -49,38 +36,11 @@ impl Loss for Quantile {
         (if t > y { above } else { below }, if t < y { below } else { above })
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        None
-    }
-
     fn domain(&self, _y: f64) -> (f64, f64) {
         (self.tau - 1.0, self.tau)
     }
 
-    fn conjugate(&self, y: f64, s: f64) -> f64 {
-        within(self.domain(y), s, || -y * s)
-    }
-
-    fn conjugate_slope(&self, y: f64, s: f64) -> Option<f64> {
-        strictly_within(self.domain(y), s, || -y)
-    }
-
-    fn conjugate_curvature(&self, y: f64, s: f64) -> Option<f64> {
-        strictly_within(self.domain(y), s, || 0.0)
-    }
-
-    fn strong_convexity(&self) -> f64 {
-        0.0
-    }
-
-    fn prox(&self, y: f64, lambda: f64, v: f64) -> f64 {
-        (v + lambda * y).clamp(self.tau - 1.0, self.tau)
-    }
-
-    fn gap(&self, y: f64, t: f64, s: f64) -> f64 {
-        let residual = y - t;
-        within(self.domain(y), s, || {
-            if residual >= 0.0 { residual * (self.tau - s) } else { -residual * (s - (self.tau - 1.0)) }
-        })
+    fn conjugate_kind(&self) -> Conjugate<'_> {
+        Conjugate::Quadratic { a: 0.0, k: 0.0 }
     }
 }

@@ -1,116 +1,108 @@
 //! Losses as values: what users choose by name, and what a file can hold.
 
-use std::sync::Arc;
+use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge, Targets};
+use super::{LossSpec, Targets};
 use crate::Error;
 
-/// A loss as a value, checked when it is built.
-///
-/// ```
-/// use banach::loss::{Loss, LossSpec};
-/// assert_eq!(LossSpec::Huber { rho: 1.35 }.build()?.name(), "huber");
-/// assert!(LossSpec::Huber { rho: -1.0 }.build().is_err());
-/// # Ok::<(), banach::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
-pub enum LossSpec {
-    /// [`Squared`].
-    Squared,
-    /// [`Absolute`].
-    Absolute,
-    /// [`EpsilonInsensitive`].
-    EpsilonInsensitive {
-        /// The width.
-        epsilon: f64,
-    },
-    /// [`Huber`].
-    Huber {
-        /// Where it becomes linear.
-        rho: f64,
-    },
-    /// [`Quantile`].
-    Quantile {
-        /// The quantile.
-        tau: f64,
-    },
-    /// [`Logistic`].
-    Logistic,
-    /// [`Hinge`].
-    Hinge,
-    /// [`SquaredHinge`].
-    SquaredHinge,
+/// Makes [`LossSpec`] of the list of all losses.
+macro_rules! losses {
+    ($($loss:ident $({ $parameter:ident: $usual:literal })?, $name:literal, $targets:ident, $help:literal;)*) => {
+        /// A loss as a value, checked when it is built.
+        ///
+        /// ```
+        /// use banach::loss::{Loss, LossSpec};
+        /// assert_eq!(LossSpec::Huber { rho: 1.35 }.build()?.name(), "huber");
+        /// assert!(LossSpec::Huber { rho: -1.0 }.build().is_err());
+        /// # Ok::<(), banach::Error>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+        #[non_exhaustive]
+        pub enum LossSpec {
+            $(
+                #[doc = concat!("[`", stringify!($loss), "`]: ", $help, ".")]
+                $loss $({
+                    #[doc = concat!("The parameter of [`", stringify!($loss), "::new`].")]
+                    $parameter: f64,
+                })?,
+            )*
+        }
+
+        impl LossSpec {
+            /// Every loss, with the parameters that it has unless told otherwise.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$loss $({ $parameter: $usual })?),*];
+
+            /// As it is written in parameters.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$loss { .. } => $name),*
+                }
+            }
+
+            /// The targets that it is defined for.
+            pub fn targets(self) -> Targets {
+                match self {
+                    $(Self::$loss { .. } => Targets::$targets),*
+                }
+            }
+
+            /// One line of help.
+            pub fn help(self) -> &'static str {
+                match self {
+                    $(Self::$loss { .. } => $help),*
+                }
+            }
+
+            /// The loss with another value of its parameter; `None` if it has none of this name.
+            #[must_use]
+            pub fn with(self, parameter: &str, value: f64) -> Option<Self> {
+                match self {
+                    $($(Self::$loss { .. } if parameter == stringify!($parameter) => Some(Self::$loss { $parameter: value }),)?)*
+                    _ => None,
+                }
+            }
+
+            /// The loss.
+            pub fn build(self) -> Result<std::sync::Arc<dyn Loss>, crate::Error> {
+                Ok(match self {
+                    $(Self::$loss $({ $parameter })? => std::sync::Arc::new(spec::losses!(@build $loss $($parameter)?))),*
+                })
+            }
+        }
+    };
+    (@build $loss:ident) => { $loss };
+    (@build $loss:ident $parameter:ident) => { $loss::new($parameter)? };
 }
+pub(super) use losses;
 
 impl LossSpec {
-    /// The width of the epsilon-insensitive loss unless told otherwise.
-    pub const EPSILON: f64 = 0.1;
-    /// Where the loss of Huber becomes linear unless told otherwise.
-    pub const RHO: f64 = 1.35;
-    /// The quantile unless told otherwise.
-    pub const TAU: f64 = 0.5;
-
-    /// Every loss, with the parameters that it has unless told otherwise.
-    pub const ALL: [Self; 8] = [
-        Self::Squared,
-        Self::Absolute,
-        Self::EpsilonInsensitive { epsilon: Self::EPSILON },
-        Self::Huber { rho: Self::RHO },
-        Self::Quantile { tau: Self::TAU },
-        Self::Logistic,
-        Self::Hinge,
-        Self::SquaredHinge,
-    ];
+    /// The losses for these targets.
+    pub fn of(targets: Targets) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |loss| loss.targets() == targets)
+    }
 
     /// The loss of a name, as `epsilon_insensitive`; losses for other targets are not known by name.
     pub fn named(name: &str, targets: Targets) -> Result<Self, Error> {
-        let allowed = match targets {
-            Targets::Real => "squared, absolute, epsilon_insensitive, huber or quantile",
-            Targets::Signs => "logistic, hinge or squared_hinge",
-        };
-        let refused = || Error::Parameter { name: "loss", got: format!("{name:?}"), allowed };
-        Self::ALL.into_iter().find(|loss| loss.targets() == targets && loss.name() == name).ok_or_else(refused)
+        let refused = || Error::Parameter { name: "loss", got: format!("{name:?}"), allowed: names(targets) };
+        Self::of(targets).find(|loss| loss.name() == name).ok_or_else(refused)
     }
+}
 
-    /// As it is written in parameters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Squared => "squared",
-            Self::Absolute => "absolute",
-            Self::EpsilonInsensitive { .. } => "epsilon_insensitive",
-            Self::Huber { .. } => "huber",
-            Self::Quantile { .. } => "quantile",
-            Self::Logistic => "logistic",
-            Self::Hinge => "hinge",
-            Self::SquaredHinge => "squared_hinge",
-        }
+/// The names of the losses for these targets, as a sentence has them.
+fn names(targets: Targets) -> &'static str {
+    static REAL: LazyLock<String> = LazyLock::new(|| sentence(Targets::Real));
+    static SIGNS: LazyLock<String> = LazyLock::new(|| sentence(Targets::Signs));
+    match targets {
+        Targets::Real => &REAL,
+        Targets::Signs => &SIGNS,
     }
+}
 
-    /// The targets that it is defined for.
-    pub fn targets(self) -> Targets {
-        match self {
-            Self::Logistic | Self::Hinge | Self::SquaredHinge => Targets::Signs,
-            _ => Targets::Real,
-        }
-    }
-
-    /// The loss.
-    pub fn build(self) -> Result<Arc<dyn Loss>, Error> {
-        Ok(match self {
-            Self::Squared => Arc::new(Squared),
-            Self::Absolute => Arc::new(Absolute),
-            Self::EpsilonInsensitive { epsilon } => Arc::new(EpsilonInsensitive::new(epsilon)?),
-            Self::Huber { rho } => Arc::new(Huber::new(rho)?),
-            Self::Quantile { tau } => Arc::new(Quantile::new(tau)?),
-            Self::Logistic => Arc::new(Logistic),
-            Self::Hinge => Arc::new(Hinge),
-            Self::SquaredHinge => Arc::new(SquaredHinge),
-        })
-    }
+fn sentence(targets: Targets) -> String {
+    let names: Vec<&str> = LossSpec::of(targets).map(LossSpec::name).collect();
+    let (last, first) = names.split_last().expect("there are losses for all targets");
+    format!("{} or {last}", first.join(", "))
 }
 
 #[cfg(test)]
@@ -121,9 +113,28 @@ mod tests {
     fn every_loss_has_a_name_of_its_own() {
         for spec in LossSpec::ALL {
             assert_eq!(LossSpec::named(spec.name(), spec.targets()), Ok(spec));
-            assert_eq!(spec.build().expect("valid").targets(), spec.targets());
+            let built = spec.build().expect("valid");
+            assert_eq!((built.name(), built.targets()), (spec.name(), spec.targets()));
             let other = if spec.targets() == Targets::Real { Targets::Signs } else { Targets::Real };
             assert!(matches!(LossSpec::named(spec.name(), other), Err(Error::Parameter { name: "loss", .. })));
         }
+    }
+
+    #[test]
+    fn a_parameter_belongs_to_one_loss() {
+        for (parameter, owner) in [("epsilon", "epsilon_insensitive"), ("rho", "huber"), ("tau", "quantile")] {
+            let takers: Vec<&str> =
+                LossSpec::ALL.into_iter().filter_map(|loss| loss.with(parameter, 0.25)).map(LossSpec::name).collect();
+            assert_eq!(takers, [owner]);
+        }
+        assert_eq!(LossSpec::Huber { rho: 1.0 }.with("rho", 0.5), Some(LossSpec::Huber { rho: 0.5 }));
+    }
+
+    #[test]
+    fn a_refusal_lists_the_losses_for_the_targets() {
+        let refused = LossSpec::named("log", Targets::Signs).expect_err("no loss").to_string();
+        let names: Vec<&str> = LossSpec::of(Targets::Signs).map(LossSpec::name).collect();
+        assert!(names.iter().all(|name| refused.contains(name)) && refused.contains(" or "), "{refused}");
+        assert!(!refused.contains("huber"), "{refused}");
     }
 }

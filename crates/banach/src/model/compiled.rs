@@ -7,7 +7,9 @@ use super::{
     explicit::{check_variables, monomial_column},
 };
 use crate::{
-    Error, Evaluation, Exponent, FeatureMatrix, Gram, Memory, QForm, Scratch,
+    Error, Exponent, FeatureMatrix, Memory, QForm,
+    data::Scratch,
+    form::{Evaluation, Gram},
     kernel::{Monomial, MonomialScale, TensorKernel, ln_norms},
 };
 
@@ -135,7 +137,7 @@ impl DualModel<'_> {
 mod tests {
     use super::{super::explicit::tests::jumble, *};
     use crate::{
-        KernelFeatures,
+        form::KernelFeatures,
         kernel::{Exponential, FeatureMap, Normalized, Polynomial},
     };
 

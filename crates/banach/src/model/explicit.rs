@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use rayon::prelude::*;
 
-use crate::{Error, FeatureMatrix, MAX_ENTRY, kernel::Monomial};
+use crate::{Error, FeatureMatrix, data::MAX_ENTRY, kernel::Monomial};
 
 /// The values of monomials at the samples of a matrix, one column for each.
 ///

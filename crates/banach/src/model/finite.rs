@@ -2,8 +2,9 @@
 
 use super::DualModel;
 use crate::{
-    Error, Features, Gram, Memory, Predict, QForm, Tiles,
+    Error, Memory, QForm,
     cost::{evaluates_soon, feature_count, tensor_entries},
+    form::{Features, Gram, Predict, Tiles},
     kernel::{MonomialScale, lists_inputs, ln_norms},
 };
 
@@ -19,7 +20,7 @@ impl DualModel<'_> {
     /// the right side is a number, it is enough. Otherwise the function is evaluated, unless that takes long: then it passes.
     ///
     /// ```
-    /// use banach::{DualModel, Exponent, FeatureMatrix, kernel::Linear};
+    /// use banach::{Exponent, FeatureMatrix, kernel::Linear, model::DualModel};
     ///
     /// let x = FeatureMatrix::from_rows(2, 1, &[1.0, 2.0])?;
     /// let model = |alpha| DualModel::new(x.view(), Linear, Exponent::new(1.01)?, &[alpha, alpha]);
@@ -88,8 +89,9 @@ impl DualModel<'_> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        DualModel, Error, Exponent, FeatureMatrix,
+        Error, Exponent, FeatureMatrix,
         kernel::{Exponential, Linear, MonomialScale, Normalized, Polynomial, TensorKernel},
+        model::DualModel,
     };
 
     /// What is refused is infinite, and what is infinite is refused, at every size of the dual vector.

@@ -10,9 +10,11 @@ use std::{borrow::Cow, marker::PhantomData};
 use self::from_tensor::TensorShares;
 use super::{DualModel, energy::Energy};
 use crate::{
-    Error, FeatureMatrix, Gram, Memory, Scratch,
+    Error, FeatureMatrix, Memory,
     cost::{feature_count, reads_features},
+    data::Scratch,
     exponent::copy_in_range,
+    form::Gram,
     kernel::{MonomialScale, ln_norms},
     monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
@@ -24,7 +26,7 @@ use crate::{
 /// of the degrees add up to 1. Everything is 0 for the zero function.
 ///
 /// ```
-/// use banach::{DualModel, Exponent, FeatureMatrix, Memory, kernel::Exponential};
+/// use banach::{Exponent, FeatureMatrix, Memory, kernel::Exponential, model::DualModel};
 ///
 /// let x = FeatureMatrix::from_rows(3, 2, &[0.5, -1.0, 1.0, 0.3, -0.7, 0.9])?;
 /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::new(4.0 / 3.0)?, &[0.4, -0.9, 0.5])?;

@@ -31,7 +31,8 @@ use self::{
     ranks::{place, variables},
 };
 use crate::{
-    Error, Exponent, FeatureMatrix, MAX_ENTRY,
+    Error, Exponent, FeatureMatrix,
+    data::MAX_ENTRY,
     kernel::{MAX_DEGREE, MonomialScale, TensorKernel, ln_norms},
     numeric::{binary_exponent, largest, scale_by_exp2},
 };

@@ -1,7 +1,7 @@
 //! Certificates of iterates, with a second look where only rounding is in the way.
 
 use super::DualProblem;
-use crate::{Certificate, Evaluation, Scratch};
+use crate::{Certificate, data::Scratch, form::Evaluation};
 
 /// The certificate of an iterate.
 pub(crate) struct Certified {

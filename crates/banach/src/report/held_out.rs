@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{CrossValidation, Error, Loss, Target, Task};
+use crate::{Error, Loss, Target, fit::Task, solver::CrossValidation};
 
 /// At the gamma that was taken, every sample seen by the model without it.
 #[derive(Debug, Clone, Serialize)]

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    Certificate, Exponent, Fit, Plan, Route, RoutePlan,
+    Certificate, Exponent, Fit, Route,
+    form::{Plan, RoutePlan},
     kernel::{MonomialScale, cardinality},
 };
 

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::{
-    Error, FeatureMatrix, Fit, Observer, Spec, Start, Target, Unobserved,
+    Error, FeatureMatrix, Fit, Observer, Spec, Target, Unobserved,
     fit::{KernelSpace, Search},
     kernel::KernelSpec,
+    solver::Start,
 };
 
 /// Lets every part run, or none.

@@ -2,12 +2,12 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Features, Folds, Gram, KernelFeatures, Logistic, Memory, Newton,
-    Progress, QForm, Solver, Squared, Status, Stopping, Unobserved,
-    form::laws::with_threads,
+    DualProblem, Error, Exponent, FeatureMatrix, Memory, Newton, QForm, Solver, Status, Stopping, Unobserved,
+    form::{Features, Gram, KernelFeatures, laws::with_threads},
     kernel::{Exponential, FeatureMap, Monomial, Polynomial},
+    loss::{Logistic, Squared},
     model::monomial_matrix,
-    solver::{Mean, SplitMix64},
+    solver::{Folds, Mean, Progress, SplitMix64},
 };
 
 /// Numbers that look normal.

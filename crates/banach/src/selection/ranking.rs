@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    DualModel, Error, Exponent, FeatureMatrix, Memory,
+    Error, Exponent, FeatureMatrix, Memory,
     cost::feature_count,
     kernel::{Monomial, MonomialScale, TensorKernel},
-    model::Budget,
+    model::{Budget, DualModel},
 };
 
 /// Names the largest monomials of a function, given its dual vector.
@@ -27,7 +27,6 @@ pub struct MonomialRanking<'a> {
     kernel: Arc<dyn TensorKernel>,
     exponent: Exponent,
     monomial_scale: MonomialScale,
-    budget: Budget,
     memory: Memory,
 }
 
@@ -35,7 +34,7 @@ impl<'a> MonomialRanking<'a> {
     /// The ranking of functions of a kernel on these samples.
     pub fn new(samples: FeatureMatrix<'a>, kernel: impl TensorKernel + 'static, exponent: Exponent) -> Self {
         let (kernel, monomial_scale) = (Arc::new(kernel), MonomialScale::Raw);
-        Self { samples, kernel, exponent, monomial_scale, budget: Budget::default(), memory: Memory::limit(u64::MAX) }
+        Self { samples, kernel, exponent, monomial_scale, memory: Memory::limit(u64::MAX) }
     }
 
     /// The same with a limit on the memory of each search; there is none unless told otherwise.
@@ -49,13 +48,6 @@ impl<'a> MonomialRanking<'a> {
     pub fn with_monomial_scale(self, monomial_scale: MonomialScale) -> Self {
         Self { monomial_scale, ..self }
     }
-
-    /// The same with another budget of each search, which matters for kernels with very many features. A search that is stopped ranks
-    /// what it has found.
-    #[must_use]
-    pub fn with_budget(self, budget: Budget) -> Self {
-        Self { budget, ..self }
-    }
 }
 
 impl Ranking for MonomialRanking<'_> {
@@ -64,7 +56,7 @@ impl Ranking for MonomialRanking<'_> {
         let top = model
             .with_monomial_scale(self.monomial_scale)
             .with_memory(self.memory)
-            .top_monomials(count, self.budget)?;
+            .top_monomials(count, Budget::default())?;
         Ok(top.entries.into_iter().map(|entry| entry.monomial).collect())
     }
 

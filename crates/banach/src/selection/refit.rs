@@ -1,10 +1,12 @@
 //! Fits of the first 0, 1, 2, ... of a few columns.
 
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Observer, Solver, Start, Status,
+    DualProblem, Error, Exponent, FeatureMatrix, Loss, Observer, Solver, Status,
+    form::Features,
     kernel::Monomial,
     model::{ExplicitModel, monomial_matrix},
     numeric::{binary_exponent, dot, scale_by_exp2},
+    solver::Start,
 };
 
 /// How the chosen monomials are fitted again.

@@ -7,10 +7,10 @@ use super::{
     refit::{LinearFit, monomial_columns},
 };
 use crate::{
-    DualProblem, Error, FeatureMatrix, Folds, Observer, Progress, Solution, Solver, Start, Status,
+    DualProblem, Error, FeatureMatrix, Observer, Solution, Solver, Status,
     kernel::Monomial,
     model::ExplicitModel,
-    solver::{Choice, FoldFit, Mean, fold_problems},
+    solver::{Choice, FoldFit, Folds, Mean, Progress, Start, fold_problems},
 };
 
 /// The most terms of an equation: each fold fits every number of terms up to it.

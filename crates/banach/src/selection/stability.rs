@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use super::Ranking;
 use crate::{
-    DualProblem, Error, Observer, Solver, Start, Status,
+    DualProblem, Error, Observer, Solver, Status,
     kernel::Monomial,
     loss::Targets,
-    solver::{SplitMix64, shuffle},
+    solver::{SplitMix64, Start, shuffle},
 };
 
 /// Pairs of subsamples, and terms of each, at most: more is a mistake, and would take all memory.

@@ -1,6 +1,6 @@
 //! Values of gamma to try, from the data or from the user.
 
-use crate::{DualProblem, Error, Evaluation, Scratch, problem::check_gamma};
+use crate::{DualProblem, Error, data::Scratch, form::Evaluation, problem::check_gamma};
 
 /// The share of the null model's loss that the smallest gamma can explain: a tenth, so that the grid begins next to the null model.
 const LOWER_SHARE: f64 = 0.1;
@@ -40,7 +40,7 @@ const ROUNDING: f64 = 1e-14;
 /// knee.
 ///
 /// ```
-/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, GammaGrid, Squared};
+/// use banach::{DualProblem, Exponent, FeatureMatrix, form::Features, loss::Squared, solver::GammaGrid};
 /// let x = FeatureMatrix::from_rows(2, 2, &[1.0, 0.0, 0.0, 1.0])?;
 /// let form = Features::new(x, Exponent::new(2.0)?);
 /// let problem = DualProblem::new(&form, &Squared, &[1.0, -1.0], 1.0)?;
@@ -77,7 +77,7 @@ impl GammaGrid {
 
     /// As [`from_data`](Self::from_data), from the gamma that can explain the share `lower_share` of the null model's
     /// loss, up to `upper_factor` times the knee. A single value is the geometric mean of these ends.
-    pub fn around_knee(
+    pub(crate) fn around_knee(
         problem: &DualProblem<'_>,
         lower_share: f64,
         upper_factor: f64,

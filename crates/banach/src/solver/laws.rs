@@ -22,9 +22,13 @@ use super::{
     *,
 };
 use crate::{
-    Evaluation, Exponent, Features, Loss, QForm, Scratch, Squared,
-    form::laws::Table,
-    loss::laws::{all, target},
+    Exponent, Loss, QForm,
+    data::Scratch,
+    form::{Evaluation, Features, laws::Table},
+    loss::{
+        Squared,
+        laws::{all, target},
+    },
 };
 
 const N: usize = 8;
@@ -350,7 +354,7 @@ fn the_ray_is_minimised() {
 #[test]
 fn logistic_runs_stay_inside_their_domain() {
     let (x, y) = data();
-    let loss = crate::Logistic;
+    let loss = crate::loss::Logistic;
     let y = targets(&loss, &y);
     for (c_x, gamma) in [(1.0, 1.0), (0.1, 1e-3), (10.0, 1e3)] {
         let x = x.scaled(c_x);

@@ -15,8 +15,8 @@ mod warm_start;
 
 use std::{fmt, ops::ControlFlow, str::FromStr};
 
-pub use cross_validation::{Choice, CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate, cross_validate_all};
-pub(crate) use cross_validation::{SplitMix64, fold_problems, shuffle};
+pub use cross_validation::{Choice, CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate};
+pub(crate) use cross_validation::{SplitMix64, cross_validate_all, fold_problems, shuffle};
 pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;
 use linesearch::MAX_TRIALS;

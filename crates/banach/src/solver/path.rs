@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, ops::ControlFlow};
 
 use super::{GammaGrid, Observer, Progress, Solution, Solver, Status, warm_start::History};
-use crate::{DualProblem, Error, Evaluation};
+use crate::{DualProblem, Error, form::Evaluation};
 
 /// The solutions of one problem for every gamma of a grid.
 #[derive(Debug, Clone)]
@@ -22,13 +22,15 @@ pub struct Path {
 /// [`Interrupted`](super::Status::Interrupted).
 ///
 /// ```
-/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, GammaGrid, Newton, Squared, Unobserved};
+/// use banach::{
+///     DualProblem, Exponent, FeatureMatrix, Newton, Unobserved, form::Features, loss::Squared, solver::GammaGrid
+/// };
 /// let x = FeatureMatrix::from_rows(3, 4, &[1.0, 0.2, 0.0, -0.3, 0.1, 1.0, 0.5, 0.0, -0.4, 0.3, 1.0, 0.8])?;
 /// let form = Features::new(x, Exponent::new(1.5)?);
 /// let problem = DualProblem::new(&form, &Squared, &[1.0, -1.0, 0.5], 1.0)?;
 ///
 /// let grid = GammaGrid::from_data(&problem, 10)?;
-/// let path = banach::path(&problem, &grid, &Newton::default(), &mut Unobserved)?;
+/// let path = banach::solver::path(&problem, &grid, &Newton::default(), &mut Unobserved)?;
 /// let size = |weights: Vec<f64>| weights.iter().map(|w| w.abs().powf(1.5)).sum::<f64>();
 /// let sizes = path.solutions.iter().map(|solution| size(form.weights(&solution.alpha)));
 /// assert!(sizes.is_sorted(), "the larger gamma, the larger the model");

@@ -1,7 +1,7 @@
 //! Algorithm 3.3 `[dualalgo]`.
 
 use super::{Linesearch, MAX_TRIALS, Observer, Progress, Solution, Solver, Start, Status, Stopping};
-use crate::{Certificate, DualProblem, Error, Evaluation, Scratch, loss::Split};
+use crate::{Certificate, DualProblem, Error, data::Scratch, form::Evaluation, loss::Split};
 
 /// Proximal gradient descent on the dual, for every loss.
 ///

@@ -1,6 +1,6 @@
 //! Where the dual iteration starts.
 
-use crate::{DualProblem, Error, Evaluation, Scratch, loss::Targets, numeric::search::bisect};
+use crate::{DualProblem, Error, data::Scratch, form::Evaluation, loss::Targets, numeric::search::bisect};
 
 /// The choice of `alpha_0`.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,21 +1,12 @@
 //! Every loss, and targets for it.
 
-use banach::{
-    Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge, loss::Targets,
-};
+use std::sync::Arc;
 
-/// One instance of every loss.
-pub(crate) fn losses() -> Vec<Box<dyn Loss>> {
-    vec![
-        Box::new(Squared),
-        Box::new(Absolute),
-        Box::new(EpsilonInsensitive::new(0.1).expect("valid")),
-        Box::new(Huber::new(1.35).expect("valid")),
-        Box::new(Quantile::new(0.25).expect("valid")),
-        Box::new(Logistic),
-        Box::new(Hinge),
-        Box::new(SquaredHinge),
-    ]
+use banach::loss::{Loss, LossSpec, Targets};
+
+/// Every loss; the quantile is not the median, whose loss is half of the absolute one.
+pub(crate) fn losses() -> Vec<Arc<dyn Loss>> {
+    LossSpec::ALL.into_iter().map(|loss| loss.with("tau", 0.25).unwrap_or(loss).build().expect("valid")).collect()
 }
 
 /// Targets for a loss; a label is the sign.

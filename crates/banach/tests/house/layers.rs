@@ -33,13 +33,13 @@ impl Layers {
 }
 
 /// What the root of the crate declares: its modules, and the module of every name that it exports.
-struct Root {
+pub(crate) struct Root {
     modules: BTreeSet<String>,
-    exports: BTreeMap<String, String>,
+    pub(crate) exports: BTreeMap<String, String>,
 }
 
 impl Root {
-    fn parse(lib: &str) -> Self {
+    pub(crate) fn parse(lib: &str) -> Self {
         let tokens = without_tests(&tokens(lib)).0;
         let mut root = Self { modules: BTreeSet::new(), exports: BTreeMap::new() };
         for (i, token) in tokens.iter().enumerate() {

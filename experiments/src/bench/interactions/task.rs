@@ -9,12 +9,13 @@ use std::{
 };
 
 use banach::{
-    DualModel, DualProblem, Exponent, FeatureMatrix, Folds, GammaGrid, KernelFeatures, Memory, Newton, Progress, QForm,
-    Solution, Solver, Squared, Status, Stopping, Tiles,
+    DualProblem, Exponent, FeatureMatrix, Memory, Newton, QForm, Solution, Solver, Status, Stopping,
+    form::{KernelFeatures, Tiles},
     kernel::{Monomial, MonomialScale, Polynomial},
-    model::Budget,
+    loss::Squared,
+    model::{Budget, DualModel},
     selection::{MonomialRanking, SelectionOptions, select},
-    solver::Choice,
+    solver::{Choice, Folds, GammaGrid, Progress},
     synthetic::{Sample, SparseQuadratic},
 };
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,13 @@
 //! Evaluations to the tolerance: every loss, with and without an intercept, over data sets, routes, p and gamma.
 
-use std::{ops::ControlFlow, time::Instant};
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
 use banach::{
-    Absolute, DualProblem, EpsilonInsensitive, Exponent, FeatureMatrix, Gram, Hinge, Huber, Logistic, Loss, Memory,
-    Progress, QForm, Quantile, Solver, Squared, SquaredHinge, Status,
+    DualProblem, Exponent, FeatureMatrix, Loss, Memory, QForm, Solver, Status,
+    form::Gram,
     kernel::{Linear, Polynomial},
-    loss::{Split, Targets},
+    loss::{LossSpec, Split, Squared, Targets},
+    solver::Progress,
     synthetic::{Correlated, Sample, SparseLinear, SparseQuadratic},
 };
 use serde::Serialize;
@@ -334,20 +335,13 @@ impl Grid {
 }
 
 /// Every loss, with kinks in proportion to the targets; near p = 1 the squared loss alone, unless every loss is asked for.
-fn losses(p: &str, spread: f64, every: bool) -> Result<Vec<Box<dyn Loss>>, Error> {
+fn losses(p: &str, spread: f64, every: bool) -> Result<Vec<Arc<dyn Loss>>, Error> {
     if NEAR_ONE.contains(&p) && !every {
-        return Ok(vec![Box::new(Squared)]);
+        return Ok(vec![Arc::new(Squared)]);
     }
-    Ok(vec![
-        Box::new(Squared),
-        Box::new(Absolute),
-        Box::new(EpsilonInsensitive::new(0.1 * spread)?),
-        Box::new(Huber::new(1.35 * spread)?),
-        Box::new(Quantile::new(0.8)?),
-        Box::new(Logistic),
-        Box::new(Hinge),
-        Box::new(SquaredHinge),
-    ])
+    let parameters = [("epsilon", 0.1 * spread), ("rho", 1.35 * spread), ("tau", 0.8)];
+    let scaled = |loss: LossSpec| parameters.iter().find_map(|(name, value)| loss.with(name, *value)).unwrap_or(loss);
+    LossSpec::ALL.into_iter().map(|loss| Ok(scaled(loss).build()?)).collect()
 }
 
 /// The root of the mean square of the targets.
@@ -421,6 +415,8 @@ fn run(
 
 #[cfg(test)]
 mod tests {
+    use banach::loss::{Hinge, Huber, Logistic};
+
     use super::*;
     use crate::watch::Count;
 
@@ -489,7 +485,6 @@ mod tests {
             (&Hinge, "1.1", 30),
             (&Hinge, "1.05", 40),
             (&huber, "1.05", 40),
-            (&SquaredHinge, "1.05", 40),
             (&Squared, "1.01", 45),
         ] {
             assert_eq!(limit(loss, p), expected, "{} at {p}", loss.name());

@@ -1,8 +1,11 @@
 //! Cross-validation with all folds abreast against the same fits one after another.
 
 use banach::{
-    CrossValidation, DualProblem, Exponent, FeatureMatrix, Features, Folds, GammaGrid, Observer, Solution, Solver,
-    Squared, Start, Unobserved, cross_validate, synthetic::SparseLinear,
+    DualProblem, Exponent, FeatureMatrix, Observer, Solution, Solver, Unobserved,
+    form::Features,
+    loss::Squared,
+    solver::{CrossValidation, Folds, GammaGrid, Start, cross_validate},
+    synthetic::SparseLinear,
 };
 use serde::Serialize;
 

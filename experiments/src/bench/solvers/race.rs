@@ -7,7 +7,7 @@ use std::{
 };
 
 use banach::{
-    DualProblem, Exponent, FeatureMatrix, Features, Solution, Solver, Squared, Status, Unobserved,
+    DualProblem, Exponent, FeatureMatrix, Solution, Solver, Status, Unobserved, form::Features, loss::Squared,
     synthetic::SparseLinear,
 };
 use serde::Serialize;

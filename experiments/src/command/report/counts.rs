@@ -1,6 +1,6 @@
 //! Settings, iteration counts and seconds in words.
 
-use banach::Rule;
+use banach::solver::Rule;
 use banach_lab::{Comparison, End, Outcome, Printed, Settings};
 
 use super::Cell;

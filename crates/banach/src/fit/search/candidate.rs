@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::{
-    CrossValidation, Status, Target, Task,
-    solver::{FoldFit, Mean},
+    Status, Target,
+    fit::Task,
+    solver::{CrossValidation, FoldFit, Mean},
 };
 
 /// One gamma of a search.

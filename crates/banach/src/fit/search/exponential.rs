@@ -1,6 +1,6 @@
 //! What a search tries for the exponential kernel unless it is told. ADR 14 has the measurements behind these numbers.
 
-use crate::{Entries, Error, Exponent, FeatureMatrix, kernel::Degrees};
+use crate::{Error, Exponent, FeatureMatrix, data::Entries, kernel::Degrees};
 
 /// The exponents p that are tried.
 pub(super) const EXPONENTS: [f64; 3] = [4.0 / 3.0, 1.1, 1.05];

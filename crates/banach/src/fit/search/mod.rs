@@ -13,9 +13,9 @@ pub use space::{KernelSpace, SearchOption};
 
 use super::{Fit, Spec, Target};
 use crate::{
-    CrossValidation, Error, FeatureMatrix, Folds, GammaGrid, LongFit, Observer, Plan, Progress, Status,
-    cross_validate_all,
-    solver::{Choice, Mean, Metric},
+    Error, FeatureMatrix, Observer, Status,
+    form::{LongFit, Plan},
+    solver::{Choice, CrossValidation, Folds, GammaGrid, Mean, Metric, Progress, cross_validate_all},
 };
 
 /// The relative duality gap of the fits of a search: held-out losses do not need more digits.

@@ -38,7 +38,8 @@ fn one_combination_is_the_cross_validation_of_its_problem() {
     let problem = prepared.problems(&outputs, None).expect("valid").swap_remove(0);
     let grid = GammaGrid::from_data(&problem, 6).expect("valid");
     let folds = Folds::shuffled(N, 5, 0).expect("valid");
-    let alone = crate::cross_validate(&problem, &grid, &folds, prepared.solver(), &mut Unobserved).expect("valid");
+    let alone =
+        crate::solver::cross_validate(&problem, &grid, &folds, prepared.solver(), &mut Unobserved).expect("valid");
     assert_eq!((&found.folds, found.chosen), (&folds, Some((0, alone.best().expect("finished")))));
     let chosen = found.chosen_spec().expect("finished");
     assert_eq!(Some(chosen.gamma), alone.best_gamma());
@@ -48,7 +49,7 @@ fn one_combination_is_the_cross_validation_of_its_problem() {
     }
     let simple = Search { choice: Choice::OneStandardError, ..search };
     let simple = run(&simple, &spec, &(&y).into(), None).expect("valid").chosen_spec().expect("finished");
-    assert_eq!(Some(simple.gamma), alone.one_standard_error_gamma());
+    assert_eq!(Some(simple.gamma), alone.one_standard_error().map(|gamma| alone.gammas[gamma]));
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn a_loss_of_its_own_takes_part() {
     };
     let squared = Fit::new(&spec).expect("valid");
     let absolute = Fit::new(&Spec { loss: LossSpec::Absolute, ..spec }).expect("valid");
-    let own = squared.clone().with_loss(std::sync::Arc::new(crate::Absolute));
+    let own = squared.clone().with_loss(std::sync::Arc::new(crate::loss::Absolute));
     assert_eq!(losses(&own), losses(&absolute));
     assert_ne!(losses(&own), losses(&squared));
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::Features;
 use crate::{
-    Scratch,
+    data::Scratch,
     exponent::{NEGLIGIBLE, copy_in_range},
     form::{
         Evaluation, Expansion, Hessian, HessianPart, QForm,

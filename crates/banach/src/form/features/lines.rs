@@ -3,7 +3,8 @@
 use std::ops::Add;
 
 use crate::{
-    Exponent, Scratch,
+    Exponent,
+    data::Scratch,
     exponent::{LineSums, NEGLIGIBLE, copy_in_range},
     form::{Expansion, Features, LinePoint, Lines},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, largest_on_line, scale_by_exp2},

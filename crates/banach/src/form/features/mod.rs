@@ -12,8 +12,8 @@ use self::sizes::Sizes;
 pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
 use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
-    Exponent, FeatureMatrix, Scratch,
-    data::{MAX_BLOCK, Sweep, SweepBlock},
+    Exponent, FeatureMatrix,
+    data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
     exponent::{NEGLIGIBLE, Running, copy_in_range},
     numeric::{WidePower, largest},
 };
@@ -48,7 +48,7 @@ impl<'a> Features<'a> {
 
     /// The bytes of working memory that evaluations of this many problems and line searches take, besides the matrix; `None` if they
     /// cannot be counted. Second derivatives are not counted: the solver decides on them.
-    pub fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
+    pub(crate) fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
         let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems + samples, outputs: problems };
         let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
         let pass = |sweep: Sweep, inputs| sweep.memory(samples, features, stored, inputs);

@@ -2,7 +2,8 @@
 
 use super::Features;
 use crate::{
-    Error, FeatureMatrix, Scratch,
+    Error, FeatureMatrix,
+    data::Scratch,
     exponent::NEGLIGIBLE,
     form::{Predict, QForm},
     numeric::WidePower,

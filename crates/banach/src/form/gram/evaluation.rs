@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use super::{Gram, unit};
 use crate::{
-    Scratch,
+    data::Scratch,
     form::{
         Evaluation, QForm,
         rounding::{self, UNIT},

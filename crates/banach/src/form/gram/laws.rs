@@ -6,8 +6,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::{
-    Features,
-    form::laws::{Table, all_close, close, curvature, evaluate, with_threads},
+    form::{
+        Features,
+        laws::{Table, all_close, close, curvature, evaluate, with_threads},
+    },
     kernel::{Exponential, FeatureMap, Linear, Normalized, Polynomial, cardinality, laws},
     numeric::dot,
 };

@@ -2,7 +2,7 @@
 
 use super::{Gram, evaluation, unit};
 use crate::{
-    Scratch,
+    data::Scratch,
     form::{Expansion, LinePoint, Lines, QForm},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, dot, scale_by_exp2},
     tensor::{Batch, Staircase, pass_length},

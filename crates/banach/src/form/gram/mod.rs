@@ -21,7 +21,8 @@ use rayon::prelude::*;
 use self::bytes::{pass_bytes, tensor_bytes, working_bytes};
 use super::{Evaluation, Expansion, Hessian, HessianPart, Lines, Predict, QForm, expansion::Kept};
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory, Scratch,
+    Error, Exponent, FeatureMatrix, Memory,
+    data::Scratch,
     kernel::TensorKernel,
     numeric::scaled_copy,
     tensor::{Batch, PassSums, Staircase, Tensor, pass, ways},
@@ -109,7 +110,12 @@ impl<'a> Gram<'a> {
     }
 
     /// The same for a streamed tensor.
-    pub fn streamed_bytes(samples: usize, inputs: usize, kernel: &dyn TensorKernel, order: usize) -> Option<u64> {
+    pub(crate) fn streamed_bytes(
+        samples: usize,
+        inputs: usize,
+        kernel: &dyn TensorKernel,
+        order: usize,
+    ) -> Option<u64> {
         working_bytes(samples, inputs, kernel, order)?.checked_add(pass_bytes(samples, order)?)
     }
 
@@ -142,7 +148,7 @@ impl<'a> Gram<'a> {
     }
 
     /// Whether the tensor is stored.
-    pub fn is_stored(&self) -> bool {
+    pub(crate) fn is_stored(&self) -> bool {
         self.entries.is_some()
     }
 

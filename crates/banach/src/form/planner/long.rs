@@ -26,7 +26,7 @@ impl Plan {
     /// two cores, and is right to a small factor.
     ///
     /// ```
-    /// use banach::{Exponent, Planner, Shape, kernel::Polynomial};
+    /// use banach::{Exponent, Planner, form::Shape, kernel::Polynomial};
     ///
     /// let (planner, exponent) = (Planner::default(), Exponent::new(1.1)?);
     /// let plan = planner.plan(Shape::dense(100, 60), Polynomial::new(8, 1.0, 0.0)?, exponent)?;
@@ -71,7 +71,7 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exponent, Memory, Planner, Shape, kernel::Polynomial};
+    use crate::{Exponent, Memory, Planner, form::Shape, kernel::Polynomial};
 
     #[test]
     fn hours_are_told_before_they_pass() {

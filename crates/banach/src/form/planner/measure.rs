@@ -5,7 +5,10 @@ use std::{hint::black_box, time::Instant};
 use rayon::prelude::*;
 
 use crate::{
-    Error, Evaluation, Exponent, FeatureMatrix, Gram, Memory, QForm, Rates, Scratch,
+    Error, Exponent, FeatureMatrix, Memory, QForm,
+    cost::Rates,
+    data::Scratch,
+    form::{Evaluation, Gram},
     kernel::{Exponential, FeatureMap, Polynomial},
 };
 
@@ -79,7 +82,7 @@ impl Rates {
         let rows: Vec<usize> = (0..COLUMNS).flat_map(|k| (0..STORED).map(move |i| 8 * i + k % 8)).collect();
         let starts: Vec<usize> = (0..=COLUMNS).map(|k| k * STORED).collect();
         let sparse = FeatureMatrix::from_sparse_columns(8 * STORED, COLUMNS, starts, rows, jumble(COLUMNS * STORED))?;
-        let form = crate::Features::new(sparse, exponent);
+        let form = crate::form::Features::new(sparse, exponent);
         let alpha = jumble(8 * STORED);
         let (mut out, mut scratch) = (Evaluation::default(), Scratch::new());
         self.scatter = rate((COLUMNS * STORED) as f64, best(|| form.evaluate(&alpha, &mut out, &mut scratch)));

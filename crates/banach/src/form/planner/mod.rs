@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use self::cost::Workload;
 use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory, Rates,
+    Error, Exponent, FeatureMatrix, Memory,
+    cost::Rates,
     kernel::{MonomialScale, TensorKernel, check_columns, lists_inputs},
 };
 
@@ -135,7 +136,7 @@ impl Planner {
     /// kernel [`Linear`](crate::kernel::Linear).
     ///
     /// ```
-    /// use banach::{Exponent, Memory, Planner, Route, Shape, kernel::Exponential};
+    /// use banach::{Exponent, Memory, Planner, Route, form::Shape, kernel::Exponential};
     ///
     /// // A tensor of 2.8 GB.
     /// let planner = Planner { memory: Memory::limit(1 << 30), ..Planner::default() };

@@ -5,7 +5,7 @@ use crate::{cost::feature_count, kernel::MonomialScale};
 
 impl Plan {
     /// What (21) says of these sizes, in a sentence. It counts multiplications at q = 4 for raw monomials: `None` otherwise.
-    pub fn paper_rule(&self) -> Option<String> {
+    pub(super) fn paper_rule(&self) -> Option<String> {
         if self.exponent.order() != Ok(4) || self.planner.monomial_scale != MonomialScale::Raw {
             return None;
         }
@@ -28,7 +28,8 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Exponent, Memory, Planner, Shape,
+        Exponent, Memory, Planner,
+        form::Shape,
         kernel::{Exponential, Linear, MonomialScale, Polynomial, TensorKernel},
     };
 

@@ -2,8 +2,8 @@
 
 use super::roundings;
 use crate::{
-    Exponent, Scratch,
-    data::Pool,
+    Exponent,
+    data::{Pool, Scratch},
     exponent::{Running, copy_in_range},
     form::Evaluation,
     monomials::{MonomialSweep, Monomials, Points, Tile, Visitor},

@@ -20,10 +20,10 @@ use super::{
     evaluate::{Powers, pass},
 };
 use crate::{
-    Hessian, HessianPart, Scratch,
+    data::Scratch,
     exponent::{NEGLIGIBLE, copy_in_range},
     form::{
-        Evaluation, Expansion, QForm,
+        Evaluation, Expansion, Hessian, HessianPart, QForm,
         expansion::Kept,
         heaviest::{Columns, HeaviestFeatures},
     },

@@ -6,9 +6,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::{
-    DualProblem, Gram, KernelFeatures, Newton, Solver, Squared, Unobserved,
-    form::laws::{Table, all_close, close, curvature, evaluate, with_threads},
+    DualProblem, Newton, Solver, Unobserved,
+    form::{
+        Gram, KernelFeatures,
+        laws::{Table, all_close, close, curvature, evaluate, with_threads},
+    },
     kernel::{Anova, Linear, Normalized, Polynomial, PowerSeries},
+    loss::Squared,
 };
 
 const MEMORY: Memory = Memory::limit(1 << 30);
@@ -283,7 +287,7 @@ fn the_heaviest_are_kept() {
         }
         let traces = |form: &Tiles<'_>, at: &Expansion, keep| {
             let hessian = form.hessian(at, keep, &mut Scratch::new());
-            let crate::HessianPart::Dense(entries) = &hessian.main else { panic!("many features") };
+            let crate::form::HessianPart::Dense(entries) = &hessian.main else { panic!("many features") };
             (entries.iter().step_by(31).sum::<f64>() + 30.0 * hessian.tail, hessian.tail_share)
         };
         let exact = traces(&all, &at[1], usize::MAX).0;

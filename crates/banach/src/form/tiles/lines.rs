@@ -3,8 +3,8 @@
 use std::cell::{Cell, RefCell};
 
 use crate::{
-    Exponent, Scratch,
-    data::Pool,
+    Exponent,
+    data::{Pool, Scratch},
     exponent::{NEGLIGIBLE, RunningLine, copy_in_range},
     form::{LinePoint, Lines},
     monomials::{MonomialSweep, Monomials, Tile, Visitor},

@@ -16,7 +16,8 @@ pub(super) use self::heaviest::Heaviest;
 use self::{heaviest::MonomialNorms, lines::TileLines, predictor::TilePredictor};
 use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm};
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory, Scratch,
+    Error, Exponent, FeatureMatrix, Memory,
+    data::Scratch,
     kernel::{MonomialScale, TensorKernel, check_range},
     monomials::{MonomialSweep, Monomials, pass_bytes},
 };
@@ -42,7 +43,7 @@ const ROWS_PER_PASS: usize = 16;
 /// products per tile.
 ///
 /// ```
-/// use banach::{Exponent, FeatureMatrix, Memory, QForm, Tiles, kernel::{MonomialScale, Polynomial}};
+/// use banach::{Exponent, FeatureMatrix, Memory, QForm, form::Tiles, kernel::{MonomialScale, Polynomial}};
 ///
 /// let x = FeatureMatrix::from_rows(3, 2, &[1.0, 2.0, -1.0, 0.5, 0.3, 1.0])?;
 /// let kernel = Polynomial::new(2, 1.0, 0.0)?;

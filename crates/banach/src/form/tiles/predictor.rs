@@ -2,7 +2,8 @@
 
 use super::evaluate::{Functions, Powers};
 use crate::{
-    Error, FeatureMatrix, Scratch,
+    Error, FeatureMatrix,
+    data::Scratch,
     exponent::{Running, copy_in_range},
     form::Predict,
     monomials::Monomials,

@@ -2,9 +2,9 @@
 
 use super::{Tiles, heaviest::kept};
 use crate::{
-    Hessian, Scratch,
+    data::Scratch,
     exponent::copy_in_range,
-    form::{Expansion, LinePoint, Lines, QForm, features::FeatureLines},
+    form::{Expansion, Hessian, LinePoint, Lines, QForm, features::FeatureLines},
     monomials::ListedMonomials,
     numeric::dot,
 };

@@ -17,9 +17,9 @@ use super::{
     roundings,
 };
 use crate::{
-    Evaluation, Scratch,
+    data::Scratch,
     exponent::{Running, copy_in_range},
-    form::rounding::UNIT,
+    form::{Evaluation, rounding::UNIT},
     kernel::MonomialScale,
     monomials::{Monomials, Points, Tile, Visitor},
     numeric::WidePower,

@@ -7,7 +7,9 @@
 
 use super::tensor_reader::{CHUNK, VARIABLES, read};
 use crate::{
-    Error, Evaluation, Gram, QForm, Scratch,
+    Error, QForm,
+    data::Scratch,
+    form::{Evaluation, Gram},
     kernel::{Anova, TensorKernel},
     numeric::scaled_copy,
     tensor::{MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Tensor},

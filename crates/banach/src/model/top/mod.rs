@@ -115,7 +115,7 @@ impl DualModel<'_> {
     /// Features that are 1e300 times smaller than others count as 0.
     ///
     /// ```
-    /// use banach::{DualModel, Exponent, FeatureMatrix, kernel::Exponential, model::Budget};
+    /// use banach::{Exponent, FeatureMatrix, kernel::Exponential, model::{Budget, DualModel}};
     ///
     /// let x = FeatureMatrix::from_rows(3, 2, &[0.5, 1.0, -0.5, 0.8, 0.9, -0.6])?;
     /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::from_fraction(4, 3)?, &[0.4, -0.7, 0.3])?;
@@ -139,7 +139,7 @@ impl DualModel<'_> {
     /// What is known of given monomials, in their order; those that the kernel does not have get the weight 0.
     ///
     /// ```
-    /// use banach::{DualModel, Exponent, FeatureMatrix, kernel::Exponential, model::Budget};
+    /// use banach::{Exponent, FeatureMatrix, kernel::Exponential, model::{Budget, DualModel}};
     ///
     /// let x = FeatureMatrix::from_rows(3, 2, &[0.5, 1.0, -0.5, 0.8, 0.9, -0.6])?;
     /// let model = DualModel::new(x, Exponential::new(1.0)?, Exponent::from_fraction(4, 3)?, &[0.4, -0.7, 0.3])?;

@@ -19,7 +19,7 @@ use super::{
     tree::Tree,
 };
 use crate::{
-    Scratch,
+    data::Scratch,
     kernel::{Monomial, MonomialScale},
     monomials::{MonomialSweep, Monomials, Place, Tile, Visitor},
     numeric::{largest, scale_by_exp2},

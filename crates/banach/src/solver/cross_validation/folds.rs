@@ -8,10 +8,11 @@ use crate::Error;
 /// cross-validation, and need not cover all samples.
 ///
 /// ```
-/// use banach::Folds;
+/// use banach::solver::Folds;
 /// let folds = Folds::contiguous(5, 2)?;
 /// assert_eq!(folds.held_out(), [vec![0, 1, 2], vec![3, 4]]);
 /// assert_eq!(Folds::leave_one_out(5)?.count(), 5);
+/// assert_eq!(Folds::stratified(&[1.0, 1.0, -1.0, -1.0], 2, 0)?.held_out()[0].len(), 2);
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Folds {
     /// next few samples of a series, say.
     ///
     /// ```
-    /// use banach::Folds;
+    /// use banach::solver::Folds;
     /// let folds = Folds::from_splits(4, vec![(vec![0, 1], vec![2]), (vec![0, 1, 2], vec![3])])?;
     /// assert_eq!(folds.held_out(), [vec![2], vec![3]]);
     /// assert_eq!(folds.absent(), [vec![2, 3], vec![3]]);
@@ -130,7 +131,7 @@ impl Folds {
     }
 
     /// The samples that the fit of every fold does not see: those of the fold, and perhaps more.
-    pub fn absent(&self) -> &[Vec<usize>] {
+    pub(crate) fn absent(&self) -> &[Vec<usize>] {
         &self.absent
     }
 

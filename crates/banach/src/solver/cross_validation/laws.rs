@@ -5,8 +5,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::{
-    Exponent, FeatureMatrix, Features, Gram, Logistic, Loss, Memory, Newton, Progress, ProximalGradient, QForm,
-    Squared, Start, Status, Stopping, Unobserved, kernel::Linear, loss::laws::all, loss::laws::target,
+    Exponent, FeatureMatrix, Loss, Memory, Newton, QForm, Status, Stopping, Unobserved,
+    form::{Features, Gram},
+    kernel::Linear,
+    loss::{
+        Logistic, Squared,
+        laws::{all, target},
+    },
+    solver::{Progress, ProximalGradient, Start},
 };
 use std::{ops::ControlFlow, sync::Mutex};
 
@@ -356,7 +362,7 @@ fn hostile_input() {
 #[test]
 fn r_squared_of_large_targets() {
     let y: Vec<f64> = targets(&Squared).iter().map(|y| 1e180 * y).collect();
-    let (form, loss) = (form(1.1), crate::Absolute);
+    let (form, loss) = (form(1.1), crate::loss::Absolute);
     let whole = problem(&form, &loss, &y, true);
     let grid = GammaGrid::from_data(&whole, 3).expect("in range");
     let stopping = Stopping { max_iterations: 50, ..Stopping::default() };

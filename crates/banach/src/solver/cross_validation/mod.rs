@@ -28,8 +28,8 @@ use crate::{DualProblem, Error, loss::Targets};
 /// certificate and the status [`Interrupted`](super::Status::Interrupted); no gamma with such a fit is ever the best.
 ///
 /// ```
-/// use banach::{DualProblem, Exponent, FeatureMatrix, Features, Squared, Unobserved};
-/// use banach::{Folds, GammaGrid, Newton};
+/// use banach::{DualProblem, Exponent, FeatureMatrix, Unobserved, form::Features, loss::Squared};
+/// use banach::{Newton, solver::{Folds, GammaGrid}};
 /// # let x: Vec<f64> = (0..60).map(|i| ((i * i * 37) % 101) as f64 / 50.0 - 1.0).collect();
 /// # let y: Vec<f64> = x.chunks(5).map(|x| 2.0 * x[1]).collect();
 /// // Twelve samples of five variables.
@@ -39,7 +39,7 @@ use crate::{DualProblem, Error, loss::Targets};
 /// let grid = GammaGrid::from_data(&problem, 8)?;
 /// let folds = Folds::shuffled(12, 4, 0)?;
 /// let solver = Newton::default();
-/// let validated = banach::cross_validate(&problem, &grid, &folds, &solver, &mut Unobserved)?;
+/// let validated = banach::solver::cross_validate(&problem, &grid, &folds, &solver, &mut Unobserved)?;
 /// println!("{validated}");
 /// assert_eq!(validated.unconverged().count(), 0);
 /// let gamma = validated.best_gamma().expect("nothing stopped it");
@@ -60,7 +60,7 @@ pub fn cross_validate(
 /// gamma.
 ///
 /// As [`cross_validate`]; the observer sees the problem `(gamma * problems.len() + problem) * folds + fold`.
-pub fn cross_validate_all(
+pub(crate) fn cross_validate_all(
     problems: &[DualProblem<'_>],
     grid: &GammaGrid,
     folds: &Folds,

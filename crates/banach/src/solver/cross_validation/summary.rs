@@ -135,11 +135,6 @@ impl CrossValidation {
         self.best().map(|gamma| self.gammas[gamma])
     }
 
-    /// The gamma of [`one_standard_error`](Self::one_standard_error).
-    pub fn one_standard_error_gamma(&self) -> Option<f64> {
-        self.one_standard_error().map(|gamma| self.gammas[gamma])
-    }
-
     /// Whether the best gamma is the first or last of several, so that a wider grid may hold a better one.
     pub fn best_is_at_end(&self) -> bool {
         let last = self.gammas.len() - 1;

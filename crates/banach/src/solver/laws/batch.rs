@@ -1,7 +1,12 @@
 //! Laws of batches: problems in lockstep are the problems one by one.
 
 use super::*;
-use crate::{Absolute, Gram, Hinge, Huber, Logistic, Memory, kernel::Linear};
+use crate::{
+    Memory,
+    form::Gram,
+    kernel::Linear,
+    loss::{Absolute, Hinge, Huber, Logistic},
+};
 
 /// Problems of several losses, gammas, folds and classes over one form.
 fn mixed<'a>(form: &'a dyn QForm, losses: &'a [Box<dyn Loss>], y: &'a [Vec<f64>]) -> Vec<DualProblem<'a>> {

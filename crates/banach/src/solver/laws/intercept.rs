@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    Absolute, EpsilonInsensitive, Error, Hinge, Logistic, SquaredHinge,
-    loss::{Split, Targets},
+    Error,
+    loss::{Absolute, EpsilonInsensitive, Hinge, Logistic, Split, Targets},
 };
 
 /// `sum_i gamma_i L(y_i, omega_i + b)`.
@@ -91,8 +91,6 @@ fn intercepts_that_are_known() {
         (&Absolute, [1.0, 2.0, 4.0, 9.0], [0.1, 0.2, 0.3, 0.0], 3.0),
         (&Absolute, [1.0, 2.0, 4.0, 9.0], [1.0, 1.0, 0.0, 1.0], 2.0),
         (&tube, [3.0; 4], [1.0; 4], 3.0),
-        (&Hinge, [1.0; 4], [1.0; 4], 1.0),
-        (&SquaredHinge, [-1.0; 4], [1.0; 4], -1.0),
         (&Hinge, [1.0, 1.0, -1.0, -1.0], [1.0; 4], 0.0),
         (&Logistic, [1.0, 1.0, 1.0, -1.0], [1.0; 4], 3.0_f64.ln()),
     ];
@@ -102,6 +100,14 @@ fn intercepts_that_are_known() {
         assert!((b - expected).abs() <= 4e-16 * expected.abs(), "{loss:?} {y:?} {weights:?}: {b}");
     }
     assert_eq!(problem(&form, &Squared, &[1.0; 4], 1.0).intercept(&[0.0; 4]), 0.0, "no intercept");
+    // Of one class alone the least margin that costs nothing.
+    let margins: Vec<_> =
+        all().into_iter().filter(|loss| loss.value(-1.0, -1.0) == 0.0 && loss.targets() == Targets::Signs).collect();
+    assert!(margins.len() > 1);
+    for (loss, y) in margins.iter().flat_map(|loss| [(loss, 1.0), (loss, -1.0)]) {
+        let b = problem(&form, &**loss, &[y; 4], 1.0).with_intercept().expect("valid").intercept(&[0.0; 4]);
+        assert!((b - y).abs() <= 4e-16, "{loss:?} {y}: {b}");
+    }
 }
 
 /// `y -> y + c` moves b by c and nothing else.

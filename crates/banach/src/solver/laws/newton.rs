@@ -1,7 +1,7 @@
 //! What Newton's method claims beyond other solvers: every loss to ten digits, from any start.
 
 use super::{unlisted::Unlisted, *};
-use crate::{Gram, Memory, kernel::Linear};
+use crate::{Memory, form::Gram, kernel::Linear};
 
 /// Equal, unequal and missing samples.
 const WEIGHTS: [[f64; N]; 2] = [[1.0; N], [0.3, 1.0, 0.0, 2.0, 0.7, 1.1, 0.0, 0.9]];

@@ -1,7 +1,7 @@
 //! Laws of grids of gamma and of the paths along them.
 
 use super::*;
-use crate::{Absolute, Logistic, loss::Targets};
+use crate::loss::{Absolute, Logistic, Targets};
 
 /// More features than samples.
 fn wide() -> (Table, Vec<f64>) {

@@ -1,10 +1,15 @@
 //! Features that are not shown: the solver goes the way that it goes with very many of them.
 
 use super::*;
-use crate::{Expansion, Hessian, Lines, Predict, Scratch};
+use crate::{
+    data::Scratch,
+    form::{Expansion, Hessian, Lines, Predict},
+};
 
 #[derive(Debug)]
 pub(super) struct Unlisted<'a>(pub Features<'a>);
+
+impl crate::form::sealed::Sealed for Unlisted<'_> {}
 
 impl QForm for Unlisted<'_> {
     fn exponent(&self) -> Exponent {

@@ -4,7 +4,7 @@ use super::{
     System,
     run::{Run, SampleTerm},
 };
-use crate::{Certificate, Hessian, numeric::dot};
+use crate::{Certificate, form::Hessian, numeric::dot};
 
 /// The barrier that smooths ends and kinks.
 pub(super) struct Barrier {

@@ -5,7 +5,7 @@ use super::{
     start::RAY_SHARE,
 };
 use crate::{
-    Hessian,
+    form::Hessian,
     numeric::{dot, search::zero_between},
 };
 

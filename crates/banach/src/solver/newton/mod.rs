@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use self::{listed::ListedMethod, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
-use crate::{DualProblem, Error, Memory, QForm, Scratch, form::MOST_DENSE};
+use crate::{DualProblem, Error, Memory, QForm, data::Scratch, form::MOST_DENSE};
 
 /// Newton's method on the dual, with a barrier where it has ends or kinks.
 ///

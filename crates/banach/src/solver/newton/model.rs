@@ -2,7 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{Expansion, Hessian, QForm, Scratch};
+use crate::{
+    QForm,
+    data::Scratch,
+    form::{Expansion, Hessian},
+};
 
 /// The Hessian of the last step, and what steps have gained with it.
 ///

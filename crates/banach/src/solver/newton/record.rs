@@ -1,6 +1,6 @@
 //! The best iterate of a run, and whether it still makes progress.
 
-use crate::{Certificate, DualProblem, Evaluation, Scratch};
+use crate::{Certificate, DualProblem, data::Scratch, form::Evaluation};
 
 /// What a run remembers of its iterates.
 pub(super) struct Record {

@@ -1,6 +1,9 @@
 //! How far rounding moves predictions from listed features.
 
-use crate::{Hessian, HessianPart, numeric::dot};
+use crate::{
+    form::{Hessian, HessianPart},
+    numeric::dot,
+};
 
 /// About how far rounding moves a prediction `omega_i`, as a root mean square over the samples.
 ///

@@ -14,7 +14,9 @@ use super::{
     term::Term,
 };
 use crate::{
-    Certificate, DualProblem, Error, Expansion, FeatureMatrix, Hessian, Scratch,
+    Certificate, DualProblem, Error, FeatureMatrix,
+    data::Scratch,
+    form::{Expansion, Hessian},
     solver::{Progress, Solution, Start, Status},
 };
 

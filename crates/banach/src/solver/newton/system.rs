@@ -12,7 +12,10 @@ use faer::{
     },
 };
 
-use crate::{Hessian, HessianPart, form::MOST_DENSE, numeric::dot};
+use crate::{
+    form::{Hessian, HessianPart, MOST_DENSE},
+    numeric::dot,
+};
 
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
 pub(super) struct System {

@@ -2,9 +2,10 @@
 
 use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
-    Certificate, Error, Observer, Progress, Scratch, Status, Stopping,
-    data::{MAX_BLOCK, Sweep, SweepBlock},
+    Certificate, Error, Observer, Status, Stopping,
+    data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
     numeric::dot,
+    solver::Progress,
 };
 
 /// The weight of the last step in the extrapolated point `w_k + weight (w_k - w_(k-1))`, for k = 1, 2, ...

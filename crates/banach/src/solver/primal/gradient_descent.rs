@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
-    Error, Linesearch, Observer, Progress, Scratch, Status, Stopping,
-    data::{MAX_BLOCK, Sweep, SweepBlock},
-    solver::MAX_TRIALS,
+    Error, Observer, Status, Stopping,
+    data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
+    solver::{Linesearch, MAX_TRIALS, Progress},
 };
 
 /// Gradient descent with linesearch.

@@ -10,7 +10,7 @@ mod gradient_descent;
 pub use fista::{Fista, Momentum};
 pub use gradient_descent::GradientDescent;
 
-use crate::{Certificate, DualProblem, Error, Exponent, Features, Loss, Status};
+use crate::{Certificate, DualProblem, Error, Exponent, Loss, Status, form::Features};
 
 /// The primal problem (22) `[eq:genprimal]` for listed features and a differentiable loss.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl<'a> PrimalProblem<'a> {
     /// The problem with the same `gamma > 0` for every sample.
     pub fn new(features: &'a Features<'a>, loss: &'a dyn Loss, y: &'a [f64], gamma: f64) -> Result<Self, Error> {
         let Some(smoothness) = loss.smoothness() else {
-            let allowed = "squared, huber, logistic, squared_hinge";
+            let allowed = "losses without kinks";
             return Err(Error::Unsupported { solver: "primal", loss: loss.name(), allowed });
         };
         Ok(Self { features, dual: DualProblem::new(features, loss, y, gamma)?, smoothness })

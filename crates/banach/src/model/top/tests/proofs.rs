@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::{
-    DualProblem, Features, Gram, Huber, KernelFeatures, Logistic, Loss, Newton, QForm, Solution, Solver, Squared,
-    SquaredHinge, Stopping, Unobserved, loss::Targets,
+    DualProblem, Loss, Newton, QForm, Solution, Solver, Stopping, Unobserved,
+    form::{Features, Gram, KernelFeatures},
+    loss::{self, LossSpec, Squared, Targets},
 };
 
 fn solved(problem: &DualProblem<'_>, tolerance: f64) -> Solution {
@@ -23,15 +24,16 @@ fn radii_and_intervals_contain_the_optimum() {
     let signs: Vec<f64> = real.iter().map(|y| y.signum()).collect();
     let mut weights: Vec<f64> = random(17, n).iter().map(|w| 1.0 + w).collect();
     weights[4] = 0.0;
-    let losses: [&dyn Loss; 4] = [&Squared, &Logistic, &Huber::new(0.4).expect("valid"), &SquaredHinge];
+    let smooth = LossSpec::ALL.into_iter().map(|loss| loss.with("rho", 0.4).unwrap_or(loss).build().expect("valid"));
+    let losses: Vec<Arc<dyn Loss>> = smooth.filter(|loss| loss.smoothness().is_some()).collect();
     let mut proven = 0;
     for p in [4.0 / 3.0, 1.1] {
         let kernel = Polynomial::new(2, 1.0, 0.5).expect("valid");
         let form = KernelFeatures::new(&matrix, kernel, exponent(p), Memory::limit(u64::MAX)).expect("small");
-        for loss in losses {
+        for loss in &losses {
             let y = if loss.targets() == Targets::Real { &real } else { &signs };
             for gamma in [0.5, 20.0] {
-                let problem = DualProblem::new(&form, loss, y, gamma).expect("valid");
+                let problem = DualProblem::new(&form, &**loss, y, gamma).expect("valid");
                 let problem = problem.with_sample_weights(&weights).expect("valid").with_intercept().expect("valid");
                 let best = solved(&problem, 1e-15);
                 let optimum = DualModel::new(matrix.view(), kernel, exponent(p), &best.alpha).expect("fits");
@@ -73,7 +75,7 @@ fn losses_with_kinks_have_no_radius() {
     let x = random(18, 12);
     let form = Features::new(FeatureMatrix::from_columns(4, 3, &x[..]).expect("finite"), exponent(1.5));
     let y = [1.0, -1.0, 1.0, -1.0];
-    for loss in [&crate::Hinge as &dyn Loss, &crate::Absolute, &crate::Quantile::new(0.3).expect("valid")] {
+    for loss in [&loss::Hinge as &dyn Loss, &loss::Absolute, &loss::Quantile::new(0.3).expect("valid")] {
         let problem = DualProblem::new(&form, loss, &y, 1.0).expect("valid");
         assert_eq!(problem.radius(&solved(&problem, 1e-6).certificate), None, "{}", loss.name());
     }

@@ -7,8 +7,7 @@ use super::{
     normal::Normal,
 };
 use crate::{
-    Hessian, HessianPart,
-    form::square_of,
+    form::{Hessian, HessianPart, square_of},
     solver::newton::{System, run::SampleTerm},
 };
 
