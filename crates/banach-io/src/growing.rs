@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::{
     At, Error,
-    room::{Part, reserve},
+    room::{Held, reserve},
 };
 
 /// Columns that one core fills at a time.
@@ -43,7 +43,7 @@ impl Growing {
     }
 
     /// Makes room for so many rows more: for a quarter of those that are there if there is memory for it, else for just these.
-    pub(crate) fn make_room(&mut self, more: usize, held: &mut Part<'_>, (file, at): (&str, At)) -> Result<(), Error> {
+    pub(crate) fn make_room(&mut self, more: usize, held: &mut Held<'_>, (file, at): (&str, At)) -> Result<(), Error> {
         let rows = self.rows + more;
         if rows <= self.room {
             return held.set(self.bytes(self.room), at);

@@ -27,27 +27,27 @@ impl<'a> Room<'a> {
         self.account.left().bytes()
     }
 
-    /// A part that takes nothing yet.
-    pub(crate) fn part(&self) -> Part<'a> {
+    /// The bytes of a part that holds nothing yet.
+    pub(crate) fn part(&self) -> Held<'a> {
         let taken = self.account.take(0).expect("nothing can be taken of any account");
-        Part { file: self.file, taken, free: FREE }
+        Held { file: self.file, taken, free: FREE }
     }
 
     /// The same for what counts from its first byte on.
-    pub(crate) fn whole_part(&self) -> Part<'a> {
-        Part { free: 0, ..self.part() }
+    pub(crate) fn whole_part(&self) -> Held<'a> {
+        Held { free: 0, ..self.part() }
     }
 }
 
-/// A part of what a file takes: its text, its names, its rows.
+/// The bytes that one part of a file holds: its text, its names, its rows.
 #[derive(Debug)]
-pub(crate) struct Part<'a> {
+pub(crate) struct Held<'a> {
     file: &'a str,
     taken: Taken,
     free: u64,
 }
 
-impl Part<'_> {
+impl Held<'_> {
     /// Takes so many bytes from now on; `at` is where the file has been read to.
     pub(crate) fn set(&mut self, bytes: u64, at: At) -> Result<(), Error> {
         let refused = |bytes| Error::TooLarge { file: self.file.to_owned(), at, bytes };

@@ -86,7 +86,7 @@ impl Target {
 
 /// A label: numbers that are equal are one, however they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Label {
+enum LabelKey {
     Number(u64),
     Text(String),
 }
@@ -105,8 +105,8 @@ pub(crate) struct Collector {
 
 #[derive(Debug, Default)]
 struct Labels {
-    places: HashMap<Label, usize>,
-    texts: Vec<(Label, String)>,
+    places: HashMap<LabelKey, usize>,
+    texts: Vec<(LabelKey, String)>,
     rows: Vec<usize>,
 }
 
@@ -129,11 +129,11 @@ impl Collector {
                 numbers.push(number);
             }
             // -0 is 0.
-            Label::Number((number + 0.0).to_bits())
+            LabelKey::Number((number + 0.0).to_bits())
         } else {
             self.numbers = None;
             self.first_text.get_or_insert_with(|| FirstText { at, value: raw.to_owned() });
-            Label::Text(raw.to_owned())
+            LabelKey::Text(raw.to_owned())
         };
         let full = match &mut self.labels {
             Some(labels) => {
@@ -168,7 +168,7 @@ impl Collector {
 
 impl Labels {
     /// Whether there was room.
-    fn push(&mut self, label: Label, raw: &str) -> bool {
+    fn push(&mut self, label: LabelKey, raw: &str) -> bool {
         let place = match self.places.get(&label) {
             Some(&place) => place,
             None if self.texts.len() == MAX_LABELS => return false,
@@ -184,11 +184,11 @@ impl Labels {
 
     fn sorted(self) -> Classes {
         let mut order: Vec<usize> = (0..self.texts.len()).collect();
-        let compare = |a: &Label, b: &Label| match (a, b) {
-            (Label::Number(a), Label::Number(b)) => f64::from_bits(*a).total_cmp(&f64::from_bits(*b)),
-            (Label::Number(_), Label::Text(_)) => Ordering::Less,
-            (Label::Text(_), Label::Number(_)) => Ordering::Greater,
-            (Label::Text(a), Label::Text(b)) => a.cmp(b),
+        let compare = |a: &LabelKey, b: &LabelKey| match (a, b) {
+            (LabelKey::Number(a), LabelKey::Number(b)) => f64::from_bits(*a).total_cmp(&f64::from_bits(*b)),
+            (LabelKey::Number(_), LabelKey::Text(_)) => Ordering::Less,
+            (LabelKey::Text(_), LabelKey::Number(_)) => Ordering::Greater,
+            (LabelKey::Text(a), LabelKey::Text(b)) => a.cmp(b),
         };
         order.sort_by(|&a, &b| compare(&self.texts[a].0, &self.texts[b].0));
         let mut places = vec![0; order.len()];

@@ -74,7 +74,7 @@ mod workers;
 pub use certificate::Certificate;
 pub use cost::Rates;
 pub use data::{Entries, FeatureMatrix, MAX_ENTRY, Scratch};
-pub use error::Error;
+pub use error::{Error, Parameter, Plain, Remedy, Words};
 pub use exponent::Exponent;
 pub use fit::{Fit, Model, PaperAlgorithm, PaperOptions, Prepared, Search, SolverChoice, Spec, Target, Task};
 pub use form::{

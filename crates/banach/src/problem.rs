@@ -5,7 +5,7 @@ mod certify;
 mod intercept;
 
 use crate::{
-    Certificate, Error, Evaluation, Loss, QForm,
+    Certificate, Error, Evaluation, Loss, Parameter, QForm,
     data::MAX_ENTRY,
     loss::{Split, Targets},
     numeric::{compensated_sum, two_sum},
@@ -324,5 +324,9 @@ impl DualProblem<'_> {
 
 /// What a gamma must be.
 pub(crate) fn check_gamma(gamma: f64) -> Result<(), Error> {
-    if gamma > 0.0 && gamma.is_finite() { Ok(()) } else { Err(Error::parameter("gamma", gamma, "a finite number > 0")) }
+    if gamma > 0.0 && gamma.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::parameter(Parameter::Gamma, gamma, "a finite number > 0"))
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use banach::{
-    DualProblem, Error, Evaluation, Exponent, FeatureMatrix, Gram, Memory, ProximalGradient, QForm, Scratch, Solver,
-    Squared, Stopping, Unobserved,
+    DualProblem, Error, Evaluation, Exponent, FeatureMatrix, Gram, Memory, Parameter, ProximalGradient, QForm, Scratch,
+    Solver, Squared, Stopping, Unobserved,
     kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel},
 };
 
@@ -198,7 +198,7 @@ fn exponents_without_a_tensor_are_refused() {
             refused(Gram::new(matrix(N, &X), Linear, exponent, ample())),
             refused(Gram::streamed(matrix(N, &X), Linear, exponent, ample())),
         ] {
-            assert!(matches!(error, Error::Parameter { name: "p", .. }), "{error:?}");
+            assert!(matches!(error, Error::Parameter { parameter: Parameter::P, .. }), "{error:?}");
             assert!(error.to_string().contains("4/3"), "{error}");
         }
     }

@@ -13,6 +13,7 @@ use super::{
     interrupt::{self, Phase, stoppable},
     result::{Agreement, Function, Selected, Shares, Step, Top},
 };
+use crate::words;
 
 /// Lines of a table of variables or of frequencies.
 const ROWS: usize = 20;
@@ -159,7 +160,7 @@ fn or_note<T>(
     let reason = match found {
         Ok(Some(Ok(found))) => return Some(found),
         Ok(None) => "interrupted".to_owned(),
-        Ok(Some(Err(error))) | Err(error) => error.to_string(),
+        Ok(Some(Err(error))) | Err(error) => words::message(&error),
     };
     notes.push(format!("no {what}: {reason}"));
     None
@@ -175,5 +176,5 @@ fn unless_stopped<T>(
         notes.push(format!("no {what}: interrupted before"));
         return None;
     }
-    make(notes).map_err(|error| notes.push(format!("no {what}: {error}"))).ok()
+    make(notes).map_err(|error| notes.push(format!("no {what}: {}", words::message(&*error)))).ok()
 }

@@ -7,6 +7,7 @@ use banach::{
 use serde::Serialize;
 
 use super::{held_out::HeldOut, input::Input};
+use crate::words;
 
 /// The candidates, and which was taken.
 #[derive(Debug, Clone, Serialize)]
@@ -83,7 +84,9 @@ impl Validation {
             left_out: found
                 .left_out
                 .iter()
-                .map(|(option, error)| format!("p = {}, {}: {error}", option.spec.p, option.spec.kernel))
+                .map(|(option, error)| {
+                    format!("p = {}, {}: {}", option.spec.p, option.spec.kernel, words::message(error))
+                })
                 .collect(),
         })
     }

@@ -9,7 +9,10 @@ use banach::{
 };
 
 use super::{Fit, Function, Growth, args::Path};
-use crate::fit::{input::Input, interrupt::stoppable, result::factors};
+use crate::{
+    fit::{input::Input, interrupt::stoppable, result::factors},
+    words,
+};
 
 /// Every function along its path.
 pub(super) fn functions(
@@ -31,7 +34,7 @@ pub(super) fn functions(
         let monomials = match stoppable(|| growths(&models, what.grid.top, names))? {
             Some(Ok(monomials)) => monomials,
             Some(Err(error)) => {
-                notes.push(format!("no monomials: {error}"));
+                notes.push(format!("no monomials: {}", words::message(&error)));
                 Vec::new()
             }
             None => {

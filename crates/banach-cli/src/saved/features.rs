@@ -15,6 +15,7 @@ use crate::{
     options::Common,
     print,
     visible::visible_name,
+    words,
 };
 
 /// Lines of a table of variables.
@@ -63,7 +64,9 @@ fn describe(
     let deviations = model.standardization.as_ref().map(|done| &done.deviations[..]);
     let per_unit = |variable: usize| deviations.map_or(1.0, |deviations| 1.0 / deviations[variable]);
     let linear = deviations.is_some() && kernel.degrees() == (1, Some(1)) && !kernel.normalized();
-    let or_note = |notes: &mut Vec<String>, what: &str, error: banach::Error| notes.push(format!("no {what}: {error}"));
+    let or_note = |notes: &mut Vec<String>, what: &str, error: banach::Error| {
+        notes.push(format!("no {what}: {}", words::message(&error)));
+    };
     let top = (what.top > 0).then(|| described.top_monomials(what.top, budget));
     let top = top.and_then(|top| top.map_err(|error| or_note(notes, "table of monomials", error)).ok());
     notes.extend(top.as_ref().and_then(stopped));

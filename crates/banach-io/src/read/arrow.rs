@@ -28,9 +28,9 @@ use super::{
     input::{Input, Source},
 };
 use crate::{
-    At, Dataset, Error,
+    At, Dataset, Error, FileRemedy,
     assembly::{Assembly, Role},
-    room::{Part, Room},
+    room::{Held, Room},
 };
 
 /// What a file begins and ends with.
@@ -65,7 +65,7 @@ struct Reader<'s, 'a> {
     length: u64,
     room: &'s Room<'a>,
     /// What the table of contents, the labels and the batch at hand take.
-    held: Part<'a>,
+    held: Held<'a>,
     contents: u64,
     schema: Arc<Schema>,
     decoder: FileDecoder,
@@ -171,7 +171,7 @@ impl<'s, 'a> Reader<'s, 'a> {
                     file: self.file.to_owned(),
                     place: format!("column {:?}", field.name()),
                     problem: format!("its type is {}", field.data_type()),
-                    instead: "convert it to numbers or text, or leave it out with --drop",
+                    instead: FileRemedy::ConvertOrDrop,
                 });
             }
         }

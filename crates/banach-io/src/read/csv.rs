@@ -22,7 +22,7 @@ use crate::{
     columns::Names,
     field::{Field, number_label, shown},
     growing::{self, Growing},
-    room::{Part, Room, reserve},
+    room::{Held, Room, reserve},
 };
 
 /// The most bytes that one core parses at a time.
@@ -110,7 +110,7 @@ struct Text<'a, 'r> {
     buffer: Vec<u8>,
     ended: bool,
     /// What the part in memory takes, with what is made of it at once.
-    held: Part<'r>,
+    held: Held<'r>,
     room: &'a Room<'r>,
     file: &'a str,
 }

@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use super::failed;
 use crate::{
     At, Error,
-    room::{Part, Room, reserve},
+    room::{Held, Room, reserve},
 };
 
 /// The first bytes of what gzip has packed.
@@ -80,7 +80,7 @@ impl<'a> Input<'a> {
     }
 
     /// Bytes that can be read in any order. Those of a stream are kept in memory, within the limit, as long as the part is held.
-    pub(super) fn source<'r>(self, file: &str, room: &Room<'r>) -> Result<(Source, Part<'r>), Error> {
+    pub(super) fn source<'r>(self, file: &str, room: &Room<'r>) -> Result<(Source, Held<'r>), Error> {
         let mut held = room.part();
         match self {
             Self::File(opened) => Ok((Source::File(opened), held)),

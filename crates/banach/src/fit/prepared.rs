@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Model, Spec, Target, Task, model::function_of};
 use crate::{
-    Account, DualModel, DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Observer, Plan, Planner,
-    Predict, QForm, Rates, Route, Shape, Solution, Solver, Start, Stopping, Taken, kernel::TensorKernel,
-    problem::check_gamma, selection::MonomialRanking,
+    Account, DualModel, DualProblem, Error, Exponent, FeatureMatrix, Features, Loss, Memory, Observer, Parameter, Plan,
+    Planner, Predict, QForm, Rates, Remedy, Route, Shape, Solution, Solver, Start, Stopping, Taken,
+    kernel::TensorKernel, problem::check_gamma, selection::MonomialRanking,
 };
 
 /// A [`Spec`] that was found to be in range, with its kernel and its loss.
@@ -148,8 +148,10 @@ impl Fit {
     /// The data in the form of the planned route, for so many problems at a time.
     pub fn prepare<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Prepared<'x>, Error> {
         let plan = self.plan(x, problems)?;
-        let taken =
-            self.account.take(plan.cost().bytes).map_err(|short| short.error("the form", "take another route"))?;
+        let taken = self
+            .account
+            .take(plan.cost().bytes)
+            .map_err(|short| short.error("the form", &[Remedy::Change(Parameter::Route)]))?;
         let form = plan.build(x)?;
         // What the form does not take is left to the solver.
         let solver = self.spec.solver.solver(self.spec.stopping(), self.account.left());

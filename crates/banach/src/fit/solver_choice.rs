@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Gradient, Linesearch, Memory, Newton, ProximalGradient, Rule, Solver, Stopping};
+use crate::{Error, Gradient, Linesearch, Memory, Newton, Parameter, ProximalGradient, Rule, Solver, Stopping};
 
 /// Which algorithm fits a model. In files it is its name, or an object of its name and what it was told.
 ///
@@ -81,7 +81,7 @@ impl FromStr for PaperAlgorithm {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = "2.1, for the squared loss, or 3.3, for every loss";
-        let refused = || Error::Parameter { name: "algorithm", got: format!("{name:?}"), allowed };
+        let refused = || Error::Parameter { parameter: Parameter::Algorithm, got: format!("{name:?}"), allowed };
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or_else(refused)
     }
 }
@@ -89,17 +89,17 @@ impl FromStr for PaperAlgorithm {
 impl PaperOptions {
     const NONE: Self = Self { algorithm: None, rule: None, delta: None, theta: None, lambda_bar: None };
 
-    /// What was told, by name.
-    fn told(self) -> impl Iterator<Item = (&'static str, String)> {
+    /// What was told.
+    fn told(self) -> impl Iterator<Item = (Parameter, String)> {
         let number = |value: Option<f64>| value.map(|value| value.to_string());
         let told = [
-            ("algorithm", self.algorithm.map(|algorithm| algorithm.name().to_owned())),
-            ("rule", self.rule.map(|rule| rule.name().to_owned())),
-            ("delta", number(self.delta)),
-            ("theta", number(self.theta)),
-            ("lambda_bar", number(self.lambda_bar)),
+            (Parameter::Algorithm, self.algorithm.map(|algorithm| algorithm.name().to_owned())),
+            (Parameter::Rule, self.rule.map(|rule| rule.name().to_owned())),
+            (Parameter::Delta, number(self.delta)),
+            (Parameter::Theta, number(self.theta)),
+            (Parameter::LambdaBar, number(self.lambda_bar)),
         ];
-        told.into_iter().filter_map(|(name, value)| Some((name, value?)))
+        told.into_iter().filter_map(|(parameter, value)| Some((parameter, value?)))
     }
 
     fn linesearch(self, default: Linesearch) -> Linesearch {
@@ -149,12 +149,9 @@ impl SolverChoice {
         let chosen = match self {
             Self::Paper(_) => Self::Paper(options),
             other => match options.told().next() {
-                Some((name, got)) => {
-                    return Err(Error::Parameter {
-                        name,
-                        got,
-                        allowed: "no value: it is an option of the solver paper",
-                    });
+                Some((parameter, got)) => {
+                    let allowed = "no value: it is an option of the solver paper";
+                    return Err(Error::Parameter { parameter, got, allowed });
                 }
                 None => other,
             },
@@ -180,7 +177,8 @@ impl SolverChoice {
 /// Its name, and what it was told in brackets.
 impl fmt::Display for SolverChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told: Vec<String> = self.options().told().map(|(name, value)| format!("{name} = {value}")).collect();
+        let told: Vec<String> =
+            self.options().told().map(|(told, value)| format!("{} = {value}", told.name())).collect();
         if told.is_empty() { f.pad(self.name()) } else { f.pad(&format!("{} ({})", self.name(), told.join(", "))) }
     }
 }
@@ -189,8 +187,11 @@ impl FromStr for SolverChoice {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let refused =
-            || Error::Parameter { name: "solver", got: format!("{name:?}"), allowed: "auto, newton or paper" };
+        let refused = || Error::Parameter {
+            parameter: Parameter::Solver,
+            got: format!("{name:?}"),
+            allowed: "auto, newton or paper",
+        };
         Self::ALL.into_iter().find(|choice| choice.name() == name).ok_or_else(refused)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Features, Gradient, Linesearch, Memory, Observer, Progress,
+    DualProblem, Error, Exponent, FeatureMatrix, Features, Gradient, Linesearch, Memory, Observer, Parameter, Progress,
     ProximalGradient, Route, Rule, Solver, Squared, Status, Stopping, Unobserved,
     kernel::{FeatureMap, KernelSpec, Polynomial},
     loss::{LossSpec, Targets},
@@ -236,7 +236,7 @@ fn probabilities_add_up_and_agree_with_the_labels() {
         }
     }
     let model = Spec { loss: LossSpec::Hinge, ..Spec::default() }.fit(&x, &labels(2)).expect("valid");
-    assert!(matches!(model.probabilities(&x), Err(Error::Parameter { name: "loss", .. })));
+    assert!(matches!(model.probabilities(&x), Err(Error::Parameter { parameter: Parameter::Loss, .. })));
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_stalled_fit_says_what_to_do() {
 #[test]
 fn every_loss_is_accepted_where_its_targets_are() {
     let (x, y) = data();
-    let refused = |error: Error| matches!(error, Error::Parameter { name: "y", .. });
+    let refused = |error: Error| matches!(error, Error::Parameter { parameter: Parameter::Target, .. });
     for loss in LossSpec::ALL {
         let spec = Spec { tolerance: 1e-3, loss, ..Spec::default() };
         let (numbers, classes) = (spec.fit(&x, &y), spec.fit(&x, &labels(2)));
@@ -282,13 +282,16 @@ fn what_cannot_be_fitted_is_refused_with_a_typed_error() {
     let (x, y) = data();
     let fit = |spec: Spec| spec.fit(&x, &y).expect_err("refused");
     for p in [1.0, 0.5, 2.1, f64::NAN, f64::INFINITY] {
-        assert!(matches!(fit(Spec { p, ..Spec::default() }), Error::Parameter { name: "p", .. }));
+        assert!(matches!(fit(Spec { p, ..Spec::default() }), Error::Parameter { parameter: Parameter::P, .. }));
     }
     for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(fit(Spec { gamma, ..Spec::default() }), Error::Parameter { name: "gamma", .. }));
+        assert!(matches!(fit(Spec { gamma, ..Spec::default() }), Error::Parameter { parameter: Parameter::Gamma, .. }));
     }
     for tolerance in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(fit(Spec { tolerance, ..Spec::default() }), Error::Parameter { name: "tolerance", .. }));
+        assert!(matches!(
+            fit(Spec { tolerance, ..Spec::default() }),
+            Error::Parameter { parameter: Parameter::Tolerance, .. }
+        ));
     }
     let exponential = || Spec { kernel: KernelSpec::Exp { scale: 0.5, degrees: None }, ..Spec::default() };
     assert!(matches!(fit(Spec { p: 1.1, ..exponential() }), Error::NoRoute { .. }));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Quantile, Squared, SquaredHinge, Targets};
-use crate::Error;
+use crate::{Error, Parameter};
 
 /// A loss as a value, checked when it is built.
 ///
@@ -72,7 +72,7 @@ impl LossSpec {
             Targets::Real => "squared, absolute, epsilon_insensitive, huber or quantile",
             Targets::Signs => "logistic, hinge or squared_hinge",
         };
-        let refused = || Error::Parameter { name: "loss", got: format!("{name:?}"), allowed };
+        let refused = || Error::Parameter { parameter: Parameter::Loss, got: format!("{name:?}"), allowed };
         Self::ALL.into_iter().find(|loss| loss.targets() == targets && loss.name() == name).ok_or_else(refused)
     }
 
@@ -123,7 +123,10 @@ mod tests {
             assert_eq!(LossSpec::named(spec.name(), spec.targets()), Ok(spec));
             assert_eq!(spec.build().expect("valid").targets(), spec.targets());
             let other = if spec.targets() == Targets::Real { Targets::Signs } else { Targets::Real };
-            assert!(matches!(LossSpec::named(spec.name(), other), Err(Error::Parameter { name: "loss", .. })));
+            assert!(matches!(
+                LossSpec::named(spec.name(), other),
+                Err(Error::Parameter { parameter: Parameter::Loss, .. })
+            ));
         }
     }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{DualModel, TopMonomial, bars::name};
 use crate::{
-    Error, Evaluation, Exponent, FeatureMatrix, Gram, MAX_ENTRY, Memory, QForm, Scratch,
+    Error, Evaluation, Exponent, FeatureMatrix, Gram, MAX_ENTRY, Memory, Parameter, QForm, Scratch,
     kernel::{Monomial, MonomialScale, TensorKernel, ln_norms},
 };
 
@@ -68,7 +68,7 @@ impl ExplicitModel {
     /// The function with these coefficients, finite numbers.
     pub fn new(intercept: f64, terms: Vec<(Monomial, f64)>) -> Result<Self, Error> {
         if !intercept.is_finite() {
-            return Err(Error::parameter("intercept", intercept, "a finite number"));
+            return Err(Error::parameter(Parameter::Intercept, intercept, "a finite number"));
         }
         if let Some(row) = terms.iter().position(|(_, coefficient)| !coefficient.is_finite()) {
             let value = terms[row].1;
@@ -299,11 +299,11 @@ impl DualModel<'_> {
     pub fn compile(&self, kept: &[TopMonomial], intercept: f64, memory: Memory) -> Result<Compiled, Error> {
         if self.kernel.normalized() {
             let allowed = "a kernel that is not normalised: with one that is, f is no polynomial";
-            return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
+            return Err(Error::Parameter { parameter: Parameter::Kernel, got: self.kernel.name(), allowed });
         }
         if self.scale != MonomialScale::Raw {
             let allowed = "raw, as the bound needs the norm of all features at a new point";
-            return Err(Error::Parameter { name: "monomials", got: self.scale.to_string(), allowed });
+            return Err(Error::Parameter { parameter: Parameter::Monomials, got: self.scale.to_string(), allowed });
         }
         let p = self.exponent.p();
         let (ln_power_sum, error) = self.ln_power_sum(memory)?;

@@ -16,7 +16,7 @@ pub use explicit::{Compiled, ExplicitModel, monomial_matrix};
 pub use relevance::{PairShares, Relevance};
 
 use crate::{
-    Error, Exponent, FeatureMatrix, Memory,
+    Error, Exponent, FeatureMatrix, Memory, Parameter,
     kernel::{MonomialScale, TensorKernel},
     numeric::dot,
 };
@@ -74,7 +74,7 @@ impl<'a> DualModel<'a> {
     /// weights.
     pub fn with_radius(self, radius: f64) -> Result<Self, Error> {
         if !(0.0..f64::INFINITY).contains(&radius) {
-            return Err(Error::parameter("radius", radius, "a finite number >= 0"));
+            return Err(Error::parameter(Parameter::Radius, radius, "a finite number >= 0"));
         }
         Ok(Self { radius: Some(radius), ..self })
     }

@@ -1,10 +1,11 @@
 //! What the documents say of the sources is true: the order of the layers, the labels of the paper, the files that are named, and
-//! the date and status of every decision.
+//! the date and status of every decision. What the libraries say is in nobody's words but their own.
 //!
 //! Each check is a function from texts to complaints. It is run on the repository, and on made-up texts on which it has to complain.
 
 mod decisions;
 mod layers;
+mod messages;
 mod named_files;
 mod paper_labels;
 mod repository;

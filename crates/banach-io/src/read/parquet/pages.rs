@@ -80,7 +80,7 @@ pub(super) fn check_contents(chunks: &impl ChunkReader) -> std::result::Result<(
 
 /// What the header of a page says; 0 where it says nothing.
 #[derive(Default)]
-struct Header {
+struct PageHeader {
     unpacked: i64,
     packed: i64,
     values: i64,
@@ -135,11 +135,11 @@ pub(super) fn check_pages(
     Ok(largest)
 }
 
-fn header(chunks: &impl ChunkReader, at: u64, end: u64) -> std::result::Result<Header, Refusal> {
+fn header(chunks: &impl ChunkReader, at: u64, end: u64) -> std::result::Result<PageHeader, Refusal> {
     let mut window = WINDOW;
     loop {
         let bytes = chunks.get_bytes(at, window.min(end - at) as usize)?;
-        let mut header = Header::default();
+        let mut header = PageHeader::default();
         let size = walk(&bytes, &mut |path, number| match path {
             [2] => header.unpacked = number,
             [3] => header.packed = number,

@@ -1,7 +1,10 @@
 //! The choice in clear-cut cases, the accounting of the forms, and what a plan says.
 
 use super::*;
-use crate::kernel::{Anova, Exponential, FeatureMap, Linear, MonomialScale, Normalized, Polynomial, cardinality};
+use crate::{
+    Remedy,
+    kernel::{Anova, Exponential, FeatureMap, Linear, MonomialScale, Normalized, Polynomial, cardinality},
+};
 
 const GB: u64 = 1_000_000_000;
 
@@ -49,7 +52,7 @@ fn infinitely_many_features_need_the_tensor() {
     match outcome(&plan, Route::Gram) {
         Err(Error::Memory { needed, allowed, instead, .. }) => {
             assert_eq!((Some(*needed), *allowed), (Gram::bytes(300, 10, &exponential(), 4), GB));
-            assert!(instead.contains("stream"));
+            assert!(instead.contains(&Remedy::Choose(Parameter::Route, "streamed")));
         }
         other => panic!("{other:?}"),
     }
@@ -93,7 +96,7 @@ fn a_route_can_be_asked_for() {
     let message = error.to_string();
     assert!(message.contains("q = 11") && message.contains("allowed here: features, tiles"), "{message}");
     assert!(matches!(&error, Error::NoRoute { refused, .. } if refused.len() == 1), "{error:?}");
-    assert!(matches!("tensor".parse::<Route>(), Err(Error::Parameter { name: "route", .. })));
+    assert!(matches!("tensor".parse::<Route>(), Err(Error::Parameter { parameter: Parameter::Route, .. })));
 }
 
 /// The paper's second experiment: its 211,575 features in tiles at n = 90, listed where there are few, and the tensor where
@@ -244,7 +247,7 @@ fn degrees_above_the_number_of_columns_are_refused() {
         assert_eq!(
             plan(Arc::new(Normalized(anova(min, max))), 3)
                 .err()
-                .map(|error| error.to_string().contains("n_features = 3")),
+                .map(|error| error.to_string().contains("the number of columns = 3")),
             Some(true)
         );
         assert!(plan(anova(min, max), max).is_ok());

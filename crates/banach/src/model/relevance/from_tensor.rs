@@ -10,7 +10,7 @@ use std::{mem::take, ops::RangeInclusive};
 use rayon::prelude::*;
 
 use crate::{
-    Error, Evaluation, Gram, QForm, Scratch,
+    Error, Evaluation, Gram, Parameter, QForm, Scratch,
     kernel::{Anova, TensorKernel, involving},
     numeric::{dot_in_lanes, scaled_copy, sum_in_lanes},
     tensor::{FillBuffers, MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Staircase, Stripe, Tensor, TensorTile, TileFiller},
@@ -93,7 +93,7 @@ fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> R
     let all = variables.iter().chain(&pairs).chain(&energies);
     if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
         let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
-        return Err(Error::Parameter { name: "kernel", got: gram.kernel().name(), allowed });
+        return Err(Error::Parameter { parameter: Parameter::Kernel, got: gram.kernel().name(), allowed });
     }
     let share = |part: &f64| (part / total).clamp(0.0, 1.0);
     Ok(TensorShares {

@@ -2,7 +2,7 @@
 
 use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
-    Certificate, Error, Observer, Progress, Scratch, Status, Stopping,
+    Certificate, Error, Observer, Parameter, Progress, Scratch, Status, Stopping,
     data::{Block, MAX_BLOCK, Sweep},
     numeric::dot,
 };
@@ -25,7 +25,7 @@ impl Momentum {
     pub fn check(self) -> Result<(), Error> {
         match self {
             Self::ChambolleDossal { a } if !(2.0..f64::INFINITY).contains(&a) => {
-                Err(Error::parameter("a", a, "a finite number >= 2 in the momentum (k-1)/(k+a)"))
+                Err(Error::parameter(Parameter::Momentum, a, "a finite number >= 2 in the momentum (k-1)/(k+a)"))
             }
             _ => Ok(()),
         }
