@@ -14,10 +14,13 @@ const LIBRARIES: [&str; 2] = ["crates/banach/src", "crates/banach-io/src"];
 /// The doors and the libraries: their types are for those who write Rust.
 const CRATES: &str = "crates";
 
+/// The keys of attributes whose texts are code, or reasons for those who read it.
+const CODE: [&str; 2] = ["reason", "skip_serializing_if"];
+
 /// The words that only doors have.
 #[derive(Default)]
 struct Foreign {
-    /// Arguments of Python's estimators, of more than one word.
+    /// Arguments of Python's estimators, of more than one word, that the libraries do not have as well.
     arguments: BTreeSet<String>,
     /// Types of more than one word: those of one, such as Gram, are also words of every day.
     types: BTreeSet<String>,
@@ -27,16 +30,18 @@ impl Foreign {
     /// `documented` has an entry for every argument; see `python/banach/_doc.py`.
     fn new(documented: &str, sources: &[(String, String)]) -> Self {
         let entry = |line: &str| Some(line.strip_prefix("    \"")?.split_once("\": ")?.0.to_owned());
-        let arguments = documented.lines().filter_map(entry).filter(|name| name.contains('_')).collect();
-        let mut types = BTreeSet::new();
-        for (_, text) in sources {
+        let mut foreign = Self::default();
+        foreign.arguments.extend(documented.lines().filter_map(entry).filter(|name| name.contains('_')));
+        for (path, text) in sources {
             let tokens = tokens(text);
             let named = tokens.windows(2).filter(|pair| ["struct", "enum", "trait"].contains(&&*pair[0]));
-            types.extend(named.map(|pair| pair[1].clone()).filter(|name| {
-                name.starts_with(char::is_uppercase) && name.chars().filter(|c| c.is_uppercase()).count() > 1
-            }));
+            let is_type = |name: &str| name.chars().filter(|c| c.is_uppercase()).count() > 1;
+            foreign.types.extend(named.map(|pair| pair[1].clone()).filter(|name| is_type(name)));
+            if LIBRARIES.iter().any(|library| path.starts_with(library)) {
+                foreign.arguments.retain(|argument| !tokens.contains(argument));
+            }
         }
-        Self { arguments, types }
+        foreign
     }
 
     /// What a text should not say.
@@ -75,10 +80,9 @@ fn complaints(foreign: &Foreign, files: &[(String, String)]) -> Vec<String> {
     let mut complaints = Vec::new();
     for (path, (kept, _)) in parsed.iter().filter(|(path, _)| !is_test(path)) {
         for (i, text) in kept.iter().enumerate().filter(|(_, token)| token.starts_with('"')) {
-            // A type that shows itself to those who write Rust, and attributes, whose texts are code.
+            // A type shows itself to those who write Rust; and the text of an attribute may be code.
             let before = |back: usize| i.checked_sub(back).map_or("", |at| &*kept[at]);
-            let is_code = before(2).starts_with("debug_")
-                || before(1) == "=" && ["reason", "expecting", "try_from", "into", "with"].contains(&before(2));
+            let is_code = before(2).starts_with("debug_") || CODE.contains(&before(2));
             if let Some(found) = foreign.found(text).filter(|_| !is_code) {
                 complaints.push(format!("{path}: {text} names {found}: carry an id, and let the door spell it"));
             }
