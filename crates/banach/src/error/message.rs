@@ -62,7 +62,8 @@ impl Error {
                 name(Parameter::Route),
             ),
             Self::InfinitelyManyFeatures { kernel } => format!(
-                "{kernel} has infinitely many features: cut its degrees, or {}, which lists no features (q = 2, 4, 6 or 8)",
+                "{kernel} has infinitely many features: cut its degrees ({}), or {}, which lists no features (q = 2, 4, 6 or 8)",
+                name(Parameter::Degree),
                 Remedy::Choose(Parameter::Route, "gram").text(words)
             ),
             Self::TooFewColumns { kernel, degree, inputs } => format!(

@@ -105,7 +105,7 @@ fn the_papers_algorithms_take_their_options() {
         spec.fit(&x, &y).expect_err("refused").to_string()
     };
     let far = PaperOptions { lambda_bar: Some(3.0 / 1.2), ..options };
-    assert!(refused(far, LossSpec::Squared).contains("gamma/(2(1-delta))"));
+    assert!(refused(far, LossSpec::Squared).contains("lambda_bar = 2.5; allowed: numbers > 0 below 2.5, the limit"));
     assert!(refused(options, LossSpec::Absolute).contains("Algorithm 2.1"));
     assert!(refused(PaperOptions { delta: Some(1.0), ..options }, LossSpec::Squared).contains("delta = 1"));
 }
@@ -262,7 +262,7 @@ fn a_stalled_fit_says_what_to_do() {
     assert_eq!(model.status(), Status::Stalled, "{model}");
     let text = model.to_string();
     assert!(text.contains("no step makes further progress, relative duality gap"), "{text}");
-    assert!(text.contains("to converge: a tolerance above this gap") && !text.contains("floating"), "{text}");
+    assert!(text.contains("to converge: tolerance above this gap") && !text.contains("floating"), "{text}");
 }
 
 #[test]

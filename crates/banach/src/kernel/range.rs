@@ -271,7 +271,7 @@ mod tests {
             error,
             "exp(1 t) at sample 1 of points: t = sum_j x_1j ... x_qj reaches 1.3000e3, and the largest allowed is 6.4472e2; use \
              scale = 4.9e-1 or less, or standardise the columns (or divide them by a larger number), or normalise \
-             the kernel"
+             the kernel (normalize)"
         );
     }
 }

@@ -279,12 +279,12 @@ fn explain_plans() {
     let expected = "\
 n = 300, d = 20, p = 4/3, q = 4, K = exp(0.1 t), 1 problem, 1.000 GB allowed
   route        set-up  evaluation   50 evaluations      memory
-  features  no: exp(0.1 t) has infinitely many features: cut its degrees (a polynomial or a power series by \
-coefficients), or use a Gram tensor, which lists no features (q = 2, 4, 6 or 8)
-  tiles     no: exp(0.1 t) has infinitely many features: cut its degrees (a polynomial or a power series by \
-coefficients), or use a Gram tensor, which lists no features (q = 2, 4, 6 or 8)
-  gram      no: the Gram tensor, with the working memory of its passes, needs 2.821 GB (2821195720 bytes) and 1.000 GB (1000000000 bytes) are allowed: stream \
-the tensor, take fewer samples or a smaller q, or list the features, or raise the limit if the machine has more memory
+  features  no: exp(0.1 t) has infinitely many features: cut its degrees (degree), or take \
+route = gram, which lists no features (q = 2, 4, 6 or 8)
+  tiles     no: exp(0.1 t) has infinitely many features: cut its degrees (degree), or take \
+route = gram, which lists no features (q = 2, 4, 6 or 8)
+  gram      no: the Gram tensor, with the working memory of its passes, needs 2.821 GB (2821195720 bytes) and 1.000 GB (1000000000 bytes) are allowed: take \
+route = streamed, take route = features, take fewer samples or a smaller q, or raise the limit on memory if the machine has more
 > streamed        0 s     1.180 s         58.999 s   66.865 MB  chosen";
     assert_eq!(plan.to_string(), expected);
 
