@@ -11,6 +11,7 @@ __all__ = [
     "Model",
     "Spec",
     "__version__",
+    "argument_names",
     "blood_cells",
     "choose",
     "command",
@@ -288,4 +289,5 @@ def make_monomials(
     samples: int, inputs: int, relevant: int, noise: float, seed: int
 ) -> tuple[_Floats, _Floats, list[tuple[list[tuple[int, int]], float]]]: ...
 def blood_cells() -> bytes: ...
+def argument_names() -> list[tuple[str, str]]: ...
 def command(arguments: Sequence[str]) -> int: ...

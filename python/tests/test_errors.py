@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 
@@ -15,6 +16,8 @@ from banach import (
     LpRegressor,
     LpRegressorCV,
     TopFeatures,
+    _core,
+    _parameters,
     datasets,
     gram_tensor,
     kernels,
@@ -130,11 +133,11 @@ def test_nothing_is_checked_before_fit():
 
 def test_options_of_another_solver_are_refused():
     for solver in ["auto", "newton"]:
-        with pytest.raises(ValueError, match="solver_options: theta = 0.9; .*solver paper"):
+        with pytest.raises(ValueError, match=r"solver_options\['theta'\] = 0.9; .*solver paper"):
             LpRegressor(solver=solver, solver_options={"theta": 0.9}).fit(X, Y)
     with pytest.raises(ValueError, match="squared"):
         LpRegressor(solver="paper", solver_options={"algorithm": "2.1"}, loss="huber").fit(X, Y)
-    with pytest.raises(ValueError, match="lambda_bar = 2; .*gamma"):
+    with pytest.raises(ValueError, match=r"solver_options\['lambda_bar'\] = 2; .* below 1, .* this C "):
         LpRegressor(solver="paper", solver_options={"algorithm": "2.1", "lambda_bar": 2.0}, C=1.0).fit(X, Y)
 
 
@@ -326,6 +329,41 @@ def test_a_wrong_argument_of_a_function_is_named(name, call):
     with pytest.raises(ValueError) as caught:
         call()
     assert name in str(caught.value), str(caught.value)
+
+
+# What only callers of the Rust library set.
+NO_ARGUMENTS = {
+    "lower_share",
+    "upper_factor",
+    "the number of points",
+    "a",
+    "the number of samples of positive weight",
+    "intercept",
+    "radius",
+    "status",
+}
+
+
+def test_the_words_of_errors_are_arguments():
+    callables = [
+        *(LpRegressor, LpRegressorCV, LpClassifier, LpClassifierCV),
+        *(LpRegressor.fit, LpRegressor.top_features, lp_path, stability_selection),
+        *(kernels.PowerSeries, kernels.Series, kernels.Kernel.cardinality),
+    ]
+    arguments = {name for call in callables for name in inspect.signature(call).parameters}
+    names = _core.argument_names()
+    assert {name for name, word in names if word.split("[")[0] not in arguments} == NO_ARGUMENTS
+    for _, word in names:
+        if "[" in word:
+            option = re.fullmatch(r"solver_options\['(\w+)'\]", word)[1]
+            assert option in _parameters.solver_options(None)
+
+
+def test_advice_is_in_the_words_of_python():
+    with pytest.raises(ValueError, match=r"no sample counts.* C = 1e-200 is 0"):
+        LpRegressor(C=1e-200).fit(X, Y, np.full(20, 1e-200))
+    with pytest.raises(MemoryError, match=r'take route="streamed".* raise memory_limit if'):
+        LpRegressor(kernel="exp", scale=0.1, route="gram", memory_limit=20_000).fit(X, Y)
 
 
 @pytest.mark.parametrize("module", ["matplotlib", "matplotlib.pyplot"])

@@ -19,6 +19,7 @@ mod run;
 mod saved;
 pub mod table;
 mod visible;
+mod words;
 
 use std::ffi::OsString;
 

@@ -4,7 +4,7 @@ use std::{borrow::Cow, error::Error as _};
 
 use anyhow::Context;
 
-use crate::{print, visible::visible};
+use crate::{print, visible::visible, words};
 
 /// Starts the threads, before memory is counted: their stacks take addresses.
 pub fn start_threads(threads: Option<u16>) -> anyhow::Result<()> {
@@ -23,7 +23,7 @@ pub fn start_threads(threads: Option<u16>) -> anyhow::Result<()> {
 /// What went wrong and why; a cause that a message already ends with is not said twice.
 fn message(error: &anyhow::Error) -> String {
     let add = |said: String, cause: String| if said.ends_with(&cause) { said } else { format!("{said}: {cause}") };
-    error.chain().skip(1).map(ToString::to_string).fold(error.to_string(), add)
+    error.chain().map(words::message).reduce(add).unwrap_or_default()
 }
 
 /// Says what went wrong and returns the exit code. It is `code`, but for usage, which has codes of its own, and for a pipe that

@@ -75,9 +75,9 @@ fn what_a_solver_cannot_be_told_is_refused_before_the_data_are_read() {
     for (options, expected) in [
         (&["--delta", "0.5"][..], "option of the solver paper"),
         (&["--solver", "newton", "--algorithm", "2.1"], "option of the solver paper"),
-        (&["--solver", "paper", "--delta", "2"], "delta = 2; allowed"),
-        (&["--solver", "paper", "--theta", "0"], "theta = 0; allowed"),
-        (&["--solver", "paper", "--lambda-bar", "-1"], "lambda_bar = -1; allowed"),
+        (&["--solver", "paper", "--delta", "2"], "--delta = 2; allowed"),
+        (&["--solver", "paper", "--theta", "0"], "--theta = 0; allowed"),
+        (&["--solver", "paper", "--lambda-bar", "-1"], "--lambda-bar = -1; allowed"),
         (&["--solver", "paper", "--algorithm", "2.2"], "2.1, for the squared loss"),
         (&["--solver", "paper", "--rule", "never"], "restart"),
         (&["--solver", "sgd"], "auto, newton or paper"),
@@ -87,7 +87,7 @@ fn what_a_solver_cannot_be_told_is_refused_before_the_data_are_read() {
     }
     let (path, _) = table("refused");
     for (options, expected) in
-        [(&["--loss", "absolute"][..], "squared"), (&["--lambda-bar", "5"], "lambda_bar = 5; allowed")]
+        [(&["--loss", "absolute"][..], "squared"), (&["--lambda-bar", "5"], "--lambda-bar = 5; allowed")]
     {
         let solver = ["--solver", "paper", "--algorithm", "2.1"];
         let (code, _, err) = banach(&[&["fit", &path], &PAPER[..], &solver, options].concat());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    At, Dataset, Encoding, Error, Fill, Impute, Request, Table,
+    At, Dataset, Encoding, Error, FileRemedy, Fill, Impute, Request, Table,
     at::Lines,
     columns::{ColumnUse, Names},
     field::{Field, decimal_comma, number_label, shown},
@@ -89,12 +89,12 @@ impl<'a> Assembly<'a> {
         let text: u64 = names.iter().map(|name| name.len() as u64).sum();
         names_held.set((NAME * names.len() as u64).saturating_add(text.saturating_mul(3)), At::Row(1))?;
         let mut names = Names::new(file, names)?;
-        let parts = names.parts(request)?;
+        let uses = names.uses(request)?;
         names.forget_places();
         let mut features = Vec::new();
         let mut target_place = 0;
         let mut others = Vec::new();
-        let role = |(place, part): (usize, &ColumnUse)| match part {
+        let role = |(place, used): (usize, &ColumnUse)| match used {
             ColumnUse::Dropped => {
                 others.push(names.name(place).to_owned());
                 Role::Dropped
@@ -106,10 +106,10 @@ impl<'a> Assembly<'a> {
             ColumnUse::Feature | ColumnUse::Label => {
                 features.push(place);
                 let feature = features.len() - 1;
-                if *part == ColumnUse::Label { Role::Label(feature) } else { Role::Number(feature) }
+                if *used == ColumnUse::Label { Role::Label(feature) } else { Role::Number(feature) }
             }
         };
-        let roles = parts.iter().enumerate().map(role).collect();
+        let roles = uses.iter().enumerate().map(role).collect();
         let target = Collector::new(if request.model.is_some() { "" } else { names.name(target_place) });
         Ok(Self {
             file,
@@ -301,7 +301,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// What is wrong with a value of a new sample, and what to do.
-    fn unfit(&self, row: usize, place: usize, problem: String, instead: &'static str) -> Error {
+    fn unfit(&self, row: usize, place: usize, problem: String, instead: FileRemedy) -> Error {
         let place = format!("{}, column {:?}", self.lines.at(row), self.names.name(place));
         Error::Unsupported { file: self.file.to_owned(), place, problem, instead }
     }
@@ -340,7 +340,7 @@ impl<'a> Assembly<'a> {
         let file = self.file.to_owned();
         if let Some((row, place, value)) = wrong.iter().min() {
             if self.request.model.is_some() {
-                let instead = "the model was fitted to numbers in this column; correct it";
+                let instead = FileRemedy::Do("the model was fitted to numbers in this column; correct it");
                 return Err(self.unfit(*row, *place, format!("{value:?} is not a number"), instead));
             }
             let drop = wrong.iter().map(|(_, place, _)| name(*place)).collect::<Vec<_>>().join(",");
@@ -376,10 +376,10 @@ impl<'a> Assembly<'a> {
         }
         if let Some(model) = model {
             let instead = match model.means {
-                Some(_) => {
-                    "--impute mean fills in the mean of the data that the model was fitted to; or leave the row out"
-                }
-                None => "a model needs every value, and this one knows no means; fill it in, or leave the row out",
+                Some(_) => FileRemedy::FillMean,
+                None => FileRemedy::Do(
+                    "a model needs every value, and this one knows no means; fill it in, or leave the row out",
+                ),
             };
             return Err(self.unfit(*row, *place, format!("the value is missing ({value:?})"), instead));
         }
@@ -519,7 +519,7 @@ impl<'a> Assembly<'a> {
     fn as_known(&self, place: usize, dictionary: &Dictionary, known: &Encoding) -> Result<Vec<usize>, Error> {
         if let Some((label, row)) = dictionary.labels.iter().find(|(label, _)| !known.labels.contains(label)) {
             let problem = format!("the model was fitted without the label {:?}", shown(label.as_bytes()));
-            let instead = "correct it, leave the row out, or fit the model to data that have it";
+            let instead = FileRemedy::Do("correct it, leave the row out, or fit the model to data that have it");
             return Err(self.unfit(*row, place, problem, instead));
         }
         let find = |label: &String| dictionary.places.get(label).copied().unwrap_or(usize::MAX);

@@ -1,10 +1,10 @@
-//! Which column plays which part.
+//! What every column of a file is used for.
 
 use std::collections::HashMap;
 
 use glob::Pattern;
 
-use crate::{Error, ModelColumns, Request};
+use crate::{Error, ModelColumns, Request, Setting};
 
 /// Names that look alike are at least this similar.
 const SIMILAR: f64 = 0.8;
@@ -20,7 +20,7 @@ pub(crate) struct Names<'a> {
     places: HashMap<String, usize>,
 }
 
-/// What is done with a column.
+/// What a column is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnUse {
     Target,
@@ -56,7 +56,7 @@ impl<'a> Names<'a> {
         Ok(Self { file, all: names, places })
     }
 
-    /// Forgets which name is where: once the parts are known, nobody asks.
+    /// Forgets which name is where: once the use of every column is known, nobody asks.
     pub(crate) fn forget_places(&mut self) {
         self.places = HashMap::new();
     }
@@ -70,18 +70,18 @@ impl<'a> Names<'a> {
     }
 
     /// The place of a column by its name, or by its number from 1 where no column has that name.
-    pub(crate) fn place(&self, name: &str, role: &'static str) -> Result<usize, Error> {
+    pub(crate) fn place(&self, name: &str, setting: Setting) -> Result<usize, Error> {
         if let Some(&place) = self.places.get(name).or_else(|| self.places.get(name.trim())) {
             return Ok(place);
         }
         match name.trim().parse::<usize>() {
             Ok(number) if (1..=self.len()).contains(&number) => Ok(number - 1),
-            _ => Err(self.unknown(name, role)),
+            _ => Err(self.unknown(name, setting)),
         }
     }
 
     /// The places of a list of names; each entry is one name, or several separated by commas.
-    fn places(&self, list: &[String], role: &'static str) -> Result<Vec<usize>, Error> {
+    fn places(&self, list: &[String], setting: Setting) -> Result<Vec<usize>, Error> {
         let mut places = Vec::new();
         for entry in list {
             // A name may contain a comma.
@@ -90,7 +90,7 @@ impl<'a> Names<'a> {
                 continue;
             }
             for name in entry.split(',').filter(|name| !name.trim().is_empty()) {
-                match self.place(name, role) {
+                match self.place(name, setting) {
                     Ok(place) => places.push(place),
                     Err(unknown) => places.extend(self.matching(name.trim()).ok_or(unknown)?),
                 }
@@ -108,12 +108,12 @@ impl<'a> Names<'a> {
 
     /// Whether an entry of a list is the very name of a column, or its number.
     fn names_one(&self, list: &[String], place: usize) -> bool {
-        let names = |name: &str| self.place(name, "").is_ok_and(|named| named == place);
+        let names = |name: &str| self.place(name, Setting::Features).is_ok_and(|named| named == place);
         list.iter().any(|entry| names(entry) || entry.split(',').any(names))
     }
 
-    /// The part of every column. Where features are named, all others are dropped.
-    pub(crate) fn parts(&self, request: &Request) -> Result<Vec<ColumnUse>, Error> {
+    /// What every column is used for. Where features are named, all others are dropped.
+    pub(crate) fn uses(&self, request: &Request) -> Result<Vec<ColumnUse>, Error> {
         let Request { features, drop, categorical, model, .. } = request;
         if let Some(model) = model {
             return self.of_model(model);
@@ -121,25 +121,25 @@ impl<'a> Names<'a> {
         let Some(target) = &request.target else {
             return Err(Error::NoTarget { file: self.file.to_owned(), names: self.all.clone() });
         };
-        let target = self.place(target, "--target")?;
-        let mut parts = vec![if features.is_empty() { ColumnUse::Feature } else { ColumnUse::Dropped }; self.len()];
-        for place in self.places(features, "--features")? {
+        let target = self.place(target, Setting::Target)?;
+        let mut uses = vec![if features.is_empty() { ColumnUse::Feature } else { ColumnUse::Dropped }; self.len()];
+        for place in self.places(features, Setting::Features)? {
             if place == target && self.names_one(features, target) {
                 return Err(Error::TargetAsFeature { name: self.name(target).to_owned() });
             }
-            parts[place] = ColumnUse::Feature;
+            uses[place] = ColumnUse::Feature;
         }
-        for place in self.places(categorical, "--categorical")? {
-            if parts[place] == ColumnUse::Feature {
-                parts[place] = ColumnUse::Label;
+        for place in self.places(categorical, Setting::Categorical)? {
+            if uses[place] == ColumnUse::Feature {
+                uses[place] = ColumnUse::Label;
             }
         }
-        for place in self.places(drop, "--drop")? {
-            parts[place] = ColumnUse::Dropped;
+        for place in self.places(drop, Setting::Drop)? {
+            uses[place] = ColumnUse::Dropped;
         }
-        parts[target] = ColumnUse::Target;
-        if parts.iter().any(|part| part.is_feature()) {
-            return Ok(parts);
+        uses[target] = ColumnUse::Target;
+        if uses.iter().any(|column| column.is_feature()) {
+            return Ok(uses);
         }
         let (file, target) = (self.file.to_owned(), self.name(target).to_owned());
         Err(Error::NoFeatures { file, target, columns: self.len() })
@@ -150,7 +150,7 @@ impl<'a> Names<'a> {
         if model.names.is_empty() {
             return Ok(vec![ColumnUse::Feature; self.len()]);
         }
-        let mut parts = vec![ColumnUse::Dropped; self.len()];
+        let mut uses = vec![ColumnUse::Dropped; self.len()];
         // For every variable that is made of labels their column.
         let mut sources = HashMap::new();
         for encoding in &model.encodings {
@@ -161,9 +161,9 @@ impl<'a> Names<'a> {
             let source = sources.get(name);
             let labels = source.and_then(|column| self.places.get(*column));
             match (labels, self.places.get(name).or_else(|| self.places.get(name.trim()))) {
-                (Some(&place), _) => parts[place] = ColumnUse::Label,
+                (Some(&place), _) => uses[place] = ColumnUse::Label,
                 // Somebody else has made numbers of the labels.
-                (None, Some(&place)) => parts[place] = ColumnUse::Feature,
+                (None, Some(&place)) => uses[place] = ColumnUse::Feature,
                 (None, None) => {
                     let name = source.map_or(name, |column| *column);
                     if missing.last() != Some(name) {
@@ -173,20 +173,26 @@ impl<'a> Names<'a> {
             }
         }
         if missing.is_empty() {
-            return Ok(parts);
+            return Ok(uses);
         }
-        let unused = (0..self.len()).filter(|place| parts[*place] == ColumnUse::Dropped);
+        let unused = (0..self.len()).filter(|place| uses[*place] == ColumnUse::Dropped);
         let extra = unused.map(|place| self.name(place).to_owned()).collect();
         Err(Error::MissingColumns { file: self.file.to_owned(), missing, extra })
     }
 
-    fn unknown(&self, name: &str, role: &'static str) -> Error {
+    fn unknown(&self, name: &str, setting: Setting) -> Error {
         let asked = name.to_lowercase();
         let similarity = |other: &String| strsim::jaro_winkler(&asked, &other.to_lowercase());
         let mut near: Vec<(f64, &String)> = self.all.iter().map(|name| (similarity(name), name)).collect();
         near.retain(|(similarity, _)| *similarity >= SIMILAR);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         let near = near.into_iter().take(SUGGESTIONS).map(|(_, name)| name.clone()).collect();
-        Error::UnknownColumn { file: self.file.to_owned(), role, name: name.to_owned(), near, names: self.all.clone() }
+        Error::UnknownColumn {
+            file: self.file.to_owned(),
+            setting,
+            name: name.to_owned(),
+            near,
+            names: self.all.clone(),
+        }
     }
 }

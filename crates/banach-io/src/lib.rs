@@ -25,7 +25,7 @@ mod table;
 mod target;
 
 pub use at::At;
-pub use error::Error;
+pub use error::{Error, FileRemedy, FileWords, Setting};
 pub use model_file::{FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, SavedModel, VERSION};
 pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request};
 pub use replace::{destination, replace};

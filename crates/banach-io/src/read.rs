@@ -23,6 +23,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::format::Format;
 use self::input::Input;
+#[cfg(not(feature = "columnar"))]
+use crate::FileRemedy;
 use crate::{Error, Table, Target, room::Room};
 
 /// The name of the file that is standard input.
@@ -213,7 +215,7 @@ impl Request {
                 file: file.to_owned(),
                 place: "its format".to_owned(),
                 problem: "this program was built without Parquet and Arrow".to_owned(),
-                instead: "build it with the feature \"columnar\", or write the file as CSV",
+                instead: FileRemedy::Do("build it with the feature \"columnar\", or write the file as CSV"),
             }),
             Format::Npy => npy::read(input, file, (self, room)),
             Format::Npz => npy::read_archive(input, file, (self, room)),

@@ -27,7 +27,7 @@ impl<'a> Room<'a> {
         self.account.left().bytes()
     }
 
-    /// A part that takes nothing yet.
+    /// The bytes of a part that holds nothing yet.
     pub(crate) fn part(&self) -> Held<'a> {
         let taken = self.account.take(0).expect("nothing can be taken of any account");
         Held { file: self.file, taken, free: FREE }
@@ -39,7 +39,7 @@ impl<'a> Room<'a> {
     }
 }
 
-/// A part of what a file takes: its text, its names, its rows.
+/// The bytes that one part of a file holds: its text, its names, its rows.
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     file: &'a str,

@@ -1,30 +1,93 @@
-//! Errors as the exceptions that Python users expect.
+//! Errors as the exceptions that Python users expect, in their words.
 
-use banach::Error;
+use banach::{
+    Error,
+    error::{Parameter, Words},
+};
 use pyo3::{
     PyErr,
     exceptions::{PyMemoryError, PyRuntimeError, PyValueError},
+    pyfunction,
 };
+
+/// The arguments of Python's functions.
+#[derive(Debug)]
+pub(crate) struct Arguments;
+
+impl Words for Arguments {
+    fn name(&self, parameter: Parameter) -> &'static str {
+        match parameter {
+            Parameter::Columns => "n_features",
+            Parameter::Gamma => "C",
+            Parameter::GammaCount => "Cs",
+            Parameter::NormalizeKernel => "normalize_kernel",
+            Parameter::Tau => "quantile",
+            Parameter::Tolerance => "tol",
+            Parameter::Algorithm => "solver_options['algorithm']",
+            Parameter::Rule => "solver_options['rule']",
+            Parameter::Delta => "solver_options['delta']",
+            Parameter::Theta => "solver_options['theta']",
+            Parameter::LambdaBar => "solver_options['lambda_bar']",
+            Parameter::MemoryLimit => "memory_limit",
+            Parameter::Threads => "n_jobs",
+            Parameter::Top | Parameter::Terms => "k",
+            Parameter::Nodes => "max_nodes",
+            Parameter::Pairs => "n_pairs",
+            Parameter::Series => "name",
+            // Python has the word of the library, or none.
+            Parameter::Data
+            | Parameter::Target
+            | Parameter::P
+            | Parameter::Kernel
+            | Parameter::Degree
+            | Parameter::Coef0
+            | Parameter::Scale
+            | Parameter::Coefficients
+            | Parameter::Monomials
+            | Parameter::Loss
+            | Parameter::Epsilon
+            | Parameter::Rho
+            | Parameter::FitIntercept
+            | Parameter::Solver
+            | Parameter::Route
+            | Parameter::Seconds
+            | Parameter::Threshold
+            | Parameter::LowerShare
+            | Parameter::UpperFactor
+            | Parameter::Points
+            | Parameter::Momentum
+            | Parameter::Samples
+            | Parameter::Intercept
+            | Parameter::Radius
+            | Parameter::Status => parameter.name(),
+        }
+    }
+
+    fn choice(&self, parameter: Parameter, value: &str) -> String {
+        match parameter {
+            // Every method that lists monomials lists at least one.
+            Parameter::Top => "no monomials".to_owned(),
+            _ => format!("{}={value:?}", self.name(parameter)),
+        }
+    }
+}
+
+/// For every parameter of the library, by its name there, the argument that errors name.
+#[pyfunction]
+pub(crate) fn argument_names() -> Vec<(&'static str, &'static str)> {
+    Parameter::ALL.iter().map(|parameter| (parameter.name(), Arguments.name(*parameter))).collect()
+}
 
 /// `MemoryError` for what was refused for want of memory, `ValueError` for every other input that cannot work.
 pub(crate) fn exception(error: Error) -> PyErr {
+    let message = error.message(&Arguments);
     match error {
-        // The library and the paper say gamma where scikit-learn says C, and so on.
-        Error::Parameter { name, got, allowed } => {
-            let name = match name {
-                "gamma" => "C",
-                "tolerance" => "tol",
-                "tau" => "quantile",
-                other => other,
-            };
-            PyValueError::new_err(Error::Parameter { name, got, allowed }.to_string())
-        }
-        Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        Error::Memory { .. } => PyMemoryError::new_err(message),
         // A route that could be taken with more memory.
-        Error::NoRoute { ref refused, .. } if refused.iter().any(|(_, why)| matches!(why, Error::Memory { .. })) => {
-            PyMemoryError::new_err(error.to_string())
+        Error::NoRoute { refused, .. } if refused.iter().any(|(_, why)| matches!(why, Error::Memory { .. })) => {
+            PyMemoryError::new_err(message)
         }
-        Error::Threads { .. } => PyRuntimeError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string().replace("gamma", "C")),
+        Error::Threads { .. } => PyRuntimeError::new_err(message),
+        _ => PyValueError::new_err(message),
     }
 }

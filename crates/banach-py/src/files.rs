@@ -15,7 +15,7 @@ use pyo3::{
     types::PyDict,
 };
 
-use crate::{data::Table, model::Model, spec::Spec};
+use crate::{data::Table, errors::Arguments, model::Model, spec::Spec};
 
 /// The label of a class as Python has it.
 #[derive(FromPyObject)]
@@ -48,7 +48,7 @@ fn label(py: Python<'_>, label: &Label) -> PyResult<Py<PyAny>> {
 
 /// `OSError` where the file cannot be opened or written, `ValueError` where it holds no model.
 fn refused(error: ModelFileError) -> PyErr {
-    let message = error.to_string();
+    let message = error.message(&Arguments);
     match error {
         ModelFileError::Read { source, .. } | ModelFileError::Write { source, .. } => match source.kind() {
             io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),

@@ -27,6 +27,7 @@ mod _core {
     use super::{
         command,
         datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
+        errors::argument_names,
         files::load_model,
         kernel::{Kernel, gram_tensor},
         model::Model,

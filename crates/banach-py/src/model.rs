@@ -9,7 +9,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 use crate::{
     background::Record,
     data::{Table, rows},
-    errors::exception,
+    errors::{Arguments, exception},
     files::Known,
     kernel::{Kernel, factors},
     path,
@@ -157,11 +157,11 @@ impl Model {
     /// What every route would cost, or why it cannot be taken.
     #[getter]
     fn plan(&self) -> String {
-        self.fitted.plan().explain()
+        self.fitted.plan().explain_in(&Arguments)
     }
 
     fn __str__(&self) -> String {
-        self.fitted.to_string()
+        self.fitted.describe(&Arguments)
     }
 
     /// What it was fitted to: numbers, one row per output, or labels.

@@ -59,15 +59,12 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// The solver with these options. A refusal names the parameter that they came in.
-    fn of(self, solver: SolverChoice) -> PyResult<SolverChoice> {
+    /// The solver with these options.
+    fn of(self, solver: SolverChoice) -> Result<SolverChoice, banach::Error> {
         let Self { algorithm, rule, delta, theta, lambda_bar } = self;
-        let checked = || {
-            let algorithm = algorithm.map(|name| name.parse()).transpose()?;
-            let rule = rule.map(|name| name.parse()).transpose()?;
-            solver.with_options(PaperOptions { algorithm, rule, delta, theta, lambda_bar })
-        };
-        checked().map_err(|error: banach::Error| PyValueError::new_err(format!("solver_options: {error}")))
+        let algorithm = algorithm.map(|name| name.parse()).transpose()?;
+        let rule = rule.map(|name| name.parse()).transpose()?;
+        solver.with_options(PaperOptions { algorithm, rule, delta, theta, lambda_bar })
     }
 }
 
@@ -146,7 +143,7 @@ impl Spec {
             fit_intercept,
             tolerance: tol,
             max_iterations: max_iter,
-            solver: solver_options.of(solver.parse().map_err(exception)?)?,
+            solver: solver.parse().and_then(|solver| solver_options.of(solver)).map_err(exception)?,
             route: route.map(str::parse).transpose().map_err(exception)?,
             ..banach::Spec::default()
         };

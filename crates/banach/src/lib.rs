@@ -54,7 +54,7 @@
 mod certificate;
 mod cost;
 pub mod data;
-mod error;
+pub mod error;
 mod exponent;
 pub mod fit;
 pub mod form;

@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use crate::Error;
+use crate::{Error, error::Remedy};
 
 /// A limit on memory. Whatever needs more is refused before it is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Memory {
     }
 
     /// Refuses what needs more than the limit. `needed` is `None` where the number of bytes cannot even be counted.
-    pub fn check(self, what: &'static str, needed: Option<u64>, instead: &'static str) -> Result<(), Error> {
+    pub fn check(self, what: &'static str, needed: Option<u64>, instead: &'static [Remedy]) -> Result<(), Error> {
         match needed {
             Some(needed) if needed <= self.bytes => Ok(()),
             needed => Err(Error::Memory { what, needed: needed.unwrap_or(u64::MAX), allowed: self.bytes, instead }),
@@ -50,7 +50,12 @@ impl Memory {
     }
 
     /// Numbers, all zero, within the limit.
-    pub(crate) fn zeros(self, what: &'static str, length: usize, instead: &'static str) -> Result<Vec<f64>, Error> {
+    pub(crate) fn zeros(
+        self,
+        what: &'static str,
+        length: usize,
+        instead: &'static [Remedy],
+    ) -> Result<Vec<f64>, Error> {
         let needed = (length as u64).checked_mul(8);
         self.check(what, needed, instead)?;
         zeros(length).ok_or(Error::Memory { what, needed: needed.unwrap_or(u64::MAX), allowed: self.bytes, instead })
@@ -112,7 +117,7 @@ pub struct Shortage {
 
 impl Shortage {
     /// The error that says what was to be kept, and what else would work.
-    pub fn error(self, what: &'static str, instead: &'static str) -> Error {
+    pub fn error(self, what: &'static str, instead: &'static [Remedy]) -> Error {
         Error::Memory { what, needed: self.needed, allowed: self.allowed, instead }
     }
 }
@@ -209,9 +214,9 @@ mod tests {
 
     #[test]
     fn what_nobody_has_is_refused_and_not_asked_for_in_vain() {
-        let refused = Memory::limit(u64::MAX).zeros("a matrix", usize::MAX / 16, "less");
+        let refused = Memory::limit(u64::MAX).zeros("a matrix", usize::MAX / 16, &[]);
         assert!(matches!(refused, Err(Error::Memory { what: "a matrix", .. })), "{refused:?}");
-        assert_eq!(Memory::limit(80).zeros("a vector", 10, "less"), Ok(vec![0.0; 10]));
-        assert!(Memory::limit(79).zeros("a vector", 10, "less").is_err());
+        assert_eq!(Memory::limit(80).zeros("a vector", 10, &[]), Ok(vec![0.0; 10]));
+        assert!(Memory::limit(79).zeros("a vector", 10, &[]).is_err());
     }
 }

@@ -7,6 +7,7 @@ mod intercept;
 use crate::{
     Certificate, Error, Loss, QForm,
     data::MAX_ENTRY,
+    error::Parameter,
     form::Evaluation,
     loss::{Split, Targets},
     numeric::{compensated_sum, two_sum},
@@ -325,5 +326,9 @@ impl DualProblem<'_> {
 
 /// What a gamma must be.
 pub(crate) fn check_gamma(gamma: f64) -> Result<(), Error> {
-    if gamma > 0.0 && gamma.is_finite() { Ok(()) } else { Err(Error::parameter("gamma", gamma, "a finite number > 0")) }
+    if gamma > 0.0 && gamma.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::parameter(Parameter::Gamma, gamma, "a finite number > 0"))
+    }
 }

@@ -167,7 +167,7 @@ fn refused<T>(result: Result<T, Error>) -> Error {
 fn assert_parameter<T>(result: Result<T, Error>, expected: &str, value: f64) {
     let error = refused(result);
     assert!(
-        matches!(&error, Error::Parameter { name, got, .. } if *name == expected && *got == value.to_string()),
+        matches!(&error, Error::Parameter { parameter, got, .. } if parameter.name() == expected && *got == value.to_string()),
         "{error:?}"
     );
 }

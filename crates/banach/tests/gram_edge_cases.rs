@@ -3,14 +3,7 @@
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use banach::{
-    DualProblem, Error, Exponent, FeatureMatrix, Memory, QForm, Solver, Stopping, Unobserved,
-    data::Scratch,
-    form::{Evaluation, Gram},
-    kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel},
-    loss::Squared,
-    solver::ProximalGradient,
-};
+use banach::{error::Parameter, DualProblem, Error, Exponent, FeatureMatrix, Memory, QForm, Solver, Stopping, Unobserved, data::Scratch, form::{Evaluation, Gram}, kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel}, loss::Squared, solver::ProximalGradient};
 
 /// Four samples of three variables, column by column.
 const X: [f64; 12] = [0.9, -0.4, 0.3, 0.8, 0.7, -1.1, 0.2, -0.5, 0.5, 0.8, -0.6, 0.1];
@@ -201,7 +194,7 @@ fn exponents_without_a_tensor_are_refused() {
             refused(Gram::new(matrix(N, &X), Linear, exponent, ample())),
             refused(Gram::streamed(matrix(N, &X), Linear, exponent, ample())),
         ] {
-            assert!(matches!(error, Error::Parameter { name: "p", .. }), "{error:?}");
+            assert!(matches!(error, Error::Parameter { parameter: Parameter::P, .. }), "{error:?}");
             assert!(error.to_string().contains("4/3"), "{error}");
         }
     }

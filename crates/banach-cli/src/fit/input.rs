@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use banach::{Account, FeatureMatrix, Fit, Spec, form::LongFit, memory::Taken, report};
+use banach::{Account, FeatureMatrix, Fit, Spec, error::Remedy, form::LongFit, memory::Taken, report};
 use banach_io::{Dataset, Standardization};
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     resolve::Goal,
     result::{Categorical, Class, Data, Imputed, Variable},
 };
-use crate::options::Common;
+use crate::{options::Common, words};
 
 /// What the result says of a variable, and how columns were scaled.
 const VARIABLE: u64 = 160;
@@ -38,7 +38,9 @@ impl Input {
         let mut data = read::read(path, columns, account.left())?;
         // The table stays; constant columns keep their place in memory. Every variable is described once more in the result.
         let bytes = data.bytes().saturating_add(VARIABLE * data.table.names().len() as u64);
-        let table = account.take(bytes).map_err(|short| short.error("the table", "name the columns that matter"))?;
+        let table = account
+            .take(bytes)
+            .map_err(|short| short.error("the table", &[Remedy::Do("name the columns that matter with --features")]))?;
         let goal = Goal::new(&data, model)?;
         let mut notes = read::notes(&data);
         let standardization = (!columns.no_standardize).then(|| data.table.standardize());
@@ -63,7 +65,9 @@ impl Input {
     /// What a page will take, which is held from the beginning, so that a long fit does not end without one.
     pub(crate) fn page(&self, wanted: bool) -> Result<Taken, banach::Error> {
         let bytes = if wanted { PAGE + PAGE_VARIABLE * self.data.table.names().len() as u64 } else { 0 };
-        self.account.take(bytes).map_err(|short| short.error("the page, with the table,", "leave --report out"))
+        self.account
+            .take(bytes)
+            .map_err(|short| short.error("the page, with the table,", &[Remedy::Do("leave --report out")]))
     }
 
     /// What was read.

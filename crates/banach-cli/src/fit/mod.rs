@@ -22,7 +22,7 @@ use self::{
     interrupt::{Parts, Phase},
     result::Fitted,
 };
-use crate::{files, options::Common, print};
+use crate::{files, options::Common, print, words};
 
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
@@ -63,7 +63,7 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         Described { fit: &fitting, prepared: &prepared, problems: &problems, model: &model, x: &x, y, columns };
     let mut parts = Parts { quiet: common.quiet };
     let report = described.report(&run.tables(), validation, |place| phase.history(place), &mut parts)?;
-    notes.extend(report.notes.iter().map(ToString::to_string));
+    notes.extend(report.notes.iter().map(words::note));
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         report,
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes,
-        explained: common.explain.then(|| prepared.plan().explain()),
+        explained: common.explain.then(|| words::explain(prepared.plan())),
     };
     if let Some(path) = &fit.tables.report {
         page::write(path, &fitted, common)?;

@@ -10,7 +10,10 @@ use banach::{
 };
 
 use super::{FollowedFunction, Growth, PathFit, args::Path};
-use crate::fit::{input::Input, interrupt::stoppable};
+use crate::{
+    fit::{input::Input, interrupt::stoppable},
+    words,
+};
 
 /// Every function along its path.
 pub(super) fn functions(
@@ -32,7 +35,7 @@ pub(super) fn functions(
         let monomials = match stoppable(|| growths(&models, what.grid.top, names))? {
             Some(Ok(monomials)) => monomials,
             Some(Err(error)) => {
-                notes.push(format!("no monomials: {error}"));
+                notes.push(format!("no monomials: {}", words::message(&error)));
                 Vec::new()
             }
             None => {

@@ -23,7 +23,7 @@ use crate::{
         result::Data,
     },
     options::Common,
-    print,
+    print, words,
 };
 
 /// The JSON object, key by key (docs/command-line.md explains them).
@@ -110,7 +110,7 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
         Ok(Validation::new(&found, search.choice, target, &**fit.loss())?)
     };
     let validation = folds.as_ref().map(validate).transpose()?;
-    notes.extend(validation.iter().flat_map(|validation| &validation.notes).map(ToString::to_string));
+    notes.extend(validation.iter().flat_map(|validation| &validation.notes).map(words::note));
     let fits = grid.values().len() * problems.len();
     let paths = path_all(&problems, &grid, prepared.solver(), &mut phase("path", fits, spec.tolerance))?;
     let functions = follow::functions(what, &input, &fit, &x, (&problems, &paths), &mut notes)?;
@@ -129,7 +129,7 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
         gammas: grid.values().to_vec(),
         functions,
         notes,
-        explained: common.explain.then(|| prepared.plan().explain()),
+        explained: common.explain.then(|| words::explain(prepared.plan())),
     };
     if let Some(path) = &what.grid.report {
         page::write(path, &followed, common)?;

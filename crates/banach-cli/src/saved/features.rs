@@ -16,6 +16,7 @@ use crate::{
     options::Common,
     print,
     visible::visible_name,
+    words,
 };
 
 /// The JSON object; its parts are those of `banach fit --json`.
@@ -60,7 +61,7 @@ fn describe(
     let kernel = model.spec.kernel.build()?;
     let deviations = model.standardization.as_ref().map(|done| &done.deviations[..]);
     let linear = deviations.filter(|_| kernel.degrees() == (1, Some(1)) && !kernel.normalized());
-    let missing = |notes: &mut Vec<String>, part, error| notes.push(Note::Missing(part, error).to_string());
+    let missing = |notes: &mut Vec<String>, part, error| notes.push(words::note(&Note::Missing(part, error)));
     let top = (what.top > 0).then(|| described.top_monomials(what.top, budget));
     let top = top.and_then(|top| top.map_err(|error| missing(notes, Part::Monomials, error)).ok());
     notes.extend(top.as_ref().and_then(stopped));

@@ -10,6 +10,7 @@ use crate::{
     options::Common,
     print,
     visible::visible_name,
+    words,
 };
 
 /// The JSON object, key by key (docs/command-line.md explains them).
@@ -90,8 +91,8 @@ fn how(model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<String> {
     let planner = Planner { memory, monomial_scale: spec.monomials, problems, route: spec.route, ..Planner::default() };
     let plan = planner.plan(Shape::from(&model.x), spec.kernel.build()?, Exponent::new(spec.p)?);
     Ok(match plan {
-        Ok(plan) => format!("To fit it again:\n{}", plan.explain().trim_end()),
-        Err(error) => format!("It cannot be fitted again here: {error}"),
+        Ok(plan) => format!("To fit it again:\n{}", words::explain(&plan).trim_end()),
+        Err(error) => format!("It cannot be fitted again here: {}", words::message(&error)),
     })
 }
 

@@ -13,7 +13,7 @@ use banach::{
     memory::Taken,
     model::{SearchEnd, TopMonomials},
 };
-use banach_io::{ModelFileError, SavedModel};
+use banach_io::SavedModel;
 
 pub(crate) use self::{features::features, info::info, predict::predict};
 use crate::fit::text::significant;
@@ -35,10 +35,7 @@ fn stopped(found: &TopMonomials) -> Option<String> {
 
 /// Reads a model file that memory has room for, and what it takes.
 fn open(path: &Path, account: &Account) -> anyhow::Result<(SavedModel<'static>, Taken)> {
-    let model = SavedModel::read_within(path, account.left()).map_err(|error| match error {
-        ModelFileError::TooLarge { .. } => anyhow::anyhow!("{error} (--memory-limit)"),
-        other => other.into(),
-    })?;
-    let taken = account.take(model.bytes()).map_err(|short| short.error("the model", "raise --memory-limit"))?;
+    let model = SavedModel::read_within(path, account.left())?;
+    let taken = account.take(model.bytes()).map_err(|short| short.error("the model", &[]))?;
     Ok((model, taken))
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use banach::{FeatureMatrix, Memory, Model};
+use banach::{FeatureMatrix, Memory, Model, error::Remedy};
 use banach_io::{Dataset, Impute, Label, Request, SavedModel, Standardization, Values};
 use serde::Serialize;
 
@@ -144,7 +144,7 @@ const PREDICTION: u64 = 120;
 const EXPLAINED: u64 = 1200;
 
 /// What to do where memory is too small.
-const FEWER: &str = "predict fewer rows at a time";
+const FEWER: &[Remedy] = &[Remedy::Do("predict fewer rows at a time")];
 
 /// The bytes of the columns in the order of the model.
 fn matrix_bytes(model: &SavedModel<'_>, data: &Dataset) -> u64 {

@@ -65,13 +65,13 @@ pub(super) fn bytes(header: u64, length: u64) -> u64 {
 
 /// The header, read strictly: no name twice, and no part beyond the end of the file.
 #[derive(Default)]
-struct Header {
+struct ContainerHeader {
     document: Option<String>,
     /// Where every part ends.
     ends: BTreeMap<String, u64>,
 }
 
-impl<'de> Deserialize<'de> for Header {
+impl<'de> Deserialize<'de> for ContainerHeader {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct HeaderVisitor;
 
@@ -81,14 +81,14 @@ impl<'de> Deserialize<'de> for Header {
         }
 
         impl<'de> Visitor<'de> for HeaderVisitor {
-            type Value = Header;
+            type Value = ContainerHeader;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object of parts")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
-                let mut header = Header::default();
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ContainerHeader, A::Error> {
+                let mut header = ContainerHeader::default();
                 let twice = |name: &str| A::Error::custom(format!("{name:?} is there twice"));
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "__metadata__" {
@@ -117,11 +117,11 @@ impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct MetadataEntries {
+        struct DocumentOnly {
             banach: String,
         }
         const { assert!(matches!(DOCUMENT.as_bytes(), b"banach")) };
-        MetadataEntries::deserialize(deserializer).map(|entries| Self(entries.banach))
+        DocumentOnly::deserialize(deserializer).map(|only| Self(only.banach))
     }
 }
 
@@ -136,12 +136,12 @@ impl<'a> Container<'a> {
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Flaw> {
         let got = bytes.len() as u64;
         let length = check_beginning(&bytes[..bytes.len().min(BEGINNING)], got)?;
-        let header: Header = serde_json::from_slice(&bytes[8..8 + length as usize]).map_err(|error| {
+        let header: ContainerHeader = serde_json::from_slice(&bytes[8..8 + length as usize]).map_err(|error| {
             // Another program's container has other entries, or none.
             let text = error.to_string();
             if text.contains("`banach`") { Flaw::NotAModel(text) } else { Flaw::Header(text) }
         })?;
-        let Header { document: Some(document), ends } = header else {
+        let ContainerHeader { document: Some(document), ends } = header else {
             return Err(Flaw::NotAModel("it does not say what it is".to_owned()));
         };
         let end = ends.values().copied().max().unwrap_or(0);

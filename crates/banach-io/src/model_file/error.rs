@@ -2,6 +2,7 @@
 
 use std::io;
 
+use banach::error::{Parameter, Plain, Words};
 use thiserror::Error;
 
 /// A model file that cannot be read or written: which, and why.
@@ -25,7 +26,7 @@ pub enum ModelFileError {
         source: io::Error,
     },
     /// The model would take more memory than is allowed.
-    #[error("the model {file} needs {needed} bytes of memory, and {allowed} are allowed; raise the limit on memory")]
+    #[error("{}", too_large(file, *needed, *allowed, &Plain))]
     TooLarge {
         /// The file.
         file: String,
@@ -42,6 +43,21 @@ pub enum ModelFileError {
         /// Why.
         flaw: Flaw,
     },
+}
+
+impl ModelFileError {
+    /// Which file, and why, in the words of a door. What stands in a file is named as the file names it.
+    pub fn message(&self, words: &dyn Words) -> String {
+        match self {
+            Self::TooLarge { file, needed, allowed } => too_large(file, *needed, *allowed, words),
+            other => other.to_string(),
+        }
+    }
+}
+
+fn too_large(file: &str, needed: u64, allowed: u64, words: &dyn Words) -> String {
+    let limit = words.name(Parameter::MemoryLimit);
+    format!("the model {file} needs {needed} bytes of memory, and {allowed} are allowed; raise {limit}")
 }
 
 /// Why bytes are no model, or a model cannot be written.

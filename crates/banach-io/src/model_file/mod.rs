@@ -261,7 +261,7 @@ fn contents(path: &Path, file: &str, memory: Memory) -> Result<Vec<u8>, ModelFil
     let header = container::check_beginning(&beginning, metadata.len()).map_err(invalid)?;
     let needed = container::bytes(header, metadata.len());
     let too_large = || ModelFileError::TooLarge { file: file.to_owned(), needed, allowed: memory.bytes() };
-    memory.check("a model", Some(needed), "").map_err(|_| too_large())?;
+    memory.check("a model", Some(needed), &[]).map_err(|_| too_large())?;
     let mut bytes = beginning;
     let more = usize::try_from(metadata.len()).unwrap_or(usize::MAX).saturating_sub(bytes.len());
     bytes.try_reserve_exact(more).map_err(|_| too_large())?;

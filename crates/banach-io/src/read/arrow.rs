@@ -28,7 +28,7 @@ use super::{
     input::{Input, Source},
 };
 use crate::{
-    At, Dataset, Error,
+    At, Dataset, Error, FileRemedy,
     assembly::{Assembly, Role},
     room::{Held, Room},
 };
@@ -171,7 +171,7 @@ impl<'s, 'a> Reader<'s, 'a> {
                     file: self.file.to_owned(),
                     place: format!("column {:?}", field.name()),
                     problem: format!("its type is {}", field.data_type()),
-                    instead: "convert it to numbers or text, or leave it out with --drop",
+                    instead: FileRemedy::ConvertOrDrop,
                 });
             }
         }

@@ -17,7 +17,7 @@ use self::{
 };
 use super::{Request, input::Input};
 use crate::{
-    At, Dataset, Error,
+    At, Dataset, Error, FileRemedy,
     assembly::Assembly,
     columns::Names,
     room::{NAME, Room},
@@ -180,7 +180,7 @@ impl Array {
             file: file.to_owned(),
             place: place.clone(),
             problem: format!("its type is {}", parsed.get("descr").map_or_else(String::new, Literal::text)),
-            instead: "convert it to numbers or texts of fixed size, as with astype('f8')",
+            instead: FileRemedy::Do("convert it to numbers or texts of fixed size, as with astype('f8')"),
         };
         let (Some(order), Some(Literal::List(shape))) = (parsed.get("fortran_order"), parsed.get("shape")) else {
             return Err(damaged("it says nothing of the shape"));
@@ -217,7 +217,7 @@ impl Array {
                     file: file.to_owned(),
                     place,
                     problem: format!("its shape is {sizes:?}"),
-                    instead: "a table has rows and columns; reshape it",
+                    instead: FileRemedy::Do("a table has rows and columns; reshape it"),
                 });
             }
         };
@@ -238,7 +238,7 @@ impl Array {
     }
 
     fn unsupported(&self, file: &str, problem: String, instead: &'static str) -> Error {
-        Error::Unsupported { file: file.to_owned(), place: self.place(), problem, instead }
+        Error::Unsupported { file: file.to_owned(), place: self.place(), problem, instead: FileRemedy::Do(instead) }
     }
 
     /// Refuses an array that cannot be in so many bytes.

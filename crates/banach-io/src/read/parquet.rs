@@ -23,7 +23,7 @@ use super::{
     input::{Input, Source},
 };
 use crate::{
-    At, Dataset, Error,
+    At, Dataset, Error, FileRemedy,
     assembly::{Assembly, Role},
     room::{FREE, Room},
 };
@@ -158,7 +158,7 @@ fn supported(column: &ColumnDescriptor, file: &str) -> Result<(), Error> {
             column.physical_type(),
             logical.map_or(String::new(), |kind| format!(" ({kind:?})"))
         ),
-        instead: "convert it to numbers or text, or leave it out with --drop",
+        instead: FileRemedy::ConvertOrDrop,
     })
 }
 

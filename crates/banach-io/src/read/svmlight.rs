@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use super::{Request, failed, input::Input};
 use crate::{
-    At, Dataset, Error, ModelColumns, Table,
+    At, Dataset, Error, FileRemedy, ModelColumns, Setting, Table,
     columns::{ColumnUse, Names},
     field::{Field, shown},
     room::{FREE, Held, NAME, Room},
@@ -198,7 +198,7 @@ impl<'a> Rows<'a> {
                 file: self.file.to_owned(),
                 place: "its columns".to_owned(),
                 problem: "there is an index 0, and the columns of the model count from 1".to_owned(),
-                instead: "add 1 to every index",
+                instead: FileRemedy::Do("add 1 to every index"),
             }),
             Some(model) => Ok(model.zero_based),
             None => Ok(self.from_zero),
@@ -244,23 +244,26 @@ impl<'a> Rows<'a> {
         let names = Names::new(self.file, names)?;
         let target = Some(request.target.clone().unwrap_or(TARGET.to_owned()));
         let request = Request { target, model: None, ..request.clone() };
-        let parts = names.parts(&request)?;
+        let uses = names.uses(&request)?;
         let unsupported = |problem: &str, instead| Error::Unsupported {
             file: self.file.to_owned(),
             place: "its columns".to_owned(),
             problem: problem.to_owned(),
             instead,
         };
-        if parts[0] != ColumnUse::Target {
-            return Err(unsupported("the target of svmlight is its first word", "leave --target out"));
+        if uses[0] != ColumnUse::Target {
+            return Err(unsupported("the target of svmlight is its first word", FileRemedy::Unset(Setting::Target)));
         }
-        if parts.contains(&ColumnUse::Label) {
-            return Err(unsupported("a sparse table has no columns of labels", "leave --categorical out"));
+        if uses.contains(&ColumnUse::Label) {
+            return Err(unsupported(
+                "a sparse table has no columns of labels",
+                FileRemedy::Unset(Setting::Categorical),
+            ));
         }
         let first = usize::from(zero_based);
         let (mut kept, mut others) = (Vec::new(), Vec::new());
-        for (place, part) in parts.iter().enumerate() {
-            match part {
+        for (place, used) in uses.iter().enumerate() {
+            match used {
                 ColumnUse::Target => {}
                 ColumnUse::Dropped => others.push(names.name(place).to_owned()),
                 ColumnUse::Feature | ColumnUse::Label => {

@@ -55,7 +55,7 @@ fn too_little_is_refused() {
     assert!(refusal("a,y\n").contains("no row"));
     assert!(refusal("a,y\r\n\r\n").contains("no row"));
     assert!(refusal("a,y\n1,2").contains("one row"));
-    assert!(refusal("y\n1\n2\n").contains("--delimiter"));
+    assert!(refusal("y\n1\n2\n").contains("(delimiter)"));
     assert!(refusal("a;b;y\n1;2;3\n").contains("a;b;y"), "the columns are listed");
 }
 
@@ -72,7 +72,7 @@ fn a_bad_value_is_named_with_its_line_and_column() {
     for (text, expected) in [
         ("a,y\n1,2\n,3\n", "line 3, column \"a\": the value is missing (\"\")"),
         ("a,y\n1,2\nNA,3\n", "line 3, column \"a\": the value is missing (\"NA\")"),
-        ("a,y\n1,2\nNone,3\n", "the value is missing (\"None\"); --impute mean or median fills missing values in"),
+        ("a,y\n1,2\nNone,3\n", "the value is missing (\"None\"); impute mean or median fills missing values in"),
         ("a,y\n1,2\nnan,3\n", "the value is missing (\"nan\")"),
         ("a,y\n1,2\n3,\n", "line 3, column \"y\": the value is missing"),
         ("a,y\n1,2\ninf,3\n", "line 3, column \"a\": inf is not a finite number"),
@@ -81,7 +81,7 @@ fn a_bad_value_is_named_with_its_line_and_column() {
         ("a,y\n1,\n,2\n", "line 2, column \"y\": the value is missing (\"\"), the first of 2 in 2 columns"),
         ("a,y\n?,1\nNA,2\n-,4\n3,3\n", "line 2, column \"a\": the value is missing (\"?\") and so are 2 others"),
         ("a,id,y\n1,5,1\n1,x7,2\n", "line 3, column \"id\": \"x7\" is not a number"),
-        ("a,city,id,y\n1,Rome,x7,2\n1,3,4,5\n", "--drop \"city,id\""),
+        ("a,city,id,y\n1,Rome,x7,2\n1,3,4,5\n", "drop \"city,id\""),
         ("a,id,y\n1,x7,2\n1,x8,3\n1,x9,3\n", "column \"id\": the text (\"x7\", ...) is different in every row"),
         ("a,y\n\"1,5\",2\n\"1,7\",3\n", "decimals are written with a point"),
         ("a,y\r\n1,2\r\n3,4\r\nx,5\r\n", "line 4, column \"a\""),
@@ -134,7 +134,7 @@ fn columns_are_found_by_name_then_by_number() {
     for (name, expected) in [
         ("efect", "did you mean \"effect\"?"),
         ("Effect", "did you mean \"effect\"?"),
-        ("4", "has no column \"4\" for --target"),
+        ("4", "has no column \"4\" for target"),
         ("zzz", "its columns are \"dose\", \"effect\", \"2\""),
         ("", "its columns are"),
     ] {
@@ -158,12 +158,12 @@ fn features_are_chosen_and_dropped() {
     assert_eq!(names(&["a", "b"], &["b"]).expect("valid"), "a");
     assert_eq!(names(&["[ab]", "d*"], &[]).expect("valid"), "a b d,e");
     assert_eq!(names(&["*"], &["?"]).expect("the target is no feature"), "d,e");
-    assert!(names(&["g*"], &[]).expect_err("nothing matches").to_string().contains("no column \"g*\" for --features"));
+    assert!(names(&["g*"], &[]).expect_err("nothing matches").to_string().contains("no column \"g*\" for features"));
     assert_eq!(names(&[], &["y"]).expect("the target stays"), "a b c d,e");
     assert!(matches!(names(&["a,y"], &[]), Err(Error::TargetAsFeature { .. })));
     assert!(matches!(names(&[], &["a,b,c", "4"]), Err(Error::NoFeatures { .. })));
-    assert!(names(&[], &["aa"]).expect_err("unknown").to_string().contains("for --drop"));
-    assert!(names(&["q"], &[]).expect_err("unknown").to_string().contains("for --features"));
+    assert!(names(&[], &["aa"]).expect_err("unknown").to_string().contains("for drop"));
+    assert!(names(&["q"], &[]).expect_err("unknown").to_string().contains("for features"));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn columns_without_names_are_numbered() {
     assert_eq!((data.table.column(1), data.target.numbers()), (vec![3.0, 6.0], Some(&[2.0, 5.0][..])));
     let request = Request { target: None, ..request };
     let message = request.read_from("1,2,3\n4,5,6\n".as_bytes(), "data.csv").expect_err("no target").to_string();
-    assert!(message.contains("Name it with --target; its columns are \"x1\""), "{message}");
+    assert!(message.contains("Name it with target; its columns are \"x1\""), "{message}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use std::{fmt, str::FromStr};
 
 use crate::{
     Error,
+    error::Parameter,
     numeric::{Power, signed_powers},
 };
 pub(crate) use bregman::LineSums;
@@ -80,7 +81,7 @@ impl Exponent {
 
     fn outside(got: &str) -> Error {
         Error::Parameter {
-            name: "p",
+            parameter: Parameter::P,
             got: got.to_owned(),
             allowed: "1 < p <= 2, as a decimal or a fraction such as 4/3",
         }
@@ -104,7 +105,7 @@ impl Exponent {
     /// The order of the tensor kernels of this exponent: q, if it is 2, 4, 6 or 8.
     pub fn order(&self) -> Result<usize, Error> {
         [2, 4, 6, 8].into_iter().find(|&order| self.q == order as f64).ok_or_else(|| Error::Parameter {
-            name: "p",
+            parameter: Parameter::P,
             got: format!("{self} (q = {})", self.q),
             allowed: "2, 4/3, 6/5 or 8/7, the exponents with a tensor kernel (q = 2, 4, 6, 8)",
         })

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{Fit, Task};
 use crate::{
     Certificate, Error, Exponent, FeatureMatrix, Loss, Solution, Status,
+    error::{Parameter, Plain, Words},
     form::{Plan, Predict},
     kernel::{MonomialScale, TensorKernel},
     model::DualModel,
@@ -88,7 +89,7 @@ impl Model {
     }
 
     fn refused(&self, allowed: &'static str) -> Error {
-        Error::Parameter { name: "loss", got: self.loss.name().to_owned(), allowed }
+        Error::Parameter { parameter: Parameter::Loss, got: self.loss.name().to_owned(), allowed }
     }
 
     /// What the solver found: one solution for every function.
@@ -172,8 +173,8 @@ pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Resul
         return Err(Error::Shape { what: "the decisions", got: decisions.len(), expected: points });
     }
     let against = |label: f64| -> Result<Vec<f64>, Error> {
-        let (name, got, allowed) = ("loss", loss.name(), "the logistic loss, for probabilities");
-        let refused = || Error::Parameter { name, got: got.to_owned(), allowed };
+        let (got, allowed) = (loss.name().to_owned(), "the logistic loss, for probabilities");
+        let refused = || Error::Parameter { parameter: Parameter::Loss, got, allowed };
         decisions.iter().map(|&decision| loss.probability(label, decision)).collect::<Option<_>>().ok_or_else(refused)
     };
     if decisions.len() == points {
@@ -189,15 +190,17 @@ pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Resul
     Ok(probabilities)
 }
 
-impl fmt::Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.task {
-            Task::Numbers(1) => writeln!(f, "regression, intercept {:.6}", self.solutions[0].intercept)?,
-            Task::Numbers(outputs) => writeln!(f, "regression, {outputs} outputs")?,
-            Task::Classes(classes) => writeln!(f, "classification, {} classes", classes.len())?,
-        }
-        let (shape, plan) = (self.plan.shape(), &self.plan);
-        let total = |count: fn(&Solution) -> usize| self.solutions.iter().map(count).sum::<usize>();
+impl Model {
+    /// What was fitted and how that went, in the words of a door.
+    pub fn describe(&self, words: &dyn Words) -> String {
+        let (shape, plan, solutions) = (self.plan.shape(), &self.plan, &self.solutions);
+        let total = |count: fn(&Solution) -> usize| solutions.iter().map(count).sum::<usize>();
+        let (gamma, tolerance) = (words.name(Parameter::Gamma), words.name(Parameter::Tolerance));
+        let task = match &self.task {
+            Task::Numbers(1) => format!("regression, intercept {:.6}", solutions[0].intercept),
+            Task::Numbers(outputs) => format!("regression, {outputs} outputs"),
+            Task::Classes(classes) => format!("classification, {} classes", classes.len()),
+        };
         let end = match self.status() {
             Status::Converged => "converged",
             Status::IterationLimit => "not converged: the limit on iterations was reached",
@@ -205,21 +208,29 @@ impl fmt::Display for Model {
             Status::Stalled => "not converged: no step makes further progress",
             Status::Interrupted => "interrupted",
         };
-        let kernel = plan.kernel().name();
-        writeln!(f, "  {} samples, {} variables, K = {kernel}", shape.samples, shape.inputs)?;
-        writeln!(f, "  p = {}, {} loss, gamma = {}", plan.exponent(), self.loss.name(), self.gamma)?;
-        writeln!(
-            f,
-            "  route {}, {} iterations, {} passes over the data",
-            plan.chosen(),
-            total(|solution| solution.iterations),
-            total(|solution| solution.passes),
-        )?;
-        write!(f, "  {end}, relative duality gap {:.1e}", self.certificate().relative_gap())?;
+        let mut lines = vec![
+            task,
+            format!("{} samples, {} variables, K = {}", shape.samples, shape.inputs, plan.kernel().name()),
+            format!("p = {}, {} loss, {gamma} = {}", plan.exponent(), self.loss.name(), self.gamma),
+            format!(
+                "route {}, {} iterations, {} passes over the data",
+                plan.chosen(),
+                total(|solution| solution.iterations),
+                total(|solution| solution.passes),
+            ),
+            format!("{end}, relative duality gap {:.1e}", self.certificate().relative_gap()),
+        ];
         if matches!(self.status(), Status::Stalled | Status::Rounding) {
-            let advice = "a tolerance above this gap, a smaller gamma, standardised variables or p farther from 1";
-            write!(f, "\n  to converge: {advice}")?;
+            lines.push(format!(
+                "to converge: {tolerance} above this gap, a smaller {gamma}, standardised variables or p farther from 1"
+            ));
         }
-        Ok(())
+        lines.join("\n  ")
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.describe(&Plain))
     }
 }

@@ -6,6 +6,7 @@ use super::{Model, Spec, Target, Task, model::function_of};
 use crate::{
     Account, DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, QForm, Route, Solution,
     Solver, Stopping,
+    error::{Parameter, Remedy},
     form::{Features, Plan, Predict, Shape},
     kernel::TensorKernel,
     memory::Taken,
@@ -146,8 +147,10 @@ impl Fit {
     /// The data in the form of the planned route, for this many problems at a time.
     pub fn prepare<'x>(&self, x: &'x FeatureMatrix<'_>, problems: usize) -> Result<Prepared<'x>, Error> {
         let plan = self.plan(x, problems)?;
-        let taken =
-            self.account.take(plan.cost().bytes).map_err(|short| short.error("the form", "take another route"))?;
+        let taken = self
+            .account
+            .take(plan.cost().bytes)
+            .map_err(|short| short.error("the form", &[Remedy::Change(Parameter::Route)]))?;
         let form = plan.build(x)?;
         // The memory that the form does not take is the solver's.
         let solver = self.spec.solver.solver(self.spec.stopping(), self.account.left());

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Memory, Newton, Solver, Stopping,
+    error::Parameter,
     solver::{Gradient, Linesearch, ProximalGradient, Rule},
 };
 
@@ -84,7 +85,7 @@ impl FromStr for PaperAlgorithm {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = "2.1, for the squared loss, or 3.3, for every loss";
-        let refused = || Error::Parameter { name: "algorithm", got: format!("{name:?}"), allowed };
+        let refused = || Error::Parameter { parameter: Parameter::Algorithm, got: format!("{name:?}"), allowed };
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or_else(refused)
     }
 }
@@ -92,17 +93,17 @@ impl FromStr for PaperAlgorithm {
 impl PaperOptions {
     const NONE: Self = Self { algorithm: None, rule: None, delta: None, theta: None, lambda_bar: None };
 
-    /// What was told, by name.
-    fn told(self) -> impl Iterator<Item = (&'static str, String)> {
+    /// What was told.
+    fn told(self) -> impl Iterator<Item = (Parameter, String)> {
         let number = |value: Option<f64>| value.map(|value| value.to_string());
         let told = [
-            ("algorithm", self.algorithm.map(|algorithm| algorithm.name().to_owned())),
-            ("rule", self.rule.map(|rule| rule.name().to_owned())),
-            ("delta", number(self.delta)),
-            ("theta", number(self.theta)),
-            ("lambda_bar", number(self.lambda_bar)),
+            (Parameter::Algorithm, self.algorithm.map(|algorithm| algorithm.name().to_owned())),
+            (Parameter::Rule, self.rule.map(|rule| rule.name().to_owned())),
+            (Parameter::Delta, number(self.delta)),
+            (Parameter::Theta, number(self.theta)),
+            (Parameter::LambdaBar, number(self.lambda_bar)),
         ];
-        told.into_iter().filter_map(|(name, value)| Some((name, value?)))
+        told.into_iter().filter_map(|(parameter, value)| Some((parameter, value?)))
     }
 
     fn linesearch(self, default: Linesearch) -> Linesearch {
@@ -152,12 +153,9 @@ impl SolverChoice {
         let chosen = match self {
             Self::Paper(_) => Self::Paper(options),
             other => match options.told().next() {
-                Some((name, got)) => {
-                    return Err(Error::Parameter {
-                        name,
-                        got,
-                        allowed: "no value: it is an option of the solver paper",
-                    });
+                Some((parameter, got)) => {
+                    let allowed = "no value: it is an option of the solver paper";
+                    return Err(Error::Parameter { parameter, got, allowed });
                 }
                 None => other,
             },
@@ -183,7 +181,8 @@ impl SolverChoice {
 /// Its name, and what it was told in brackets.
 impl fmt::Display for SolverChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told: Vec<String> = self.options().told().map(|(name, value)| format!("{name} = {value}")).collect();
+        let told: Vec<String> =
+            self.options().told().map(|(told, value)| format!("{} = {value}", told.name())).collect();
         if told.is_empty() { f.pad(self.name()) } else { f.pad(&format!("{} ({})", self.name(), told.join(", "))) }
     }
 }
@@ -192,8 +191,11 @@ impl FromStr for SolverChoice {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let refused =
-            || Error::Parameter { name: "solver", got: format!("{name:?}"), allowed: "auto, newton or paper" };
+        let refused = || Error::Parameter {
+            parameter: Parameter::Solver,
+            got: format!("{name:?}"),
+            allowed: "auto, newton or paper",
+        };
         Self::ALL.into_iter().find(|choice| choice.name() == name).ok_or_else(refused)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Error, loss::Targets, solver::Folds};
+use crate::{Error, error::Parameter, loss::Targets, solver::Folds};
 
 /// The folds unless told otherwise: the usual number, as in scikit-learn.
 const FOLDS: usize = 5;
@@ -114,12 +114,12 @@ impl Target<'_> {
                 Ok((task, signs))
             }
             (Self::Numbers(_), Targets::Signs) => Err(Error::Parameter {
-                name: "y",
+                parameter: Parameter::Target,
                 got: "numbers".to_owned(),
                 allowed: "integers, one for each class, with a loss for classes",
             }),
             (Self::Labels(_), Targets::Real) => Err(Error::Parameter {
-                name: "y",
+                parameter: Parameter::Target,
                 got: "classes".to_owned(),
                 allowed: "numbers, with a loss for numbers",
             }),

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::*;
 use crate::{
     DualProblem, Error, Exponent, FeatureMatrix, Memory, Observer, Route, Solver, Status, Stopping, Unobserved,
+    error::Parameter,
     form::Features,
     kernel::{FeatureMap, KernelSpec, Polynomial},
     loss::{LossSpec, Squared, Targets},
@@ -107,7 +108,7 @@ fn the_papers_algorithms_take_their_options() {
         spec.fit(&x, &y).expect_err("refused").to_string()
     };
     let far = PaperOptions { lambda_bar: Some(3.0 / 1.2), ..options };
-    assert!(refused(far, LossSpec::Squared).contains("gamma/(2(1-delta))"));
+    assert!(refused(far, LossSpec::Squared).contains("lambda_bar = 2.5; allowed: numbers > 0 below 2.5, the limit"));
     assert!(refused(options, LossSpec::Absolute).contains("Algorithm 2.1"));
     assert!(refused(PaperOptions { delta: Some(1.0), ..options }, LossSpec::Squared).contains("delta = 1"));
 }
@@ -232,7 +233,7 @@ fn probabilities_add_up_and_agree_with_the_labels() {
         }
     }
     let model = Spec { loss: LossSpec::Hinge, ..Spec::default() }.fit(&x, &labels(2)).expect("valid");
-    assert!(matches!(model.probabilities(&x), Err(Error::Parameter { name: "loss", .. })));
+    assert!(matches!(model.probabilities(&x), Err(Error::Parameter { parameter: Parameter::Loss, .. })));
 }
 
 #[test]
@@ -258,13 +259,13 @@ fn a_stalled_fit_says_what_to_do() {
     assert_eq!(model.status(), Status::Stalled, "{model}");
     let text = model.to_string();
     assert!(text.contains("no step makes further progress, relative duality gap"), "{text}");
-    assert!(text.contains("to converge: a tolerance above this gap") && !text.contains("floating"), "{text}");
+    assert!(text.contains("to converge: tolerance above this gap") && !text.contains("floating"), "{text}");
 }
 
 #[test]
 fn every_loss_is_accepted_where_its_targets_are() {
     let (x, y) = data();
-    let refused = |error: Error| matches!(error, Error::Parameter { name: "y", .. });
+    let refused = |error: Error| matches!(error, Error::Parameter { parameter: Parameter::Target, .. });
     for loss in LossSpec::ALL {
         let spec = Spec { tolerance: 1e-3, loss, ..Spec::default() };
         let (numbers, classes) = (spec.fit(&x, &y), spec.fit(&x, &labels(2)));
@@ -278,13 +279,16 @@ fn what_cannot_be_fitted_is_refused_with_a_typed_error() {
     let (x, y) = data();
     let fit = |spec: Spec| spec.fit(&x, &y).expect_err("refused");
     for p in [1.0, 0.5, 2.1, f64::NAN, f64::INFINITY] {
-        assert!(matches!(fit(Spec { p, ..Spec::default() }), Error::Parameter { name: "p", .. }));
+        assert!(matches!(fit(Spec { p, ..Spec::default() }), Error::Parameter { parameter: Parameter::P, .. }));
     }
     for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(fit(Spec { gamma, ..Spec::default() }), Error::Parameter { name: "gamma", .. }));
+        assert!(matches!(fit(Spec { gamma, ..Spec::default() }), Error::Parameter { parameter: Parameter::Gamma, .. }));
     }
     for tolerance in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(fit(Spec { tolerance, ..Spec::default() }), Error::Parameter { name: "tolerance", .. }));
+        assert!(matches!(
+            fit(Spec { tolerance, ..Spec::default() }),
+            Error::Parameter { parameter: Parameter::Tolerance, .. }
+        ));
     }
     let exponential = || Spec { kernel: KernelSpec::Exp { scale: 0.5, degrees: None }, ..Spec::default() };
     assert!(matches!(fit(Spec { p: 1.1, ..exponential() }), Error::NoRoute { .. }));

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
-    kernel::{FeatureMap, MonomialScale, TensorKernel, ln_norms},
+    kernel::{FeatureMap, INSTEAD, MonomialScale, TensorKernel, ln_norms},
 };
 
 /// `Q` of a kernel with finitely many features, from the matrix of all of them, for any q.
@@ -56,10 +56,8 @@ impl Standardization {
     }
 }
 
-/// What is to fit in memory, and what to do where it does not.
+/// What is to fit in memory.
 pub(super) const FEATURES: &str = "the matrix of all features, with the working memory of its passes,";
-pub(super) const INSTEAD: &str =
-    "lower the degree, take fewer samples, or take the route tiles or gram, which list no features";
 
 impl KernelFeatures {
     /// The form of a kernel on the samples of a matrix.

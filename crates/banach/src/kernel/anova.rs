@@ -1,7 +1,7 @@
 use std::ops::RangeInclusive;
 
 use super::{MAX_VALUE, TensorKernel, inside, linear::sign};
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// Highest degree. Sums of every degree are kept in registers while a tensor is filled.
 pub(crate) const MAX_ORDER: usize = 8;
@@ -18,10 +18,14 @@ impl Anova {
     /// Interactions of `min_degree` to `max_degree` variables, `1 <= min_degree <= max_degree <= 8`.
     pub fn new(min_degree: usize, max_degree: usize) -> Result<Self, Error> {
         if !(1..=MAX_ORDER).contains(&max_degree) {
-            return Err(Error::parameter("max_degree", max_degree as f64, "a whole number from 1 to 8"));
+            return Err(Error::parameter(Parameter::Degree, max_degree as f64, "a whole number from 1 to 8"));
         }
         if !(1..=max_degree).contains(&min_degree) {
-            return Err(Error::parameter("min_degree", min_degree as f64, "a whole number from 1 to max_degree"));
+            return Err(Error::parameter(
+                Parameter::Degree,
+                min_degree as f64,
+                "a range that begins at 1 or above, with the lower degree",
+            ));
         }
         Ok(Self { min_degree, max_degree })
     }

@@ -9,7 +9,12 @@ use super::{
     range::{ln_norms, symmetric_sums},
     selections::{Selections, count},
 };
-use crate::{Error, Exponent, FeatureMatrix, Memory, data::MAX_ENTRY, workers::checkpoint};
+use crate::{
+    Error, Exponent, FeatureMatrix, Memory,
+    data::MAX_ENTRY,
+    error::{Parameter, Remedy},
+    workers::checkpoint,
+};
 
 /// Most features that are listed.
 const MAX_FEATURES: u64 = 1 << 32;
@@ -18,7 +23,13 @@ const COLUMNS_BETWEEN_CHECKS: usize = 1024;
 
 /// What may not fit, and what to do then.
 const FEATURE_MATRIX: &str = "the feature matrix";
-const INSTEAD: &str = "lower the degree, take fewer samples, or use a form that lists no features: tiles (Tiles::new), or the Gram tensor for q = 2, 4, 6, 8";
+/// Instead of a list of features.
+pub(crate) const INSTEAD: &[Remedy] = &[
+    Remedy::Lower(Parameter::Degree),
+    Remedy::Do("take fewer samples"),
+    Remedy::Choose(Parameter::Route, "tiles"),
+    Remedy::Choose(Parameter::Route, "gram"),
+];
 
 /// The feature map `Phi` of a kernel in d variables: `phi_k(x) = c_k^(1/q) x^k` for every monomial `x^k`, divided by
 /// `||Phi(x)||_q` if the kernel is normalised.
@@ -90,7 +101,7 @@ impl<'k> FeatureMap<'k> {
         let (lowest, highest) = kernel.degrees();
         let refuse = |allowed| {
             let got = max_degree.map_or("none".to_owned(), |degree| degree.to_string());
-            Error::Parameter { name: "max_degree", got, allowed }
+            Error::Parameter { parameter: Parameter::Degree, got, allowed }
         };
         let degree = match (max_degree, highest) {
             (Some(degree), Some(highest)) => degree.min(highest),
@@ -398,7 +409,7 @@ mod tests {
         match map.matrix(&x, Memory::limit(needed - 1)).expect_err("one byte is missing") {
             Error::Memory { needed: got, allowed, instead, .. } => {
                 assert_eq!((got, allowed), (needed, needed - 1));
-                assert!(instead.contains("lower the degree") && instead.contains("Gram"));
+                assert!(instead.contains(&Remedy::Lower(Parameter::Degree)));
             }
             other => panic!("{other}"),
         }

@@ -23,7 +23,7 @@ use std::fmt;
 pub use anova::Anova;
 pub(crate) use anova::{MAX_ORDER, involving};
 pub use exponential::Exponential;
-pub(crate) use feature_map::Block;
+pub(crate) use feature_map::{Block, INSTEAD};
 pub use feature_map::{FeatureMap, cardinality};
 pub use linear::Linear;
 pub use monomial::Monomial;
@@ -36,7 +36,7 @@ pub(crate) use range::{check_columns, check_range, condition, ln_norms, symmetri
 pub use series::Series;
 pub use spec::{Degrees, KernelChoice, KernelName, KernelSpec};
 
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// A tensor kernel: for every even order q, a symmetric, positive function of q points,
 ///
@@ -181,7 +181,7 @@ fn checked_scale(scale: f64) -> Result<f64, Error> {
     if scale > 0.0 && scale.is_finite() {
         Ok(scale)
     } else {
-        Err(Error::parameter("scale", scale, "a finite number > 0"))
+        Err(Error::parameter(Parameter::Scale, scale, "a finite number > 0"))
     }
 }
 

@@ -2,7 +2,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, numeric::largest};
+use crate::{Error, error::Parameter, numeric::largest};
 
 /// How large the features of a kernel are on the samples at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -79,8 +79,11 @@ impl FromStr for MonomialScale {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let refused =
-            || Error::Parameter { name: "monomials", got: name.to_owned(), allowed: "raw, unit or standardized" };
+        let refused = || Error::Parameter {
+            parameter: Parameter::Monomials,
+            got: name.to_owned(),
+            allowed: "raw, unit or standardized",
+        };
         Self::ALL.into_iter().find(|scale| scale.name() == name).ok_or_else(refused)
     }
 }

@@ -1,7 +1,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{MAX_DEGREE, MAX_VALUE, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial};
-use crate::{Error, numeric::integer_power};
+use crate::{Error, error::Parameter, numeric::integer_power};
 
 /// `K = (coef0 + scale p_1)^degree` (paper, after (17)): the features are all monomials of this degree, and of the
 /// lower ones if `coef0 > 0`.
@@ -16,12 +16,16 @@ impl Polynomial {
     /// The kernel `(coef0 + scale t)^degree`, with `1 <= degree <= 64`, `scale > 0` and `coef0 >= 0`.
     pub fn new(degree: usize, scale: f64, coef0: f64) -> Result<Self, Error> {
         if !(1..=MAX_DEGREE).contains(&degree) {
-            return Err(Error::parameter("degree", degree as f64, "a whole number from 1 to 64"));
+            return Err(Error::parameter(Parameter::Degree, degree as f64, "a whole number from 1 to 64"));
         }
         let scale = checked_scale(scale)?;
         // With a larger value at p_1 = 0 there would be no room for the data.
         if !(coef0 >= 0.0 && coef0.powf(degree as f64) <= MAX_VALUE.sqrt()) {
-            return Err(Error::parameter("coef0", coef0, "a number >= 0 with coef0^degree <= 1e140"));
+            return Err(Error::parameter(
+                Parameter::Coef0,
+                coef0,
+                "a number >= 0, at most 1e140 when raised to the degree",
+            ));
         }
         Ok(Self { degree, scale, coef0 })
     }

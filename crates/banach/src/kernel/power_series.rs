@@ -3,7 +3,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::{
     MAX_DEGREE, MAX_VALUE, Series, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial,
 };
-use crate::{Error, numeric::search::bisect};
+use crate::{Error, error::Parameter, numeric::search::bisect};
 
 /// `K = sum_s a_s (scale p_1)^s` with `a_s >= 0`: every monomial of a degree s with `a_s > 0` is a feature, and
 /// `c_k = a_s scale^s s!/k!`.
@@ -42,9 +42,9 @@ impl PowerSeries {
     ///
     /// The cut kernel is not normalised: cut first, then normalise.
     pub fn cut(kernel: &dyn TensorKernel, min_degree: usize, max_degree: usize) -> Result<Self, Error> {
-        let refuse = |allowed| Err(Error::Parameter { name: "kernel", got: kernel.name(), allowed });
+        let refuse = |allowed| Err(Error::Parameter { parameter: Parameter::Kernel, got: kernel.name(), allowed });
         if kernel.symmetric() > 1 {
-            return refuse("a function of one sum; the ANOVA kernel has its own degree range, Anova::new(min, max)");
+            return refuse("a function of one sum; the ANOVA kernel has a range of degrees of its own");
         }
         if kernel.normalized() {
             return refuse("a kernel that is not normalised: cut first, then normalise");
@@ -53,10 +53,14 @@ impl PowerSeries {
         let range = min_degree.max(lowest)..=highest.map_or(max_degree, |highest| max_degree.min(highest));
         if min_degree > max_degree || range.is_empty() {
             let got = format!("{min_degree} to {max_degree}");
-            return Err(Error::Parameter { name: "degrees", got, allowed: "a range with a feature of the kernel" });
+            return Err(Error::Parameter {
+                parameter: Parameter::Degree,
+                got,
+                allowed: "a range with a feature of the kernel",
+            });
         }
         if *range.end() > MAX_DEGREE {
-            return Err(Error::parameter("max_degree", max_degree as f64, "a whole number up to 64"));
+            return Err(Error::parameter(Parameter::Degree, max_degree as f64, "a whole number up to 64"));
         }
         let scale = kernel.scale().unwrap_or(1.0);
         let coefficient = |s: usize| kernel.unscaled_coefficient(&[s]);
@@ -79,7 +83,7 @@ impl PowerSeries {
         a.truncate(a.iter().rposition(|&a| a > 0.0).map_or(0, |last| last + 1));
         if !(1..=MAX_DEGREE + 1).contains(&a.len()) {
             return Err(Error::Parameter {
-                name: "the coefficients",
+                parameter: Parameter::Coefficients,
                 got: format!("{} of them", a.len()),
                 allowed: "at least one positive, the last one at degree 64 or below",
             });

@@ -3,7 +3,7 @@
 use std::iter;
 
 use super::{Block, MAX_DEGREE, TensorKernel, inside};
-use crate::{Error, Exponent};
+use crate::{Error, Exponent, error::Parameter};
 
 /// The logarithm of a normalised kernel is the difference of numbers of this size at most, so its value has eight
 /// correct digits at least.
@@ -20,7 +20,10 @@ pub(crate) fn check_range<K: TensorKernel + ?Sized>(
     if p_1 <= limit {
         return Ok(());
     }
-    Err(Error::KernelRange { kernel: kernel.name(), what, row, sum: p_1, limit, advice: advice(kernel, p_1) })
+    // The scale at which the sample just comes into range.
+    let scale = kernel.scale().map(|scale| scale * (limit / p_1)).filter(|&scale| scale > 1e-300).map(round_down);
+    let normalize = !kernel.normalized() && p_1 <= normalized_limit(kernel);
+    Err(Error::KernelRange { kernel: kernel.name(), what, row, sum: p_1, limit, scale, normalize })
 }
 
 /// Refuses a kernel with products of more different variables than there are: that degree has no feature.
@@ -46,38 +49,20 @@ pub(super) fn normalized_limit<K: TensorKernel + ?Sized>(kernel: &K) -> f64 {
     inside(kernel.radius().min(finite).min(accurate))
 }
 
-/// What to change so that a sample with this `p_1` comes into range.
-fn advice<K: TensorKernel + ?Sized>(kernel: &K, p_1: f64) -> String {
-    let rescale = "standardise the columns (or divide them by a larger number)";
-    if !p_1.is_finite() {
-        return format!("it overflows: {rescale}");
-    }
-    let mut ways = Vec::new();
-    let scale = kernel.scale().map(|scale| scale * (kernel.limit() / p_1));
-    if let Some(scale) = scale.filter(|&scale| scale > 1e-300) {
-        ways.push(format!("use scale = {} or less", round_down(scale)));
-    }
-    ways.push(rescale.to_owned());
-    if !kernel.normalized() && p_1 <= normalized_limit(kernel) {
-        ways.push("normalise the kernel".to_owned());
-    }
-    ways.join(", or ")
-}
-
 /// A positive number to two significant digits, never more than it is.
-fn round_down(value: f64) -> String {
+fn round_down(value: f64) -> f64 {
     // Room for the rounding of the number itself.
     let value = value * (1.0 - 1e-12);
     let exponent = value.log10().floor();
     let digits = (value / 10_f64.powf(exponent - 1.0)).floor();
-    format!("{}e{exponent}", digits / 10.0)
+    format!("{}e{exponent}", digits / 10.0).parse().unwrap_or(value)
 }
 
 /// K at q points; see [`TensorKernel::value`].
 pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> Result<f64, Error> {
     let q = points.len();
     if ![2, 4, 6, 8].contains(&q) {
-        return Err(Error::parameter("the number of points", q as f64, "2, 4, 6 or 8, the order q"));
+        return Err(Error::parameter(Parameter::Points, q as f64, "2, 4, 6 or 8, the order q"));
     }
     let inputs = points[0].len();
     if inputs == 0 {
@@ -286,7 +271,7 @@ mod tests {
             error,
             "exp(1 t) at sample 1 of points: t = sum_j x_1j ... x_qj reaches 1.3000e3, and the largest allowed is 6.4472e2; use \
              scale = 4.9e-1 or less, or standardise the columns (or divide them by a larger number), or normalise \
-             the kernel"
+             the kernel (normalize)"
         );
     }
 }

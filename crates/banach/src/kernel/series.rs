@@ -3,7 +3,7 @@
 use std::{f64::consts, fmt, str::FromStr};
 
 use super::{MAX_VALUE, linear::sign};
-use crate::{Error, numeric::exp_in_place};
+use crate::{Error, error::Parameter, numeric::exp_in_place};
 
 /// A named function `f(t) = sum_s a_s t^s` with `a_s >= 0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -180,7 +180,7 @@ impl FromStr for Series {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|series| series.name() == text).ok_or_else(|| Error::Parameter {
-            name: "series",
+            parameter: Parameter::Series,
             got: text.to_owned(),
             allowed: "geometric, log, cosh, sinh or bessel_i0",
         })

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, TensorKernel};
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// The kernels that are known by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +39,11 @@ impl FromStr for KernelName {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refused =
-            || Error::Parameter { name: "kernel", got: format!("{text:?}"), allowed: "linear, poly, anova or exp" };
+        let refused = || Error::Parameter {
+            parameter: Parameter::Kernel,
+            got: format!("{text:?}"),
+            allowed: "linear, poly, anova or exp",
+        };
         Self::ALL.into_iter().find(|kernel| kernel.name() == text).ok_or_else(refused)
     }
 }
@@ -68,7 +71,7 @@ impl Degrees {
             return Ok(Self { min, max, range: true });
         }
         let allowed = "a range that begins with the lower degree";
-        Err(Error::Parameter { name: "degree", got: format!("{min}..{max}"), allowed })
+        Err(Error::Parameter { parameter: Parameter::Degree, got: format!("{min}..{max}"), allowed })
     }
 }
 
@@ -77,7 +80,7 @@ impl FromStr for Degrees {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let refused = |_| Error::Parameter {
-            name: "degree",
+            parameter: Parameter::Degree,
             got: format!("{text:?}"),
             allowed: "one, as 2, or a range, as 1..2",
         };
@@ -114,13 +117,13 @@ impl KernelChoice {
     /// The kernel that was chosen. What belongs to another kernel is refused.
     pub fn spec(&self) -> Result<KernelSpec, Error> {
         let &Self { name, degree, coef0, scale, normalize } = self;
-        let refuse = |name, got: String, allowed| Err(Error::Parameter { name, got, allowed });
+        let refuse = |parameter, got: String, allowed| Err(Error::Parameter { parameter, got, allowed });
         if let (Some(coef0), false) = (coef0, name == KernelName::Poly) {
-            return refuse("coef0", coef0.to_string(), "no value, but for the kernel poly");
+            return refuse(Parameter::Coef0, coef0.to_string(), "no value, but for the kernel poly");
         }
         if let (Some(scale), KernelName::Linear | KernelName::Anova) = (scale, name) {
             return refuse(
-                "scale",
+                Parameter::Scale,
                 scale.to_string(),
                 "no value, but for the kernels poly and exp; multiply the columns",
             );
@@ -129,13 +132,17 @@ impl KernelChoice {
         let spec = match (name, degree) {
             (KernelName::Linear, None | Some(Degrees { min: 1, max: 1, .. })) => KernelSpec::Linear,
             (KernelName::Linear, Some(Degrees { max, .. })) => {
-                return refuse("degree", max.to_string(), "1 for the kernel linear; choose poly or anova for others");
+                return refuse(
+                    Parameter::Degree,
+                    max.to_string(),
+                    "1 for the kernel linear; choose poly or anova for others",
+                );
             }
             (KernelName::Poly, Some(Degrees { min, max, range: true })) => {
                 let coef0 = coef0.unwrap_or(1.0);
                 if coef0 == 0.0 && min < max {
                     return refuse(
-                        "coef0",
+                        Parameter::Coef0,
                         "0".to_owned(),
                         "a number > 0 with a range of degrees; 0 leaves one of them",
                     );
@@ -290,18 +297,18 @@ mod tests {
     #[test]
     fn what_belongs_to_another_kernel_is_refused() {
         let refused = |choice: KernelChoice| match choice.spec() {
-            Err(Error::Parameter { name, .. }) => name,
+            Err(Error::Parameter { parameter, .. }) => parameter,
             other => panic!("{other:?}"),
         };
         let [linear, poly, anova, exp] = KernelName::ALL.map(KernelChoice::new);
         for choice in [linear, anova, exp] {
-            assert_eq!(refused(KernelChoice { coef0: Some(1.0), ..choice }), "coef0");
+            assert_eq!(refused(KernelChoice { coef0: Some(1.0), ..choice }), Parameter::Coef0);
         }
         for choice in [linear, anova] {
-            assert_eq!(refused(KernelChoice { scale: Some(2.0), ..choice }), "scale");
+            assert_eq!(refused(KernelChoice { scale: Some(2.0), ..choice }), Parameter::Scale);
         }
-        assert_eq!(refused(KernelChoice { degree: Some(Degrees::one(2)), ..linear }), "degree");
+        assert_eq!(refused(KernelChoice { degree: Some(Degrees::one(2)), ..linear }), Parameter::Degree);
         let range = Degrees::range(1, 3).expect("a range");
-        assert_eq!(refused(KernelChoice { degree: Some(range), coef0: Some(0.0), ..poly }), "coef0");
+        assert_eq!(refused(KernelChoice { degree: Some(range), coef0: Some(0.0), ..poly }), Parameter::Coef0);
     }
 }

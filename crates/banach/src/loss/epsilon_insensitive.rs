@@ -1,5 +1,5 @@
 use super::{Conjugate, Loss, Targets};
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// `max(0, |y-t| - epsilon)` (Example A.2(ii)).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,7 +11,7 @@ impl EpsilonInsensitive {
     /// Residuals up to `epsilon >= 0` cost nothing.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
         if !(0.0..f64::INFINITY).contains(&epsilon) {
-            return Err(Error::parameter("epsilon", epsilon, "a finite number >= 0"));
+            return Err(Error::parameter(Parameter::Epsilon, epsilon, "a finite number >= 0"));
         }
         Ok(Self { epsilon })
     }

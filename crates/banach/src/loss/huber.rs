@@ -1,5 +1,5 @@
 use super::{Conjugate, Loss, Targets};
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// `r^2/2` for `|r| <= rho`, else `rho|r| - rho^2/2`, with `r = y-t` (Example A.2(iii)).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,7 +11,7 @@ impl Huber {
     /// Quadratic up to residuals of size `rho > 0`, linear beyond.
     pub fn new(rho: f64) -> Result<Self, Error> {
         if !(rho > 0.0 && rho.is_finite()) {
-            return Err(Error::parameter("rho", rho, "a finite number > 0"));
+            return Err(Error::parameter(Parameter::Rho, rho, "a finite number > 0"));
         }
         Ok(Self { rho })
     }

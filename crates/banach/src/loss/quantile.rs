@@ -1,5 +1,5 @@
 use super::{Conjugate, Loss, Targets};
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// `tau r` for `r = y-t >= 0`, else `(tau - 1) r`: the pinball loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,7 +11,7 @@ impl Quantile {
     /// The loss whose minimiser is the quantile at level `tau`, 0 < tau < 1.
     pub fn new(tau: f64) -> Result<Self, Error> {
         if !(tau > 0.0 && tau < 1.0) {
-            return Err(Error::parameter("tau", tau, "0 < tau < 1"));
+            return Err(Error::parameter(Parameter::Tau, tau, "a number > 0 and < 1"));
         }
         Ok(Self { tau })
     }

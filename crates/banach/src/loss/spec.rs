@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{LossSpec, Targets};
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// Makes [`LossSpec`] of the list of all losses.
 macro_rules! losses {
@@ -84,7 +84,8 @@ impl LossSpec {
 
     /// The loss of a name, as `epsilon_insensitive`; losses for other targets are not known by name.
     pub fn named(name: &str, targets: Targets) -> Result<Self, Error> {
-        let refused = || Error::Parameter { name: "loss", got: format!("{name:?}"), allowed: names(targets) };
+        let refused =
+            || Error::Parameter { parameter: Parameter::Loss, got: format!("{name:?}"), allowed: names(targets) };
         Self::of(targets).find(|loss| loss.name() == name).ok_or_else(refused)
     }
 }
@@ -116,7 +117,10 @@ mod tests {
             let built = spec.build().expect("valid");
             assert_eq!((built.name(), built.targets()), (spec.name(), spec.targets()));
             let other = if spec.targets() == Targets::Real { Targets::Signs } else { Targets::Real };
-            assert!(matches!(LossSpec::named(spec.name(), other), Err(Error::Parameter { name: "loss", .. })));
+            assert!(matches!(
+                LossSpec::named(spec.name(), other),
+                Err(Error::Parameter { parameter: Parameter::Loss, .. })
+            ));
         }
     }
 

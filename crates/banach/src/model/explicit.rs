@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use rayon::prelude::*;
 
-use crate::{Error, FeatureMatrix, data::MAX_ENTRY, kernel::Monomial};
+use crate::{Error, FeatureMatrix, data::MAX_ENTRY, error::Parameter, kernel::Monomial};
 
 /// The values of monomials at the samples of a matrix, one column for each.
 ///
@@ -64,7 +64,7 @@ impl ExplicitModel {
     /// The function with these coefficients, finite numbers.
     pub fn new(intercept: f64, terms: Vec<(Monomial, f64)>) -> Result<Self, Error> {
         if !intercept.is_finite() {
-            return Err(Error::parameter("intercept", intercept, "a finite number"));
+            return Err(Error::parameter(Parameter::Intercept, intercept, "a finite number"));
         }
         if let Some(row) = terms.iter().position(|(_, coefficient)| !coefficient.is_finite()) {
             let value = terms[row].1;

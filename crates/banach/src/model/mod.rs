@@ -18,6 +18,7 @@ pub use relevance::{PairShares, Relevance};
 
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
+    error::Parameter,
     kernel::{MonomialScale, TensorKernel},
     numeric::dot,
 };
@@ -75,7 +76,7 @@ impl<'a> DualModel<'a> {
     /// weights.
     pub fn with_radius(self, radius: f64) -> Result<Self, Error> {
         if !(0.0..f64::INFINITY).contains(&radius) {
-            return Err(Error::parameter("radius", radius, "a finite number >= 0"));
+            return Err(Error::parameter(Parameter::Radius, radius, "a finite number >= 0"));
         }
         Ok(Self { radius: Some(radius), ..self })
     }

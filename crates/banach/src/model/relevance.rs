@@ -13,11 +13,15 @@ use crate::{
     Error, FeatureMatrix, Memory,
     cost::{feature_count, reads_features},
     data::Scratch,
+    error::{Parameter, Remedy},
     exponent::copy_in_range,
     form::Gram,
     kernel::{MonomialScale, ln_norms},
     monomials::{MonomialSweep, Monomials, Tile, Visitor, pass_bytes},
 };
+
+/// Instead of shares of all variables or pairs.
+const INSTEAD: &[Remedy] = &[Remedy::Do("take fewer variables, or ask for fewer pairs")];
 
 /// Shares of `||w||_p^p`, exact up to rounding for every kernel, also with infinitely many features.
 ///
@@ -206,8 +210,7 @@ impl DualModel<'_> {
     ) -> Result<FoundShares, Error> {
         let shares =
             TensorShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
-        let instead = "take fewer variables, or ask for fewer pairs";
-        memory.check("the sums of a pass over the tensor", Some(shares), instead)?;
+        memory.check("the sums of a pass over the tensor", Some(shares), INSTEAD)?;
         let gram = Gram::streamed(samples.view(), self.kernel.clone(), self.exponent, memory.less(shares))?;
         let TensorShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
             None => from_tensor::variable_shares(&gram, alpha)?,
@@ -234,7 +237,11 @@ impl DualModel<'_> {
         let Some(features) = feature_count(kernel, inputs) else {
             if self.monomial_scale != MonomialScale::Raw {
                 let allowed = "raw for a kernel with infinitely many features";
-                return Err(Error::Parameter { name: "monomials", got: self.monomial_scale.to_string(), allowed });
+                return Err(Error::Parameter {
+                    parameter: Parameter::Monomials,
+                    got: self.monomial_scale.to_string(),
+                    allowed,
+                });
             }
             return match order {
                 Ok(_) => Ok(false),
@@ -262,7 +269,7 @@ impl DualModel<'_> {
         let monomials = Monomials::new(samples.view(), self.kernel.clone(), self.monomial_scale, self.exponent)?;
         let sums = (monomials.stripes() as u64).saturating_mul(Energy::bytes(inputs, highest, chosen.len()));
         let bytes = pass.map(|pass| pass.saturating_add(sums));
-        memory.check("the sums of a pass over all features", bytes, "take fewer variables, or ask for fewer pairs")?;
+        memory.check("the sums of a pass over all features", bytes, INSTEAD)?;
         let new = || Energy::new(self.exponent, inputs, highest, chosen);
         let mut parts: Vec<Energy<'_>> = (0..monomials.stripes()).map(|_| new()).collect();
         let mut copy = vec![0.0; alpha.len()];

@@ -3,6 +3,7 @@
 use super::ranks::ways;
 use crate::{
     Error,
+    error::Parameter,
     kernel::{Block, TensorKernel, cardinality},
 };
 
@@ -26,7 +27,8 @@ pub(super) fn degrees(kernel: &dyn TensorKernel, inputs: usize) -> Result<Vec<De
         return Err(Error::InfinitelyManyFeatures { kernel: kernel.name() });
     };
     let (lowest, highest) = kernel.degrees();
-    let refuse = |allowed| Error::Parameter { name: "degree", got: format!("{lowest} to {highest:?}"), allowed };
+    let refuse =
+        |allowed| Error::Parameter { parameter: Parameter::Degree, got: format!("{lowest} to {highest:?}"), allowed };
     let mut first = 0_u64;
     let mut degrees = Vec::new();
     for Block { degree, distinct } in Block::all(kernel, highest.unwrap_or(lowest)) {

@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::Part;
-use crate::Error;
+use crate::{
+    Error,
+    error::{Parameter, Plain, Words},
+};
 
 /// A remark on a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,29 +59,39 @@ pub enum Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message(&Plain))
+    }
+}
+
+impl Note {
+    /// The remark in the words of a door.
+    pub fn message(&self, words: &dyn Words) -> String {
         match self {
             Self::SearchInterrupted => {
-                write!(f, "the cross-validation was interrupted: gamma is the best of those that were finished")
+                "the cross-validation was interrupted: gamma is the best of those that were finished".to_owned()
             }
             Self::SearchUnconverged { failed, fits } => {
-                write!(f, "{failed} of the {fits} fits of the cross-validation did not converge")
+                format!("{failed} of the {fits} fits of the cross-validation did not converge")
             }
-            Self::LeftOut { p, kernel, error } => write!(f, "left out of the search: p = {p}, {kernel}: {error}"),
-            Self::BestAtEnd => write!(f, "the best gamma is at an end of the grid; one beyond it may be better"),
-            Self::NothingValidated => {
-                write!(f, "no gamma was validated: the one in the middle of the grid is taken")
+            Self::LeftOut { p, kernel, error } => {
+                format!("left out of the search: p = {p}, {kernel}: {}", error.message(words))
             }
-            Self::Missing(part, error) => write!(f, "no {part}: {error}"),
-            Self::Ended(part) => write!(f, "no {part}: interrupted"),
+            Self::BestAtEnd => {
+                let gamma = words.name(Parameter::Gamma);
+                format!("the best gamma is at an end of the grid; a given {gamma} beyond it may be better")
+            }
+            Self::NothingValidated => "no gamma was validated: the one in the middle of the grid is taken".to_owned(),
+            Self::Missing(part, error) => format!("no {part}: {}", error.message(words)),
+            Self::Ended(part) => format!("no {part}: interrupted"),
             Self::EquationInterrupted => {
-                write!(f, "the selection was interrupted: the equation is made of the iterates at hand")
+                "the selection was interrupted: the equation is made of the iterates at hand".to_owned()
             }
-            Self::EquationUnconverged(fits) => write!(f, "{fits} fits of the selection did not converge"),
+            Self::EquationUnconverged(fits) => format!("{fits} fits of the selection did not converge"),
             Self::StabilityInterrupted { finished, fits } => {
-                write!(f, "the stability was interrupted: {finished} of its {fits} fits were finished and count")
+                format!("the stability was interrupted: {finished} of its {fits} fits were finished and count")
             }
             Self::StabilityUnconverged { failed, fits } => {
-                write!(f, "{failed} of the {fits} fits of the stability did not converge")
+                format!("{failed} of the {fits} fits of the stability did not converge")
             }
         }
     }

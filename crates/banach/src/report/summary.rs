@@ -1,9 +1,9 @@
 //! What was fitted, and by which route.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
-    Certificate, Exponent, Fit, Route,
+    Certificate, Error, Exponent, Fit, Route,
     form::{Plan, RoutePlan},
     kernel::{MonomialScale, cardinality},
 };
@@ -76,7 +76,8 @@ pub struct RouteCost {
     /// Memory.
     pub bytes: Option<u64>,
     /// Why it cannot be taken.
-    pub refused: Option<String>,
+    #[serde(serialize_with = "as_text")]
+    pub refused: Option<Error>,
 }
 
 impl From<&Plan> for RouteSummary {
@@ -87,11 +88,17 @@ impl From<&Plan> for RouteSummary {
                 route: candidate.route,
                 seconds: cost.map(|cost| cost.total),
                 bytes: cost.map(|cost| cost.bytes),
-                refused: candidate.outcome.as_ref().err().map(ToString::to_string),
+                refused: candidate.outcome.as_ref().err().cloned(),
             }
         };
         Self { chosen: plan.chosen(), candidates: plan.routes().iter().map(candidate).collect() }
     }
+}
+
+/// An error as it reads in the words of the library.
+#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+fn as_text<S: Serializer>(error: &Option<Error>, serializer: S) -> Result<S::Ok, S::Error> {
+    error.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
 /// A [`Certificate`] with its relative gap.

@@ -297,7 +297,7 @@ fn wrong_input_is_refused() {
         (StabilityOptions { threshold: f64::NAN, ..StabilityOptions::new(2) }, "threshold"),
     ] {
         let error = stability(&problem, &ranking, &options, &solver, &mut Unobserved).expect_err("refused");
-        assert!(matches!(error, Error::Parameter { name: got, .. } if got == name), "{error}");
+        assert!(matches!(error, Error::Parameter { parameter, .. } if parameter.name() == name), "{error}");
     }
     let infinite = MonomialRanking::new(case.x.view(), Exponential::new(0.1).expect("valid"), case.exponent);
     assert_eq!(infinite.largest(&[1.0; 20], 3).expect("it runs").len(), 3, "kernels without an end are ranked too");

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::Ranking;
 use crate::{
     DualProblem, Error, Observer, Solver, Status,
+    error::Parameter,
     kernel::Monomial,
     loss::Targets,
     solver::{SplitMix64, Start, shuffle},
@@ -38,15 +39,15 @@ impl StabilityOptions {
 
     fn check(&self) -> Result<(), Error> {
         if !(1..=MOST_ASKED_FOR).contains(&self.pairs) {
-            return Err(Error::parameter("pairs", self.pairs as f64, "a whole number from 1 to 100000"));
+            return Err(Error::parameter(Parameter::Pairs, self.pairs as f64, "a whole number from 1 to 100000"));
         }
         if self.terms > MOST_ASKED_FOR {
-            return Err(Error::parameter("terms", self.terms as f64, "a whole number up to 100000"));
+            return Err(Error::parameter(Parameter::Terms, self.terms as f64, "a whole number up to 100000"));
         }
         if self.threshold > 0.5 && self.threshold <= 1.0 {
             return Ok(());
         }
-        Err(Error::parameter("threshold", self.threshold, "a number above 1/2, at most 1"))
+        Err(Error::parameter(Parameter::Threshold, self.threshold, "a number above 1/2, at most 1"))
     }
 }
 
@@ -173,7 +174,7 @@ fn halves<'a>(problem: &DualProblem<'a>, options: &StabilityOptions) -> Result<V
     let weights = problem.sample_weights();
     let mut present: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
     if present.len() < 2 {
-        return Err(Error::parameter("the number of samples of positive weight", present.len() as f64, "2 or more"));
+        return Err(Error::parameter(Parameter::Samples, present.len() as f64, "2 or more"));
     }
     let y = problem.targets();
     let classes = problem.loss().targets() == Targets::Signs;

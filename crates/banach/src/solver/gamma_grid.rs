@@ -1,6 +1,6 @@
 //! Values of gamma to try, from the data or from the user.
 
-use crate::{DualProblem, Error, data::Scratch, form::Evaluation, problem::check_gamma};
+use crate::{DualProblem, Error, data::Scratch, error::Parameter, form::Evaluation, problem::check_gamma};
 
 /// The share of the null model's loss that the smallest gamma can explain: a tenth, so that the grid begins next to the null model.
 const LOWER_SHARE: f64 = 0.1;
@@ -84,13 +84,13 @@ impl GammaGrid {
         count: usize,
     ) -> Result<Self, Error> {
         if !(lower_share > 0.0 && lower_share <= 1.0) {
-            return Err(Error::parameter("lower_share", lower_share, "0 < lower_share <= 1"));
+            return Err(Error::parameter(Parameter::LowerShare, lower_share, "a number > 0, at most 1"));
         }
         if !(1.0..f64::INFINITY).contains(&upper_factor) {
-            return Err(Error::parameter("upper_factor", upper_factor, "a finite number >= 1"));
+            return Err(Error::parameter(Parameter::UpperFactor, upper_factor, "a finite number >= 1"));
         }
         if count == 0 {
-            return Err(Error::parameter("the number of gammas", 0.0, "at least 1"));
+            return Err(Error::parameter(Parameter::GammaCount, 0.0, "at least 1"));
         }
         let ln_knee = ln_knee(problem);
         let lower = ln_knee + lower_share.ln() / (problem.form().exponent().q() - 1.0);

@@ -45,11 +45,7 @@ impl Solver for Gradient {
         let limit = gamma / (2.0 * (1.0 - self.linesearch.delta));
         let lambda_bar = self.linesearch.first_step(0.99 * limit)?;
         if lambda_bar >= limit {
-            return Err(Error::parameter(
-                "lambda_bar",
-                lambda_bar,
-                "0 < lambda_bar < gamma/(2(1-delta)) in Algorithm 2.1; without a value it is 99 % of that limit",
-            ));
+            return Err(Error::StepLimit { lambda_bar, limit });
         }
         let linesearch = Linesearch { lambda_bar: Some(lambda_bar), ..self.linesearch };
         ProximalGradient { stopping: self.stopping, linesearch }.solve_from(problem, start, observer)

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, error::Parameter};
 
 /// Where the search for a step starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +33,8 @@ impl FromStr for Rule {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let allowed = "restart, every search from lambda_bar, or monotone, steps never grow";
-        let refused = || Error::Parameter { name: "rule", got: format!("{name:?}"), allowed };
+        let allowed = "restart, every search from the first trial step, or monotone, steps never grow";
+        let refused = || Error::Parameter { parameter: Parameter::Rule, got: format!("{name:?}"), allowed };
         Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(refused)
     }
 }
@@ -71,16 +71,16 @@ impl Default for Linesearch {
 impl Linesearch {
     /// The first trial step, given its default, for parameters inside their ranges.
     pub(crate) fn first_step(&self, default: f64) -> Result<f64, Error> {
-        for (name, value) in [("delta", self.delta), ("theta", self.theta)] {
+        for (parameter, value) in [(Parameter::Delta, self.delta), (Parameter::Theta, self.theta)] {
             if !(value > 0.0 && value < 1.0) {
-                return Err(Error::parameter(name, value, "0 < value < 1"));
+                return Err(Error::parameter(parameter, value, "0 < value < 1"));
             }
         }
         let lambda_bar = self.lambda_bar.unwrap_or(default);
         if lambda_bar > 0.0 && lambda_bar.is_finite() {
             Ok(lambda_bar)
         } else {
-            Err(Error::parameter("lambda_bar", lambda_bar, "a finite number > 0"))
+            Err(Error::parameter(Parameter::LambdaBar, lambda_bar, "a finite number > 0"))
         }
     }
 

@@ -28,7 +28,7 @@ pub use start::Start;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Certificate, DualProblem, Error};
+use crate::{Certificate, DualProblem, Error, error::Parameter};
 
 /// An algorithm that minimises the dual.
 pub trait Solver: fmt::Debug + Send + Sync {
@@ -99,7 +99,7 @@ impl Stopping {
         if (0.0..f64::INFINITY).contains(&self.tolerance) {
             Ok(())
         } else {
-            Err(Error::parameter("tolerance", self.tolerance, "a finite number >= 0"))
+            Err(Error::parameter(Parameter::Tolerance, self.tolerance, "a finite number >= 0"))
         }
     }
 
@@ -169,7 +169,7 @@ impl FromStr for Status {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = "converged, iteration_limit, rounding, stalled or interrupted";
-        let refused = || Error::Parameter { name: "status", got: format!("{name:?}"), allowed };
+        let refused = || Error::Parameter { parameter: Parameter::Status, got: format!("{name:?}"), allowed };
         Self::ALL.into_iter().find(|status| status.name() == name).ok_or_else(refused)
     }
 }

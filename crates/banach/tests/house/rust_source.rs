@@ -1,6 +1,7 @@
-//! As much of the grammar of Rust as it takes to see what a file imports and declares.
+//! As much of the grammar of Rust as it takes to see what a file imports, declares and says.
 
-/// The words and signs of a source, without comments, texts, characters and lifetimes. `::` is one sign.
+/// The words, signs and texts of a source, without comments, characters and lifetimes. `::` is one sign, and a text is one token that
+/// begins with a quote.
 pub(crate) fn tokens(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -9,9 +10,15 @@ pub(crate) fn tokens(source: &str) -> Vec<String> {
         match at(i) {
             '/' if at(i + 1) == '/' => i = end_of_line(&chars, i),
             '/' if at(i + 1) == '*' => i = end_of_comment(&chars, i),
-            '"' => i = end_of_text(&chars, i),
+            '"' => {
+                let end = end_of_text(&chars, i).min(chars.len());
+                out.push(chars[i..end].iter().collect());
+                i = end;
+            }
             'r' if at(i + 1) == '"' || at(i + 1) == '#' && matches!(at(i + 2), '"' | '#') => {
-                i = end_of_raw(&chars, i + 1);
+                let end = end_of_raw(&chars, i + 1).min(chars.len());
+                out.push(chars[i + 1..end].iter().skip_while(|c| **c == '#').collect());
+                i = end;
             }
             '\'' if at(i + 1) == '\\' => i = end_of_character(&chars, i),
             '\'' if at(i + 2) == '\'' => i += 3,
@@ -222,9 +229,9 @@ mod tests {
     }
 
     #[test]
-    fn comments_texts_and_characters_are_no_tokens() {
+    fn comments_and_characters_are_no_tokens_and_texts_are_one_each() {
         let source = "/* a /* b */ c */ x // crate::y\n \"crate::z \\\" \" r#\"super::\"# '\\'' 'c' 'long: loop";
-        assert_eq!(tokens(source), ["x", ":", "loop"]);
+        assert_eq!(tokens(source), ["x", "\"crate::z \\\" \"", "\"super::\"#", ":", "loop"]);
     }
 
     #[test]

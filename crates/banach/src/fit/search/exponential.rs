@@ -1,6 +1,6 @@
 //! What a search tries for the exponential kernel unless it is told. ADR 14 has the measurements behind these numbers.
 
-use crate::{Error, Exponent, FeatureMatrix, data::Entries, kernel::Degrees};
+use crate::{Error, Exponent, FeatureMatrix, data::Entries, error::Parameter, kernel::Degrees};
 
 /// The exponents p that are tried.
 pub(super) const EXPONENTS: [f64; 3] = [4.0 / 3.0, 1.1, 1.05];
@@ -35,7 +35,7 @@ pub(super) fn scales(
     let scales: Vec<f64> = sizes.iter().map(scale).collect();
     if scales.iter().any(|scale| !(*scale > 0.0 && scale.is_finite())) {
         return Err(Error::Parameter {
-            name: "X",
+            parameter: Parameter::Data,
             got: format!("entries up to {largest:.1e}"),
             allowed: "entries nearer to 1 for the exponential kernel; standardise it",
         });

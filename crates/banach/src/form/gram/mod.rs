@@ -23,6 +23,7 @@ use super::{Evaluation, Expansion, Hessian, HessianPart, Lines, Predict, QForm, 
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
+    error::{Parameter, Remedy},
     kernel::TensorKernel,
     numeric::scaled_copy,
     tensor::{Batch, PassSums, Staircase, Tensor, pass, ways},
@@ -52,9 +53,17 @@ pub struct Gram<'a> {
 const TENSOR: &str = "the Gram tensor, with the working memory of its passes,";
 pub(super) const PASS: &str = "the working memory of a pass over the Gram tensor";
 /// What to do where a tensor does not fit.
-const INSTEAD: &str = "stream the tensor (Gram::streamed), take fewer samples or a smaller q, or list the features";
+pub(super) const INSTEAD: &[Remedy] = &[
+    Remedy::Choose(Parameter::Route, "streamed"),
+    Remedy::Choose(Parameter::Route, "features"),
+    Remedy::Do("take fewer samples or a smaller q"),
+];
 
-pub(super) const PASS_INSTEAD: &str = "take fewer samples, a smaller q or fewer threads, or list the features";
+pub(super) const PASS_INSTEAD: &[Remedy] = &[
+    Remedy::Choose(Parameter::Route, "features"),
+    Remedy::Lower(Parameter::Threads),
+    Remedy::Do("take fewer samples or a smaller q"),
+];
 
 /// Pieces in which a tensor is written out: several for each core of a large machine.
 const PIECES: usize = 256;
@@ -166,7 +175,7 @@ impl<'a> Gram<'a> {
     pub fn full(&self, memory: Memory) -> Result<Vec<f64>, Error> {
         let (n, order) = (self.samples(), self.order());
         let count = u32::try_from(order).ok().and_then(|order| n.checked_pow(order));
-        let instead = "take fewer samples or a smaller q";
+        let instead = &[Remedy::Do("take fewer samples or a smaller q")];
         let mut entries = memory.zeros("the tensor with all its entries", count.unwrap_or(usize::MAX), instead)?;
         // Few pieces: when the work is ended, every piece unwinds by itself.
         let pieces = (entries.len() / n).div_ceil(PIECES);

@@ -2,8 +2,8 @@
 
 use super::{
     super::{
-        gram::{PASS as TENSOR_PASS, PASS_INSTEAD as TENSOR_INSTEAD},
-        kernel_features::{FEATURES, INSTEAD},
+        gram::{INSTEAD as TENSOR_INSTEAD, PASS as TENSOR_PASS, PASS_INSTEAD as TENSOR_PASS_INSTEAD},
+        kernel_features::FEATURES,
         tiles::{INSTEAD as TILES_INSTEAD, PASS},
     },
     Features, Gram, KernelFeatures, Planner, Route, Shape, Tiles,
@@ -11,7 +11,8 @@ use super::{
 use crate::{
     Error, Exponent,
     cost::tensor_entries,
-    kernel::{FeatureMap, MonomialScale, TensorKernel, cardinality},
+    error::{Parameter, Remedy},
+    kernel::{FeatureMap, INSTEAD, MonomialScale, TensorKernel, cardinality},
     monomials::PassSize,
 };
 
@@ -55,7 +56,7 @@ impl Workload<'_> {
         self.within(
             "a pass over the features",
             bytes,
-            "take fewer features or fewer problems at a time",
+            &[Remedy::Do("take fewer features or fewer problems at a time")],
             0.0,
             evaluation,
         )
@@ -90,9 +91,9 @@ impl Workload<'_> {
         match self.planner.monomial_scale {
             MonomialScale::Raw => self.exponent.order(),
             monomial_scale => Err(Error::Parameter {
-                name: "monomials",
+                parameter: Parameter::Monomials,
                 got: monomial_scale.to_string(),
-                allowed: "raw; the Gram tensor cannot scale monomials: use tiles or features",
+                allowed: "raw; the Gram tensor cannot scale monomials: take the route tiles or features",
             }),
         }
     }
@@ -104,9 +105,8 @@ impl Workload<'_> {
         let one = Gram::bytes(samples, self.shape.inputs, self.kernel, order);
         let (more, passes) = self.beside_one(one, order);
         let evaluation = rates.reading(entries, self.problems(), passes);
-        let instead = "stream the tensor, take fewer samples or a smaller q, or list the features";
         let what = "the Gram tensor, with the working memory of its passes,";
-        self.within(what, one.map(|one| one.saturating_add(more)), instead, setup, evaluation)
+        self.within(what, one.map(|one| one.saturating_add(more)), TENSOR_INSTEAD, setup, evaluation)
     }
 
     fn streamed(&self) -> Result<Cost, Error> {
@@ -116,7 +116,7 @@ impl Workload<'_> {
         let (more, passes) = self.beside_one(one, order);
         // A tile is contracted while it is in cache.
         let evaluation = passes as f64 * self.filling(entries) + self.problems() as f64 * entries / rates.contraction;
-        self.within(TENSOR_PASS, one.map(|one| one.saturating_add(more)), TENSOR_INSTEAD, 0.0, evaluation)
+        self.within(TENSOR_PASS, one.map(|one| one.saturating_add(more)), TENSOR_PASS_INSTEAD, 0.0, evaluation)
     }
 
     /// The bytes that a pass over a tensor takes for all problems beyond those for one, and the passes of an evaluation. Half of the
@@ -134,7 +134,7 @@ impl Workload<'_> {
         &self,
         what: &'static str,
         bytes: Option<u64>,
-        instead: &'static str,
+        instead: &'static [Remedy],
         setup: f64,
         evaluation: f64,
     ) -> Result<Cost, Error> {

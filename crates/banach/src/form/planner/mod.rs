@@ -23,6 +23,7 @@ use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     cost::Rates,
+    error::Parameter,
     kernel::{MonomialScale, TensorKernel, check_columns, lists_inputs},
 };
 
@@ -66,8 +67,11 @@ impl FromStr for Route {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let refused =
-            || Error::Parameter { name: "route", got: name.to_owned(), allowed: "features, tiles, gram or streamed" };
+        let refused = || Error::Parameter {
+            parameter: Parameter::Route,
+            got: name.to_owned(),
+            allowed: "features, tiles, gram or streamed",
+        };
         Self::ALL.into_iter().find(|route| route.name() == name).ok_or_else(refused)
     }
 }

@@ -3,13 +3,43 @@
 use std::fmt;
 
 use super::{Plan, Route, RoutePlan, Shape};
-use crate::{error::bytes_in_words, kernel::MonomialScale};
+use crate::{
+    error::{Plain, Words, bytes_in_words},
+    kernel::MonomialScale,
+};
 
 impl Plan {
     /// A table of all routes with their predicted times and memory, or why not; `>` marks the chosen one. Below it, what (21) of the
     /// paper says of these sizes.
     pub fn explain(&self) -> String {
-        self.paper_rule().map_or_else(|| self.to_string(), |rule| format!("{self}\n{rule}"))
+        self.explain_in(&Plain)
+    }
+
+    /// The same in the words of a door.
+    pub fn explain_in(&self, words: &dyn Words) -> String {
+        let table = self.table(words);
+        self.paper_rule().map_or_else(|| table.clone(), |rule| format!("{table}\n{rule}"))
+    }
+
+    fn table(&self, words: &dyn Words) -> String {
+        let all = format!("{} evaluations", self.planner.evaluations);
+        let mut lines = vec![
+            self.heading(),
+            format!("  {:9}{:>10}{:>12}{all:>17}{:>12}", "route", "set-up", "evaluation", "memory"),
+        ];
+        for RoutePlan { route, outcome } in &self.routes {
+            let mark = if *route == self.chosen { '>' } else { ' ' };
+            let told = match outcome {
+                Ok(cost) => {
+                    let [setup, evaluation, total] = [cost.setup, cost.evaluation, cost.total].map(seconds);
+                    let memory = bytes_in_words(cost.bytes);
+                    format!("{setup:>10}{evaluation:>12}{total:>17}{memory:>12}{}", self.remark(*route))
+                }
+                Err(reason) => format!(" no: {}", reason.message(words)),
+            };
+            lines.push(format!("{mark} {route:9}{told}"));
+        }
+        lines.join("\n")
     }
 
     fn heading(&self) -> String {
@@ -35,23 +65,7 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.heading())?;
-        let all = format!("{} evaluations", self.planner.evaluations);
-        write!(f, "  {:9}{:>10}{:>12}{all:>17}{:>12}", "route", "set-up", "evaluation", "memory")?;
-        for RoutePlan { route, outcome } in &self.routes {
-            let mark = if *route == self.chosen { '>' } else { ' ' };
-            write!(f, "\n{mark} {route:9}")?;
-            match outcome {
-                Ok(cost) => {
-                    let [setup, evaluation, total] = [cost.setup, cost.evaluation, cost.total].map(seconds);
-                    let memory = bytes_in_words(cost.bytes);
-                    write!(f, "{setup:>10}{evaluation:>12}{total:>17}{memory:>12}")?;
-                    write!(f, "{}", self.remark(*route))?;
-                }
-                Err(reason) => write!(f, " no: {reason}")?,
-            }
-        }
-        Ok(())
+        f.write_str(&self.table(&Plain))
     }
 }
 

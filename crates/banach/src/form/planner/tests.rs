@@ -1,7 +1,10 @@
 //! The choice in clear-cut cases, the accounting of the forms, and what a plan says.
 
 use super::*;
-use crate::kernel::{Anova, Exponential, FeatureMap, Linear, MonomialScale, Normalized, Polynomial, cardinality};
+use crate::{
+    error::Remedy,
+    kernel::{Anova, Exponential, FeatureMap, Linear, MonomialScale, Normalized, Polynomial, cardinality},
+};
 
 const GB: u64 = 1_000_000_000;
 
@@ -49,7 +52,7 @@ fn infinitely_many_features_need_the_tensor() {
     match outcome(&plan, Route::Gram) {
         Err(Error::Memory { needed, allowed, instead, .. }) => {
             assert_eq!((Some(*needed), *allowed), (Gram::bytes(300, 10, &exponential(), 4), GB));
-            assert!(instead.contains("stream"));
+            assert!(instead.contains(&Remedy::Choose(Parameter::Route, "streamed")));
         }
         other => panic!("{other:?}"),
     }
@@ -93,7 +96,7 @@ fn a_route_can_be_asked_for() {
     let message = error.to_string();
     assert!(message.contains("q = 11") && message.contains("allowed here: features, tiles"), "{message}");
     assert!(matches!(&error, Error::NoRoute { refused, .. } if refused.len() == 1), "{error:?}");
-    assert!(matches!("tensor".parse::<Route>(), Err(Error::Parameter { name: "route", .. })));
+    assert!(matches!("tensor".parse::<Route>(), Err(Error::Parameter { parameter: Parameter::Route, .. })));
 }
 
 /// The paper's second experiment: its 211,575 features in tiles at n = 90, listed where there are few, and the tensor where
@@ -244,7 +247,7 @@ fn degrees_above_the_number_of_columns_are_refused() {
         assert_eq!(
             plan(Arc::new(Normalized(anova(min, max))), 3)
                 .err()
-                .map(|error| error.to_string().contains("n_features = 3")),
+                .map(|error| error.to_string().contains("the number of columns = 3")),
             Some(true)
         );
         assert!(plan(anova(min, max), max).is_ok());
@@ -276,12 +279,12 @@ fn explain_plans() {
     let expected = "\
 n = 300, d = 20, p = 4/3, q = 4, K = exp(0.1 t), 1 problem, 1.000 GB allowed
   route        set-up  evaluation   50 evaluations      memory
-  features  no: exp(0.1 t) has infinitely many features: cut its degrees (a polynomial or a power series by \
-coefficients), or use a Gram tensor, which lists no features (q = 2, 4, 6 or 8)
-  tiles     no: exp(0.1 t) has infinitely many features: cut its degrees (a polynomial or a power series by \
-coefficients), or use a Gram tensor, which lists no features (q = 2, 4, 6 or 8)
-  gram      no: the Gram tensor, with the working memory of its passes, needs 2.821 GB (2821195720 bytes) and 1.000 GB (1000000000 bytes) are allowed: stream \
-the tensor, take fewer samples or a smaller q, or list the features, or raise the limit if the machine has more memory
+  features  no: exp(0.1 t) has infinitely many features: cut its degrees (degree), or take \
+route = gram, which lists no features (q = 2, 4, 6 or 8)
+  tiles     no: exp(0.1 t) has infinitely many features: cut its degrees (degree), or take \
+route = gram, which lists no features (q = 2, 4, 6 or 8)
+  gram      no: the Gram tensor, with the working memory of its passes, needs 2.821 GB (2821195720 bytes) and 1.000 GB (1000000000 bytes) are allowed: take \
+route = streamed, take route = features, take fewer samples or a smaller q, or raise the limit on memory if the machine has more
 > streamed        0 s     1.180 s         58.999 s   66.865 MB  chosen";
     assert_eq!(plan.to_string(), expected);
 

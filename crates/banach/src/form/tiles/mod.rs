@@ -18,6 +18,7 @@ use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
+    error::Remedy,
     kernel::{MonomialScale, TensorKernel, check_range},
     monomials::{MonomialSweep, Monomials, pass_bytes},
 };
@@ -63,7 +64,7 @@ pub struct Tiles<'a> {
 
 /// What is to fit in memory, and what to do where it does not.
 pub(super) const PASS: &str = "a pass over the tiles of all monomials";
-pub(super) const INSTEAD: &str = "take fewer problems at a time, or fewer samples";
+pub(super) const INSTEAD: &[Remedy] = &[Remedy::Do("take fewer problems at a time, or fewer samples")];
 
 impl<'a> Tiles<'a> {
     /// The form of a kernel on the samples of a matrix, with monomials of this scale.

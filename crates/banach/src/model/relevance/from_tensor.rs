@@ -9,6 +9,7 @@ use super::tensor_reader::{CHUNK, VARIABLES, read};
 use crate::{
     Error, QForm,
     data::Scratch,
+    error::Parameter,
     form::{Evaluation, Gram},
     kernel::{Anova, TensorKernel},
     numeric::scaled_copy,
@@ -87,7 +88,7 @@ fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> R
     let all = variables.iter().chain(&pairs).chain(&energies);
     if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
         let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
-        return Err(Error::Parameter { name: "kernel", got: gram.kernel().name(), allowed });
+        return Err(Error::Parameter { parameter: Parameter::Kernel, got: gram.kernel().name(), allowed });
     }
     let share = |part: &f64| (part / total).clamp(0.0, 1.0);
     Ok(TensorShares {

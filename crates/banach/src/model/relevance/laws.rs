@@ -300,7 +300,7 @@ fn what_cannot_be_known_is_refused() {
     assert!(error.to_string().contains("q = 2, 4, 6 or 8"), "{error}");
     let infinite =
         model(Exponential::new(1.0).expect("valid"), 4.0 / 3.0, 5, 3, 0.5).with_monomial_scale(MonomialScale::Unit);
-    assert!(matches!(infinite.relevance(memory()), Err(Error::Parameter { name: "monomials", .. })));
+    assert!(matches!(infinite.relevance(memory()), Err(Error::Parameter { parameter: Parameter::Monomials, .. })));
     let many = model(Polynomial::new(20, 1.0, 1.0).expect("valid"), 1.5, 5, 40, 0.5);
     assert!(matches!(many.relevance(memory()), Err(Error::TooManyFeatures { .. })));
     let plain = model(Linear, 1.5, 5, 3, 0.5);

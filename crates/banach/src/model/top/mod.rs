@@ -21,11 +21,15 @@ use super::DualModel;
 use crate::{
     Error, FeatureMatrix,
     cost::{feature_count, passes_over_monomials},
+    error::{Parameter, Remedy},
     kernel::{Monomial, MonomialScale},
     monomials::{Monomials, pass_bytes},
     numeric::WidePower,
 };
 pub(crate) use candidates::MonomialCandidate;
+
+/// Instead of bounds on all monomials.
+const FEWER_SAMPLES: &[Remedy] = &[Remedy::Choose(Parameter::Top, "0"), Remedy::Do("take fewer samples")];
 
 /// The highest degree that is searched for a kernel with infinitely many: tables of coefficients grow with it.
 const MAX_DEGREE: usize = 512;
@@ -49,10 +53,10 @@ impl Default for Budget {
 impl Budget {
     fn check(self) -> Result<Self, Error> {
         if self.nodes == 0 {
-            return Err(Error::parameter("nodes", 0.0, "a whole number > 0"));
+            return Err(Error::parameter(Parameter::Nodes, 0.0, "a whole number > 0"));
         }
         if self.seconds.is_nan() || self.seconds <= 0.0 {
-            return Err(Error::parameter("seconds", self.seconds, "a number > 0, which may be infinite"));
+            return Err(Error::parameter(Parameter::Seconds, self.seconds, "a number > 0, which may be infinite"));
         }
         Ok(self)
     }
@@ -200,8 +204,7 @@ impl DualModel<'_> {
         let highest = monomials.degrees().last().unwrap_or(0);
         let (n, d) = (monomials.samples(), monomials.inputs());
         let pass = pass_bytes(n, d, &*self.kernel, self.monomial_scale, 1)?;
-        let instead = "ask for no monomials (top 0), or take fewer variables";
-        self.memory.less(Tree::bytes(self)).check("a pass over all monomials", pass, instead)?;
+        self.memory.less(Tree::bytes(self)).check("a pass over all monomials", pass, tree::INSTEAD)?;
         let tree = Tree::new(self, &SampleNorms::new(self)?, highest)?;
         let found = tiled::sweep(&tree, monomials, &self.alpha, count, meter);
         Ok(self.listed(&tree, found, meter.nodes))
@@ -224,7 +227,7 @@ impl DualModel<'_> {
         let raw = self.monomial_scale == MonomialScale::Raw;
         let bytes = if raw { Bounds::bytes(&tree) } else { 0 };
         let left = self.memory.less(Tree::bytes(self));
-        left.check("bounds on all monomials", Some(bytes), "ask for no monomials (top 0), or take fewer samples")?;
+        left.check("bounds on all monomials", Some(bytes), FEWER_SAMPLES)?;
         meter.set_memory(left.less(bytes));
         let found = match raw.then(|| Bounds::new(&tree, meter)).transpose() {
             Ok(bounds) => search(&tree, bounds.as_ref(), count, meter),
@@ -241,7 +244,7 @@ impl DualModel<'_> {
         }
         if self.kernel.symmetric() > 1 {
             let allowed = "a function of the one sum p_1, or one with a highest degree";
-            return Err(Error::Parameter { name: "kernel", got: self.kernel.name(), allowed });
+            return Err(Error::Parameter { parameter: Parameter::Kernel, got: self.kernel.name(), allowed });
         }
         let diagonal = SampleNorms::new(self)?;
         let mut highest = lowest.max(2);

@@ -369,7 +369,10 @@ fn wrong_budgets_and_models_are_refused() {
         assert!(matches!(linear.top_monomials(1, budget), Err(Error::Parameter { .. })), "{budget:?}");
     }
     for radius in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(linear.clone().with_radius(radius), Err(Error::Parameter { name: "radius", .. })));
+        assert!(matches!(
+            linear.clone().with_radius(radius),
+            Err(Error::Parameter { parameter: Parameter::Radius, .. })
+        ));
     }
     assert!(matches!(linear.clone().with_omega(&[1.0]), Err(Error::Shape { what: "omega", .. })));
     let exponential = model((3, 2), &x, Exponential::new(1.0).expect("valid"), 1.5, &alpha);

@@ -5,6 +5,7 @@ use std::f64::consts::LN_2;
 use super::bounds::Bound;
 use crate::{
     Error,
+    error::{Parameter, Remedy},
     kernel::{Monomial, MonomialScale, check_range, symmetric_sums},
     model::DualModel,
     numeric::{binary_exponent, largest, scale_by_exp2},
@@ -40,7 +41,7 @@ impl Coefficients {
         let distinct = kernel.symmetric() > 1;
         if distinct && (2..=highest).any(|s| kernel.unscaled_coefficient(&[&[2], &vec![1; s - 2][..]].concat()) > 0.0) {
             let allowed = "a function of the one sum p_1, or a kernel without powers, as the ANOVA kernel";
-            return Err(Error::Parameter { name: "kernel", got: kernel.name(), allowed });
+            return Err(Error::Parameter { parameter: Parameter::Kernel, got: kernel.name(), allowed });
         }
         let raw = model.monomial_scale == MonomialScale::Raw;
         let size = |s: usize| {
@@ -96,7 +97,7 @@ pub(super) struct Value {
 
 /// What is to fit in memory, and what to do where it does not.
 const TABLE: &str = "the table of the variables, by which the largest monomials are found,";
-const INSTEAD: &str = "ask for no monomials (top 0), or take fewer variables";
+pub(super) const INSTEAD: &[Remedy] = &[Remedy::Choose(Parameter::Top, "0"), Remedy::Do("take fewer variables")];
 
 impl Tree {
     /// The bytes of the tree of a model. A search that goes deeper keeps the tree before.
@@ -336,9 +337,16 @@ impl SampleNorms {
             check_range(kernel, "X", row, own[0])?;
             let ln = kernel.ln_value(&own).1 / q;
             if infinite && ln > MAX_LN_FEATURE {
-                let advice = "divide the columns by a larger number".to_owned();
                 let (kernel, limit) = (kernel.name(), own[0] * MAX_LN_FEATURE / ln);
-                return Err(Error::KernelRange { kernel, what: "X", row, sum: own[0], limit, advice });
+                return Err(Error::KernelRange {
+                    kernel,
+                    what: "X",
+                    row,
+                    sum: own[0],
+                    limit,
+                    scale: None,
+                    normalize: false,
+                });
             }
             sums.push(own[0]);
             norms.push(ln);

@@ -140,7 +140,7 @@ fn no_knee() {
 #[test]
 fn wrong_grids_are_refused() {
     for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(GammaGrid::new(vec![1.0, wrong]), Err(Error::Parameter { name: "gamma", .. })));
+        assert!(matches!(GammaGrid::new(vec![1.0, wrong]), Err(Error::Parameter { parameter: Parameter::Gamma, .. })));
     }
     assert_eq!(GammaGrid::new(vec![]), Err(Error::Empty { what: "the list of gammas" }));
     assert_eq!(GammaGrid::new(vec![3.0, 1.0, 3.0]).expect("valid").values(), [1.0, 3.0]);

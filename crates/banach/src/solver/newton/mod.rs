@@ -16,7 +16,12 @@ use rayon::prelude::*;
 
 use self::{listed::ListedMethod, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
-use crate::{DualProblem, Error, Memory, QForm, data::Scratch, form::MOST_DENSE};
+use crate::{
+    DualProblem, Error, Memory, QForm,
+    data::Scratch,
+    error::{Parameter, Remedy},
+    form::MOST_DENSE,
+};
 
 /// Newton's method on the dual, with a barrier where it has ends or kinks.
 ///
@@ -127,7 +132,7 @@ impl Newton {
         memory.check(
             "Newton's method for one problem",
             of(1),
-            "use the solver of the paper (ProximalGradient), or fewer samples or features",
+            &[Remedy::Choose(Parameter::Solver, "paper"), Remedy::Do("take fewer samples or features")],
         )?;
         let fits = |together: u64| of(together).is_some_and(|bytes| bytes <= memory.bytes());
         let (mut fewest, mut most) = (1, problems as u64);

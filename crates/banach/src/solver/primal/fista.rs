@@ -4,6 +4,7 @@ use super::{FeatureSums, PrimalProblem, PrimalSolution};
 use crate::{
     Certificate, Error, Observer, Status, Stopping,
     data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
+    error::Parameter,
     numeric::dot,
     solver::Progress,
 };
@@ -26,7 +27,7 @@ impl Momentum {
     pub fn check(self) -> Result<(), Error> {
         match self {
             Self::ChambolleDossal { a } if !(2.0..f64::INFINITY).contains(&a) => {
-                Err(Error::parameter("a", a, "a finite number >= 2 in the momentum (k-1)/(k+a)"))
+                Err(Error::parameter(Parameter::Momentum, a, "a finite number >= 2 in the momentum (k-1)/(k+a)"))
             }
             _ => Ok(()),
         }
