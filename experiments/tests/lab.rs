@@ -261,17 +261,12 @@ fn interactions_are_measured_in_processes_of_their_own() {
     let run = lab(&["bench", "interactions", "--quick", "--json"]);
     assert!(run.status.success(), "{}", text(&run.stderr));
     let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
-    let draws = json["recovery"]["draws"].as_array().expect("a list");
-    assert!(draws.len() == 2 && draws.iter().all(|draw| draw["lasso"].is_null() && draw["ours"]["converged"] == true));
     assert!(json["routes"]["tiles"]["converged"] == true && json["routes"]["features"]["converged"] == true);
     assert_eq!(json["large"][0]["done"]["converged"], true);
     let table = text(&lab(&["bench", "interactions", "--quick"]).stdout);
-    for expected in ["was not asked", "2 of 2", ">= 20", "3 of 3 true first", "matrix product"] {
+    for expected in ["2 of 2", ">= 20", "3 of 3 true first", "matrix product"] {
         assert!(table.contains(expected), "{expected} is missing in\n{table}");
     }
-    let run = lab(&["bench", "interactions", "--quick", "--python", "/nowhere/python"]);
-    assert_eq!(run.status.code(), Some(2));
-    assert!(text(&run.stderr).contains("make bench-interactions"), "{}", text(&run.stderr));
 }
 
 #[test]
@@ -282,7 +277,7 @@ fn wrong_input_ends_with_2_and_says_what_is_allowed() {
         (&["reproduce", "table1", "--seed", "x"], "invalid digit"),
         (&["bench", "--threads", "0"], "1..=1024"),
         (&["reproduce", "figure1", "--quick", "--out", "/dev/null/x"], "cannot make the folder"),
-        (&["bench", "solvers", "--quick", "--python", "/nowhere/python"], "make bench-solvers"),
+        (&["bench", "solvers"], "unrecognized subcommand"),
         (&["bench", "--rounds", "3", "grid"], "cannot be used with"),
         (&["reproduce", "table1", "--memory-limit", "1GB"], "--quick"),
         (&["bench", "--memory-limit", "1GB"], "--quick"),

@@ -17,7 +17,7 @@ def main():
         "--only",
         nargs="*",
         default=[],
-        help="solving, modelling, or problems such as solving/wide; the other figures stay",
+        help="solving, modelling, or problems such as solving/wide; the other figures of the file stay",
     )
     parser.add_argument("--results", type=Path, default=ROOT / "target" / "users.json", help="the file of the figures")
     parser.add_argument("--report", action="store_true", help="measure nothing: the page from the file of the figures")

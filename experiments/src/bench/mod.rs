@@ -6,8 +6,8 @@
 mod features;
 mod gram;
 pub mod interactions;
+mod memory;
 mod plan;
-mod process;
 pub mod search;
 pub mod solvers;
 pub mod tiles;

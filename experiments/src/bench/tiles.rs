@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{
     Figure, Side, Target,
-    process::peak_bytes,
+    memory::peak_bytes,
     timing::{Best, rounds},
 };
 use crate::{Error, Watch};

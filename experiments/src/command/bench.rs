@@ -9,7 +9,7 @@ use banach_lab::{
         self, Bench,
         interactions::{self, Interactions},
         search::{self, Search},
-        solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
+        solvers::{self, grid::Grid, lockstep::Lockstep},
         tiles::{self, TilesBench},
     },
     stress::{self, Stress},
@@ -26,7 +26,7 @@ use crate::{
 const HOW: &str = "\
 How: both sides of a ratio are timed in turn, round after round, and the best time of each counts, so that a disturbance of the \
 machine hits both or neither. Processes that memory is measured of are started anew. docs/benchmarks.md and docs/solvers.md say what \
-the other side is given.";
+the other side is.";
 
 pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) -> anyhow::Result<()> {
     anyhow::ensure!(
@@ -39,11 +39,6 @@ pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) 
             let request = bench::Request { rounds: usize::from(rounds), ..bench::Request::default() };
             let bench = Bench::run(request, bar)?;
             show(common, &bench, || report::bench(&bench).text())
-        }
-        Some(Measured::Solvers { quick, rounds, python }) => {
-            let request = if quick { solvers::Request::quick } else { solvers::Request::full };
-            let solvers = Solvers::run(request(usize::from(rounds), &python), bar)?;
-            show(common, &solvers, || report::solvers(&solvers).text())
         }
         Some(Measured::Lockstep { quick, rounds }) => {
             let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
@@ -64,10 +59,9 @@ pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) 
             let tiles = TilesBench::run(request(usize::from(rounds)), bar)?;
             show(common, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
         }
-        Some(Measured::Interactions { quick, seed, python }) => {
-            let mut request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
-            request.recovery.first = seed;
-            let request = interactions::Request { python, program: Some(this_program()?), ..request };
+        Some(Measured::Interactions { quick }) => {
+            let request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
+            let request = interactions::Request { program: Some(this_program()?), ..request };
             let interactions = Interactions::run(request, bar)?;
             show(common, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
         }
