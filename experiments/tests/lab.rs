@@ -1,31 +1,14 @@
 //! Whole invocations of the `banach-lab` binary.
 
-use std::{
-    path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-};
+#[path = "../../crates/banach-cli/tests/command/invocation.rs"]
+mod invocation;
+
+use std::{path::PathBuf, process::Output};
+
+use self::invocation::{folder, read, text};
 
 fn lab(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_banach-lab"))
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
-}
-
-/// A folder of this test's own.
-fn folder(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    path
-}
-
-fn read(folder: &Path, name: &str) -> String {
-    std::fs::read_to_string(folder.join(name)).expect("written")
+    invocation::run(env!("CARGO_BIN_EXE_banach-lab"), arguments)
 }
 
 #[test]
@@ -291,16 +274,8 @@ fn wrong_input_ends_with_2_and_says_what_is_allowed() {
 
 #[test]
 fn a_closed_pipe_is_not_an_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_banach-lab"))
-        .args(["reproduce", "table1", "--quick", "--no-baselines", "--repeats", "1"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    drop(child.stdout.take());
-    let run = child.wait_with_output().expect("it ends");
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    assert_eq!(text(&run.stderr), "");
+    let short = ["reproduce", "table1", "--quick", "--no-baselines", "--repeats", "1"];
+    invocation::assert_a_closed_pipe_is_fine(env!("CARGO_BIN_EXE_banach-lab"), &short);
 }
 
 #[test]

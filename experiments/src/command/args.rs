@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Measure the speed of the core against the machine's own limits, and of the solvers against others.
     #[command(args_conflicts_with_subcommands = true)]
-    Bench(Bench),
+    Bench(BenchArguments),
     /// The `banach` command, for measurements that give it a process of its own.
     #[command(hide = true, disable_help_flag = true)]
     Banach {
@@ -115,17 +115,17 @@ pub(crate) struct Experiment {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Bench {
+pub(crate) struct BenchArguments {
     /// What to measure; the core if not given.
     #[command(subcommand)]
-    pub what: Option<Measured>,
+    pub what: Option<BenchCommand>,
     /// Rounds; the best time of each side counts.
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=10_000), value_name = "N")]
     pub rounds: u16,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Measured {
+pub(crate) enum BenchCommand {
     /// Cross-validation with all folds abreast against one fold after another.
     Lockstep {
         /// A small size that takes seconds; its ratios say little.

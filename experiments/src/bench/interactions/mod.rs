@@ -16,31 +16,34 @@ pub use large::{Large, LargeRequest};
 pub use routes::{Routes, RoutesRequest};
 pub use task::{Done, Representation, Task, child};
 
-use super::{Figure, tiles};
+use super::{
+    Figure,
+    tiles::{self, TilesRequest},
+};
 use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct InteractionsRequest {
     /// Against the features route.
     pub routes: RoutesRequest,
     /// Fits with very many monomials.
     pub large: Vec<LargeRequest>,
     /// One evaluation against a matrix product.
-    pub evaluation: tiles::Request,
+    pub evaluation: TilesRequest,
     /// The program whose arguments `bench task` lead to [`child`]; without one, everything shares this process, and the peak of
     /// its memory.
     #[serde(skip)]
     pub program: Option<PathBuf>,
 }
 
-impl Request {
+impl InteractionsRequest {
     /// Up to 1.25 billion monomials; minutes.
     pub fn full() -> Self {
         Self {
             routes: RoutesRequest::full(),
             large: LargeRequest::full(),
-            evaluation: tiles::Request { exponents: vec!["4/3"], ..tiles::Request::full(5) },
+            evaluation: TilesRequest { exponents: vec!["4/3"], ..TilesRequest::full(5) },
             program: None,
         }
     }
@@ -50,7 +53,7 @@ impl Request {
         Self {
             routes: RoutesRequest::quick(),
             large: LargeRequest::quick(),
-            evaluation: tiles::Request { exponents: vec!["4/3"], ..tiles::Request::quick(1) },
+            evaluation: TilesRequest { exponents: vec!["4/3"], ..TilesRequest::quick(1) },
             ..Self::full()
         }
     }
@@ -60,7 +63,7 @@ impl Request {
 #[derive(Debug, Clone, Serialize)]
 pub struct Interactions {
     /// What was measured.
-    pub request: Request,
+    pub request: InteractionsRequest,
     /// Threads at work on each side.
     pub threads: usize,
     /// Against the features route.
@@ -73,7 +76,7 @@ pub struct Interactions {
 
 impl Interactions {
     /// Measures everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: InteractionsRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         let program = request.program.as_deref();
         let routes = Routes::run(&request.routes, program, watch)?;
         let large = request.large.iter().map(|one| Large::run(one, program, watch));
@@ -90,13 +93,13 @@ mod tests {
     use super::*;
     use crate::watch::Count;
 
-    fn small() -> Request {
-        let quick = Request::quick();
+    fn small() -> InteractionsRequest {
+        let quick = InteractionsRequest::quick();
         let data = SparseQuadratic { samples: 40, inputs: 12, relevant: 2, noise: 0.05 };
-        Request {
+        InteractionsRequest {
             routes: RoutesRequest { data, seeds: 2, rounds: 1, ..quick.routes },
             large: vec![LargeRequest { data, ..quick.large[0].clone() }],
-            evaluation: tiles::Request { data, product: 16, ..quick.evaluation },
+            evaluation: TilesRequest { data, product: 16, ..quick.evaluation },
             ..quick
         }
     }

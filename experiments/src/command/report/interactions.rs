@@ -2,9 +2,9 @@
 
 use banach_lab::bench::interactions::{Done, Interactions, Large};
 
-use super::{Cell, Table, bench::figure_row};
+use super::{Cell, ResultTable, bench::figure_row};
 
-pub(crate) fn interactions(bench: &Interactions) -> [Table; 2] {
+pub(crate) fn interactions(bench: &Interactions) -> [ResultTable; 2] {
     [routes(bench), large(bench)]
 }
 
@@ -20,7 +20,7 @@ fn verdict(reached: bool) -> &'static str {
     if reached { "reached" } else { "missed" }
 }
 
-fn routes(bench: &Interactions) -> Table {
+fn routes(bench: &Interactions) -> ResultTable {
     let (request, routes) = (&bench.request.routes, &bench.routes);
     let side = |done: &Done| format!("{}, {} passes", seconds(done.seconds), done.passes);
     let (found, draws) = (routes.found(), routes.draws.len());
@@ -61,7 +61,7 @@ fn routes(bench: &Interactions) -> Table {
         ],
     ];
     let data = &request.data;
-    Table {
+    ResultTable {
         title: "Tiles against the matrix of all monomials".to_owned(),
         setting: format!(
             "n = {}, d = {}, {} raw monomials of degree 2, p = {}, gamma = {}, relative gap 1e-8; {} threads; in turn, {} processes of each, best time of all their rounds.",
@@ -79,7 +79,7 @@ fn routes(bench: &Interactions) -> Table {
     }
 }
 
-fn large(bench: &Interactions) -> Table {
+fn large(bench: &Interactions) -> ResultTable {
     let row = |large: &Large| {
         let Large { request, done } = large;
         let limit = request.passes.map_or_else(String::new, |passes| format!("<= {passes} passes, "));
@@ -112,7 +112,7 @@ fn large(bench: &Interactions) -> Table {
         let [what, ours, other, ratio, target, verdict] = figure_row(figure);
         [what, ours, format!("{other}: {ratio}"), String::new(), target, verdict]
     });
-    Table {
+    ResultTable {
         title: "Very many monomials".to_owned(),
         setting: format!(
             "p = 1.05, gamma = 10, squared loss with intercept, raw monomials of degree 2, seed 0, {} threads; each fit in a process of its \

@@ -29,7 +29,7 @@ pub(crate) use lockstep::lockstep;
 pub(crate) use page::{Page, Section, Shown};
 pub(crate) use search::search;
 pub(crate) use stress::stress;
-pub(crate) use table::{Cell, Table};
+pub(crate) use table::{Cell, ResultTable};
 pub(crate) use table1::table1;
 pub(crate) use table2::table2;
 pub(crate) use tiles::tiles;
