@@ -37,6 +37,12 @@ def run(quick, only, log):
     return {"machine": machine.describe(), "quick": quick, "groups": groups}
 
 
+def is_complete(results):
+    """Whether there are figures of everything that is planned; the page is not written from fewer."""
+    measured = {(group["kind"], group["name"]) for group in results["groups"]}
+    return measured >= {(kind, name) for kind, name, *_ in plan(results["quick"])}
+
+
 def merged(old, new):
     """The old figures with the groups of the new ones in their places."""
     fresh = {(group["kind"], group["name"]): group for group in new["groups"]}
