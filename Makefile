@@ -83,15 +83,15 @@ fuzz: ## every reader with made-up files, FUZZ_SECONDS=600 each, or only FUZZ_TA
 	for target in $(FUZZ_TARGETS); do target/$(FUZZ_HOST)/fuzz/$$target fuzz/corpus/$$target -artifact_prefix=fuzz/artifacts/$$target- \
 		-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 || exit 1; done
 
-bench: $(PEERS)/banach ## banach against what users would pick instead, half an hour on 2 cores; writes its part of docs/benchmarks.md
-	cd experiments && $(CURDIR)/$(PEERS)/bin/python -m users
+bench: $(PEERS)/banach ## banach against what users would pick instead, half an hour on 2 cores; writes its part of docs/benchmarks.md; ONLY="solving/table1"
+	cd experiments && $(CURDIR)/$(PEERS)/bin/python -m users $(addprefix --only ,$(ONLY))
 
 bench-machine: ## speed against the machine's own limits, the exact search, and reading files, as ratios in one run
 	$(MEASURE) bench
 	$(MEASURE) bench search
 	$(MEASURE) bench reading
 
-$(PEERS)/installed: experiments/peers/requirements.txt
+$(PEERS)/installed: experiments/users/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
@@ -102,13 +102,12 @@ $(PEERS)/banach: $(PEERS)/installed $(shell find crates python/banach -name '*.r
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
 	touch $@
 
-bench-solvers: $(PEERS)/installed ## the solver against SciPy (installed into target/), and evaluations over a grid
-	$(MEASURE) bench solvers --python $(PEERS)/bin/python
+bench-solvers: ## the solver's evaluations over a grid, and cross-validation in lockstep
 	$(MEASURE) bench grid
 	$(MEASURE) bench lockstep
 
-bench-interactions: $(PEERS)/installed ## interactions against a Lasso (installed into target/), up to 1.25 billion monomials
-	$(MEASURE) bench interactions --python $(PEERS)/bin/python
+bench-interactions: ## interactions against the matrix of all monomials, up to 1.25 billion of them
+	$(MEASURE) bench interactions
 
 bench-python: install ## what the Python layer costs, its memory, and Friedman's function against scikit-learn
 	$(VENV)/bin/python experiments/python/overhead.py

@@ -15,7 +15,7 @@ use crate::{
 
 /// What to draw.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct Figure1Request {
     /// The data of the left panel.
     pub left: SparseLinear,
     /// The data of the right panel.
@@ -28,7 +28,7 @@ pub struct Request {
     pub repeats: usize,
 }
 
-impl Request {
+impl Figure1Request {
     /// The paper's setting.
     pub fn full(seed: u64, repeats: usize) -> Self {
         let left = SparseLinear { samples: 200, features: 100_000, relevant: 10, noise: 0.05 };
@@ -46,7 +46,7 @@ impl Request {
 /// The non-zeros of a true vector, and an estimated vector.
 type Recovery = (Vec<(usize, f64)>, Vec<f64>);
 
-impl Request {
+impl Figure1Request {
     /// The right panel for one seed.
     fn recover(&self, seed: u64, watch: &mut dyn Watch) -> Result<Recovery, Error> {
         watch.begin(&format!("right panel, seed {seed}"), 0);
@@ -80,7 +80,7 @@ impl Curve {
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure1 {
     /// What was run.
-    pub request: Request,
+    pub request: Figure1Request,
     /// The left panel.
     pub curves: Vec<Curve>,
     /// The right panel: features and values of the true vector.
@@ -97,7 +97,7 @@ const RIGHT: &str = "4/3";
 
 impl Figure1 {
     /// Runs everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: Figure1Request, watch: &mut dyn Watch) -> Result<Self, Error> {
         let mut curves = Vec::new();
         watch.begin("data, left panel", 0);
         let sample = request.left.sample(request.seed);

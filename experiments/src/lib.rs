@@ -43,18 +43,6 @@ pub enum Error {
         /// The gap that was wanted.
         wanted: f64,
     },
-    /// The other library could not be asked.
-    #[error(
-        "{}: {reason}. Run `make bench-solvers` or `make bench-interactions`, which install what the comparison needs, or \
-         name with --python an interpreter that has the packages of experiments/peers/requirements.txt",
-        python.display()
-    )]
-    Peer {
-        /// The interpreter.
-        python: std::path::PathBuf,
-        /// What went wrong.
-        reason: String,
-    },
     /// A measurement in a process of its own failed.
     #[error("{}, started for a measurement of its own: {reason}", program.display())]
     Child {

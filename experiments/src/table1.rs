@@ -22,7 +22,7 @@ pub enum Baselines {
 
 /// What to run.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct Table1Request {
     /// The data.
     pub data: SparseLinear,
     /// The algorithms' settings.
@@ -37,7 +37,7 @@ pub struct Request {
     pub baselines: Baselines,
 }
 
-impl Request {
+impl Table1Request {
     /// The paper's setting.
     pub fn full(seed: u64, repeats: usize, baselines: Baselines) -> Self {
         let data = SparseLinear { samples: 200, features: 100_000, relevant: 10, noise: 0.05 };
@@ -52,7 +52,7 @@ impl Request {
     }
 }
 
-impl Request {
+impl Table1Request {
     /// The primal algorithms for one seed, given what the paper prints of FISTA. What the paper gives one count for and
     /// takes long runs on the first seed only.
     fn primal(&self, first: bool, printed: Printed) -> Vec<Algorithm> {
@@ -82,7 +82,7 @@ const PAPER: [(&str, [Printed; 3]); 4] = [
 
 /// One cell of the table.
 #[derive(Debug, Clone, Serialize)]
-pub struct Cell {
+pub struct Table1Count {
     /// The exponent, as the paper writes it.
     pub p: String,
     /// The algorithm.
@@ -96,14 +96,14 @@ pub struct Cell {
 #[derive(Debug, Clone, Serialize)]
 pub struct Table1 {
     /// What was run.
-    pub request: Request,
+    pub request: Table1Request,
     /// Its cells, column by column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<Table1Count>,
 }
 
 impl Table1 {
     /// Runs everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: Table1Request, watch: &mut dyn Watch) -> Result<Self, Error> {
         // A wrong momentum does not cost the first runs.
         request.settings.fista().check()?;
         let mut outcomes: Vec<[Vec<Outcome>; ROWS.len()]> = vec![Default::default(); PAPER.len()];
@@ -130,7 +130,7 @@ impl Table1 {
             let rows = ROWS.into_iter().zip(printed).zip(column).filter(|(_, outcomes)| !outcomes.is_empty());
             rows.map(|((algorithm, paper), outcomes)| {
                 let count = Comparison::new(*paper, outcomes, request.paper_size);
-                Cell { p: (*p).to_owned(), algorithm, count }
+                Table1Count { p: (*p).to_owned(), algorithm, count }
             })
             .collect::<Vec<_>>()
         });
@@ -144,10 +144,10 @@ mod tests {
     use super::*;
     use crate::{End, watch::Count};
 
-    fn tiny(repeats: usize, baselines: Baselines) -> Request {
+    fn tiny(repeats: usize, baselines: Baselines) -> Table1Request {
         let data = SparseLinear { samples: 15, features: 200, relevant: 2, noise: 0.05 };
         let settings = Settings { limit: 50, ..Settings::default() };
-        Request { data, settings, paper_size: false, seed: 3, repeats, baselines }
+        Table1Request { data, settings, paper_size: false, seed: 3, repeats, baselines }
     }
 
     /// The dual algorithm and FISTA where the paper has a count on every seed, the rest on the first.
@@ -207,7 +207,7 @@ mod tests {
     /// is needed.
     #[test]
     fn the_spectrum_leaves_the_step_no_room() {
-        let data = Request::full(0, 1, Baselines::None).data;
+        let data = Table1Request::full(0, 1, Baselines::None).data;
         let (n, columns) = (data.samples, data.sample(0).columns);
         let mut gram = vec![0.0; n * n];
         for column in columns.chunks(n) {
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn the_papers_iteration_counts_are_reproduced() {
         let mut watch = Count::default();
-        let table = Table1::run(Request::full(0, 1, Baselines::None), &mut watch).expect("it runs");
+        let table = Table1::run(Table1Request::full(0, 1, Baselines::None), &mut watch).expect("it runs");
         assert_eq!(table.cells.len(), 4);
         for cell in &table.cells {
             assert_eq!(cell.count.agrees, Some(true), "{cell:?}");

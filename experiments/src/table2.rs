@@ -19,7 +19,7 @@ use crate::{
 
 /// What to run.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct Table2Request {
     /// The data.
     pub data: SparseQuadratic,
     /// The algorithm's settings.
@@ -32,7 +32,7 @@ pub struct Request {
     pub repeats: usize,
 }
 
-impl Request {
+impl Table2Request {
     /// The paper's setting. What it leaves open is chosen to come near its iteration counts (docs/reproduction.md).
     pub fn full(seed: u64, repeats: usize) -> Self {
         let data = SparseQuadratic { samples: 90, inputs: 650, relevant: 6, noise: 0.05 };
@@ -103,14 +103,14 @@ pub struct Row {
 
 impl Row {
     /// Something was built.
-    fn built(request: &Request, step: Step, runs: &[Run], seconds: fn(&Run) -> f64) -> Self {
+    fn built(request: &Table2Request, step: Step, runs: &[Table2Seed], seconds: fn(&Table2Seed) -> f64) -> Self {
         let (paper_seconds, paper) = step.paper();
         let seconds = runs.iter().map(seconds).collect();
         Self { step, paper_seconds, seconds, count: Comparison::new(paper, vec![], request.paper_size) }
     }
 
     /// The algorithm was run.
-    fn solved(request: &Request, step: Step, runs: &[Run], outcome: fn(&Run) -> &Outcome) -> Self {
+    fn solved(request: &Table2Request, step: Step, runs: &[Table2Seed], outcome: fn(&Table2Seed) -> &Outcome) -> Self {
         let (paper_seconds, paper) = step.paper();
         let seconds = runs.iter().map(|run| outcome(run).seconds).collect();
         let outcomes = runs.iter().map(|run| outcome(run).clone()).collect();
@@ -122,7 +122,7 @@ impl Row {
 #[derive(Debug, Clone, Serialize)]
 pub struct Table2 {
     /// What was run.
-    pub request: Request,
+    pub request: Table2Request,
     /// Threads at work.
     pub threads: usize,
     /// Its rows.
@@ -138,9 +138,9 @@ const P: &str = "4/3";
 
 impl Table2 {
     /// Runs everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: Table2Request, watch: &mut dyn Watch) -> Result<Self, Error> {
         let seeds = (0..request.repeats).map(|repeat| request.seed.wrapping_add(repeat as u64));
-        let runs = seeds.map(|seed| Run::new(&request, seed, watch)).collect::<Result<Vec<_>, _>>()?;
+        let runs = seeds.map(|seed| Table2Seed::new(&request, seed, watch)).collect::<Result<Vec<_>, _>>()?;
         let rows = vec![
             Row::built(&request, Step::BuildGram, &runs, |run| run.build_gram),
             Row::solved(&request, Step::WithGram, &runs, |run| &run.with_gram),
@@ -154,7 +154,7 @@ impl Table2 {
 }
 
 /// What came out for one seed.
-struct Run {
+struct Table2Seed {
     build_gram: f64,
     with_gram: Outcome,
     without_gram: Outcome,
@@ -164,9 +164,9 @@ struct Run {
     kept: usize,
 }
 
-impl Run {
-    fn new(request: &Request, seed: u64, watch: &mut dyn Watch) -> Result<Self, Error> {
-        let Request { data, settings, .. } = request;
+impl Table2Seed {
+    fn new(request: &Table2Request, seed: u64, watch: &mut dyn Watch) -> Result<Self, Error> {
+        let Table2Request { data, settings, .. } = request;
         let exponent = P.parse::<Exponent>()?;
         let begin = |watch: &mut dyn Watch, what: &str| watch.begin(&format!("{what}, seed {seed}"), 0);
 
@@ -210,10 +210,10 @@ mod tests {
     use super::*;
     use crate::watch::Count;
 
-    fn tiny(repeats: usize) -> Request {
-        let full = Request::full(3, repeats);
+    fn tiny(repeats: usize) -> Table2Request {
+        let full = Table2Request::full(3, repeats);
         let data = SparseQuadratic { samples: 12, inputs: 20, relevant: 2, ..full.data };
-        Request { data, paper_size: false, ..full }
+        Table2Request { data, paper_size: false, ..full }
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
     /// count is within 10 % of the paper's.
     #[test]
     fn the_papers_iteration_counts_are_reproduced() {
-        let table = Table2::run(Request::full(4, 1), &mut Count::default()).expect("it runs");
+        let table = Table2::run(Table2Request::full(4, 1), &mut Count::default()).expect("it runs");
         let verdicts: Vec<Option<bool>> = table.rows.iter().map(|row| row.count.agrees).collect();
         assert_eq!(verdicts, [None, Some(true), Some(true), None, None], "{:?}", table.rows);
     }

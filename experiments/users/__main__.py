@@ -5,6 +5,8 @@ import json
 import sys
 from pathlib import Path
 
+from . import report, schedule
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -15,27 +17,23 @@ def main():
     )
     parser.add_argument(
         "--only",
-        nargs="*",
+        action="append",
         default=[],
-        help="solving, modelling, or problems such as solving/wide; the other figures stay",
+        help="solving, modelling, or a problem such as solving/wide; may be repeated; the other figures of the file stay",
     )
     parser.add_argument("--results", type=Path, default=ROOT / "target" / "users.json", help="the file of the figures")
     parser.add_argument("--report", action="store_true", help="measure nothing: the page from the file of the figures")
     arguments = parser.parse_args()
 
     if not arguments.report:
-        from . import schedule
-
         results = schedule.run(arguments.quick, arguments.only, lambda line: print(line, file=sys.stderr, flush=True))
         if arguments.only and arguments.results.exists():
             results = schedule.merged(json.loads(arguments.results.read_text()), results)
         arguments.results.parent.mkdir(parents=True, exist_ok=True)
         arguments.results.write_text(json.dumps(results, indent=1) + "\n")
-    from . import report
-
     results = json.loads(arguments.results.read_text())
     text = report.text(results)
-    if results["quick"]:
+    if results["quick"] or not schedule.is_complete(results):
         print(text)
     else:
         report.write(text, ROOT / "docs" / "benchmarks.md")

@@ -11,7 +11,11 @@ def draw(results, path):
     matplotlib.rcParams.update({"svg.hashsalt": "banach", "svg.fonttype": "path", "font.size": 9})
     from matplotlib import pyplot
 
-    groups = [group for group in results["groups"] if group["kind"] == "solving"]
+    groups = [
+        group
+        for group in results["groups"]
+        if group["kind"] == "solving" and group.get("tolerance", TOLERANCE) == TOLERANCE
+    ]
     figure, axes = pyplot.subplots(1, len(groups), figsize=(3.2 * len(groups), 3.4), sharey=True, layout="constrained")
     for axis, group in zip(axes, groups, strict=True):
         for at, one in enumerate(group["contenders"].values()):

@@ -31,7 +31,7 @@ def text(results):
 HEAD = """## Against what users would pick instead
 
 `make bench` makes an environment of its own with the packages of
-[requirements.txt](../experiments/peers/requirements.txt) and the release build of banach, measures, and writes this section
+[requirements.txt](../experiments/users/requirements.txt) and the release build of banach, measures, and writes this section
 ([experiments/users](../experiments/users)). `python -m users --quick` in `experiments` takes small sizes and prints."""
 
 SOLVING = """### The same problem, to the same gap
@@ -39,16 +39,16 @@ SOLVING = """### The same problem, to the same gap
 ![The relative duality gap against seconds, for every solver and problem; of banach and Clarabel only the end is known](images/peers.svg)
 
 min over w of `gamma sum_i L(y_i, <x_i, w>) + (1/p) ||w||_p^p`, linear features, no intercept, until the relative duality gap is
-at most 1e-6. Gamma is what cross-validation chooses, to one digit, and once a hundredth of it. One function judges all answers: the objective of w and the best dual bound that its residuals, or the solver's own dual
+at most 1e-6, or what is said. Gamma is what cross-validation chooses, to one digit, and once a hundredth of it. One function judges all answers: the objective of w and the best dual bound that its residuals, or the solver's own dual
 vector, prove. *To the objective*: when the objective was within 1e-6 of the smallest that anyone found, which a user cannot know
 but which needs no proof. Times are the best of the rounds; who takes over 5 s has one. Memory: what the run takes on top of what was there before it (packages, data,
 and an opponent's copy of the data in the layout that it likes best), and in brackets the peak of the process."""
 
 MODELLING = """### Models of the same data
 
-Everyone standardises, chooses by 5-fold cross-validation and fits, which is the time; new samples give the error. Error: the part of the new
+Everyone standardises, chooses by 5-fold cross-validation and fits, which is the time (where gamma and alpha are given, the fit alone is); new samples give the error. Error: the part of the new
 targets' variance that is not explained, or the part of wrong classes; mean and standard deviation over the draws. *Largest*: of as
-many of its largest coefficients as there are true monomials, how many are true, and the error when these alone are fitted by
+many of its largest coefficients as there are true monomials, how many are true, in how many draws all of them, and the error when these alone are fitted by
 least squares: models of the same size. *Selected*: the coefficients that are not zero, true + false; for banach no
 coefficient is zero, and its equation is what selects. Time: median over the draws of the best of up to three fits. Memory: the peak on
 top of the packages and the data, and in brackets that of the process. Where products are true, they are products of variables as they
@@ -109,11 +109,11 @@ def solver_table(group):
 
 def model_table(group):
     rows = modelled(group)
-    ours = rows["ours"]
+    first, ours = next(iter(rows.items()))
     known = any(row.true_of_largest is not None for row in rows.values())
     selects = any(row.selected is not None for row in rows.values())
     head = ["model", "error", "draws that banach wins", "seconds", "time, ours = 1", "processor, ours = 1", "memory"]
-    head += ["true of the largest", "error of the largest"] if known else []
+    head += ["true of the largest", "draws with all", "error of the largest"] if known else []
     head += ["selected, true + false" if known else "selected"] if selects else []
     body = []
     for name, row in rows.items():
@@ -121,14 +121,18 @@ def model_table(group):
         line = [
             row.title,
             f"{row.error:.3g}{deviation}",
-            "" if name == "ours" else "{} of {}".format(*wins(ours, row)),
+            "" if name == first else "{} of {}".format(*wins(ours, row)),
             seconds(row.seconds) + ("" if row.fits == 3 else " *"),
             f"{row.seconds / ours.seconds:.2g}",
             f"{row.processor / ours.processor:.2g}",
             f"{megabytes(row.fit_bytes)} ({megabytes(row.peak_bytes)})",
         ]
         if known:
-            line += [number(row.true_of_largest, ".1f"), number(row.error_of_largest, ".3g")]
+            line += [
+                number(row.true_of_largest, ".1f"),
+                number(row.draws_with_all, "d"),
+                number(row.error_of_largest, ".3g"),
+            ]
         if selects and row.selected is None:
             line.append("")
         elif selects:

@@ -9,6 +9,8 @@ from .modelling import tasks
 from .solving import problems
 
 LIMIT = 300.0
+#: The waiting threads of whoever was measured last spin for a while before they sleep.
+SETTLE = 0.15
 #: A solver that takes longer has one round.
 SLOW = 5.0
 
@@ -35,10 +37,17 @@ def run(quick, only, log):
     return {"machine": machine.describe(), "quick": quick, "groups": groups}
 
 
+def is_complete(results):
+    """Whether there are figures of everything that is planned; the page is not written from fewer."""
+    measured = {(group["kind"], group["name"]) for group in results["groups"]}
+    return measured >= {(kind, name) for kind, name, *_ in plan(results["quick"])}
+
+
 def merged(old, new):
     """The old figures with the groups of the new ones in their places."""
     fresh = {(group["kind"], group["name"]): group for group in new["groups"]}
-    return {**new, "groups": [fresh.get((group["kind"], group["name"]), group) for group in old["groups"]]}
+    groups = [fresh.pop((group["kind"], group["name"]), group) for group in old["groups"]]
+    return {**new, "groups": [*groups, *fresh.values()]}
 
 
 def group(kind, name, subject, names, seeds, quick, log):
@@ -59,6 +68,7 @@ def group(kind, name, subject, names, seeds, quick, log):
             for contender, one in contenders.items():
                 if kind == "solving" and any(run["seconds"] > SLOW for run in results[contender]["runs"]):
                     continue
+                time.sleep(SETTLE)
                 answer = one.ask({"seed": seed}, LIMIT)
                 if answer is None:
                     continue
@@ -70,8 +80,8 @@ def group(kind, name, subject, names, seeds, quick, log):
     finally:
         for one in contenders.values():
             one.end()
-    about = getattr(subject, "about", "")
-    return {"kind": kind, "name": name, "title": subject.title, "about": about, "contenders": results}
+    told = {key: getattr(subject, key) for key in ("about", "tolerance") if hasattr(subject, key)}
+    return {"kind": kind, "name": name, "title": subject.title, **told, "contenders": results}
 
 
 def shown(answer):

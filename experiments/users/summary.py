@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from statistics import mean, median, stdev
 
+#: The gap of most problems; a group may have its own.
 TOLERANCE = 1e-6
 
 
@@ -26,22 +27,19 @@ class Solved:
     peak_bytes: int
     fit_bytes: int
     rounds: int
-
-    @property
-    def reached(self):
-        return self.relative_gap <= 1.001 * TOLERANCE
+    reached: bool
 
 
 def solved(group):
     """A row for everyone who has an answer, by name."""
-    least = best_objective(group)
+    least, tolerance = best_objective(group), group.get("tolerance", TOLERANCE)
     rows = {}
     for name, one in group["contenders"].items():
         if not one["runs"]:
             continue
         run = min(one["runs"], key=lambda run: run["seconds"])
-        objective = [run["seconds"]] if run["objective"] <= least * (1.0 + TOLERANCE) else []
-        objective += [seconds for seconds, primal, _ in run["trace"] if primal <= least * (1.0 + TOLERANCE)]
+        objective = [run["seconds"]] if run["objective"] <= least * (1.0 + tolerance) else []
+        objective += [seconds for seconds, primal, _ in run["trace"] if primal <= least * (1.0 + tolerance)]
         rows[name] = Solved(
             one["title"],
             run["seconds"],
@@ -54,6 +52,7 @@ def solved(group):
             max(run["peak_bytes"] for run in one["runs"]),
             max(run["fit_bytes"] for run in one["runs"]),
             len(one["runs"]),
+            run["relative_gap"] <= 1.001 * tolerance,
         )
     return rows
 
@@ -69,6 +68,7 @@ class Modelled:
     fit_bytes: int
     errors: tuple
     true_of_largest: float | None
+    draws_with_all: int | None
     error_of_largest: float | None
     selected: float | None
     selected_true: float | None
@@ -102,6 +102,7 @@ def modelled(group):
             max(run["fit_bytes"] for run in runs),
             tuple(run["error"] for run in runs),
             average("true_of_largest"),
+            sum(run["all_found"] for run in runs) if all("all_found" in run for run in runs) else None,
             average("error_of_largest"),
             average("selected"),
             average("selected_true"),

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 
+from . import contenders
+
 
 def main():
     kind, problem, contender, quick = sys.argv[1:5]
@@ -18,13 +20,13 @@ def main():
         answers.flush()
 
     try:
-        module = importlib.import_module(f"users.{kind}.{contender}")
-        missing = [name for name in module.NEEDS if importlib.util.find_spec(name) is None]
+        subject = contenders.load(kind, contender)
+        missing = [name for name in subject.NEEDS if importlib.util.find_spec(name) is None]
     except ModuleNotFoundError as error:
         missing = [error.name]
     if missing:
         return answer({"missing": missing})
-    answer({"title": module.TITLE, "given": module.GIVEN})
+    answer({"title": subject.TITLE, "given": subject.GIVEN})
 
     measurement = None
     for line in sys.stdin:

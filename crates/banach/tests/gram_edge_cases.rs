@@ -3,7 +3,15 @@
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use banach::{error::Parameter, DualProblem, Error, Exponent, FeatureMatrix, Memory, QForm, Solver, Stopping, Unobserved, data::Scratch, form::{Evaluation, Gram}, kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel}, loss::Squared, solver::ProximalGradient};
+use banach::{
+    DualProblem, Error, Exponent, FeatureMatrix, Memory, QForm, Solver, Stopping, Unobserved,
+    data::Scratch,
+    error::Parameter,
+    form::{Evaluation, Gram},
+    kernel::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Series, TensorKernel},
+    loss::Squared,
+    solver::ProximalGradient,
+};
 
 /// Four samples of three variables, column by column.
 const X: [f64; 12] = [0.9, -0.4, 0.3, 0.8, 0.7, -1.1, 0.2, -0.5, 0.5, 0.8, -0.6, 0.1];

@@ -6,8 +6,8 @@
 mod features;
 mod gram;
 pub mod interactions;
+mod memory;
 mod plan;
-mod process;
 pub mod search;
 pub mod solvers;
 pub mod tiles;
@@ -19,7 +19,7 @@ use crate::{Error, Watch};
 
 /// The size of the measurements.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct MachineRequest {
     /// The features route: samples and features.
     pub features: (usize, usize),
     /// The Gram tensor that is built: samples and inputs.
@@ -34,7 +34,7 @@ pub struct Request {
     pub rounds: usize,
 }
 
-impl Default for Request {
+impl Default for MachineRequest {
     fn default() -> Self {
         Self {
             features: (200, 100_000),
@@ -120,18 +120,18 @@ impl Figure {
 
 /// All figures.
 #[derive(Debug, Clone, Serialize)]
-pub struct Bench {
+pub struct MachineFigures {
     /// What was measured.
-    pub request: Request,
+    pub request: MachineRequest,
     /// Threads at work.
     pub threads: usize,
     /// The figures.
     pub figures: Vec<Figure>,
 }
 
-impl Bench {
+impl MachineFigures {
     /// Measures everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: MachineRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         let mut figures = features::figures(request.features, request.rounds, watch)?;
         figures.extend(gram::build(request.build, request.rounds, watch)?);
         for &samples in &request.evaluate {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn every_figure_is_measured_and_its_ratio_is_that_of_the_printed_times() {
-        let request = Request {
+        let request = MachineRequest {
             features: (10, 500),
             build: (12, 30),
             evaluate: vec![10, 20],
@@ -159,7 +159,7 @@ mod tests {
             plan: [(10, 500), (12, 30), (12, 30), (12, 30)],
             rounds: 2,
         };
-        let bench = Bench::run(request, &mut Count::default()).expect("it runs");
+        let bench = MachineFigures::run(request, &mut Count::default()).expect("it runs");
         assert_eq!(bench.figures.len(), 3 + 3 + 2 * 4 + 1 + 5);
         for Figure { what, ours, other, target, ratio } in &bench.figures {
             assert!(ours.seconds > 0.0 && other.seconds > 0.0 && ratio.is_finite(), "{what}");
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_watcher_can_stop_every_part() {
-        let request = Request {
+        let request = MachineRequest {
             features: (5, 50),
             build: (5, 10),
             evaluate: vec![5],
@@ -189,7 +189,7 @@ mod tests {
         };
         for stop_in in [1, 2, 3, 4, 5, 6, 7, 8, 9] {
             let mut watch = Count { begun: 0, stop_in: Some(stop_in) };
-            assert!(matches!(Bench::run(request.clone(), &mut watch), Err(Error::Stopped)), "{stop_in}");
+            assert!(matches!(MachineFigures::run(request.clone(), &mut watch), Err(Error::Stopped)), "{stop_in}");
         }
     }
 }

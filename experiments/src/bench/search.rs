@@ -16,7 +16,7 @@ use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct SearchRequest {
     /// The data, one row of the table for every kind.
     pub data: Vec<SparseMonomials>,
     /// The first seeds.
@@ -31,7 +31,7 @@ pub struct Request {
     pub nodes: u64,
 }
 
-impl Request {
+impl SearchRequest {
     /// Sixty samples of twenty variables, none above 1.
     pub fn full() -> Self {
         let data = |entries| SparseMonomials { samples: 60, inputs: 20, relevant: 5, noise: 0.1, entries };
@@ -56,7 +56,7 @@ impl Request {
 
 /// The search in one fitted function.
 #[derive(Debug, Clone, Serialize)]
-pub struct Run {
+pub struct SearchRun {
     /// The seed of the data.
     pub seed: u64,
     /// The regularisation parameter.
@@ -81,16 +81,16 @@ pub struct Run {
 
 /// All runs of one kind of data and one scale.
 #[derive(Debug, Clone, Serialize)]
-pub struct Cell {
+pub struct SearchCell {
     /// The data.
     pub data: SparseMonomials,
     /// The scale of the kernel.
     pub scale: f64,
     /// For every seed and gamma.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SearchRun>,
 }
 
-impl Cell {
+impl SearchCell {
     /// Whether every search was complete within the budget.
     pub fn reached(&self) -> bool {
         self.runs.iter().all(|run| run.complete)
@@ -101,16 +101,16 @@ impl Cell {
 #[derive(Debug, Clone, Serialize)]
 pub struct Search {
     /// What was measured.
-    pub request: Request,
+    pub request: SearchRequest,
     /// Threads at work.
     pub threads: usize,
     /// One for every kind of data and every scale.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SearchCell>,
 }
 
 impl Search {
     /// Measures everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: SearchRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         let mut cells = Vec::new();
         for data in &request.data {
             for &scale in &request.scales {
@@ -124,14 +124,14 @@ impl Search {
                         return Err(Error::Stopped);
                     }
                 }
-                cells.push(Cell { data: *data, scale, runs });
+                cells.push(SearchCell { data: *data, scale, runs });
             }
         }
         Ok(Self { request, threads: rayon::current_num_threads(), cells })
     }
 }
 
-fn one(request: &Request, data: &SparseMonomials, scale: f64, gamma: f64, seed: u64) -> Result<Run, Error> {
+fn one(request: &SearchRequest, data: &SparseMonomials, scale: f64, gamma: f64, seed: u64) -> Result<SearchRun, Error> {
     let sample = data.sample(seed);
     let matrix = FeatureMatrix::from_columns(data.samples, data.inputs, &sample.columns[..])?;
     let (kernel, exponent) = (Exponential::new(scale)?, Exponent::from_fraction(4, 3)?);
@@ -147,7 +147,7 @@ fn one(request: &Request, data: &SparseMonomials, scale: f64, gamma: f64, seed: 
     let top = model.top_monomials(request.count, Budget { nodes: request.nodes, ..Budget::default() })?;
     let seconds = started.elapsed().as_secs_f64();
     let listed = |truth: &[(usize, usize)]| top.entries.iter().any(|entry| entry.monomial.factors() == truth);
-    Ok(Run {
+    Ok(SearchRun {
         seed,
         gamma,
         gap: solution.certificate.relative_gap(),
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_search_is_complete_and_a_watcher_can_stop_it() {
-        let request = Request { seeds: 1, scales: vec![0.1, 1.0], ..Request::quick() };
+        let request = SearchRequest { seeds: 1, scales: vec![0.1, 1.0], ..SearchRequest::quick() };
         let search = Search::run(request.clone(), &mut Count::default()).expect("it runs");
         assert_eq!(search.cells.len(), 6);
         assert!(search.cells.iter().all(|cell| cell.reached() && cell.runs.len() == 2));

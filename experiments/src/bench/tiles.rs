@@ -17,14 +17,14 @@ use serde::Serialize;
 
 use super::{
     Figure, Side, Target,
-    process::peak_bytes,
+    memory::peak_bytes,
     timing::{Best, rounds},
 };
 use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct TilesRequest {
     /// The data.
     pub data: SparseQuadratic,
     /// The seed of the data.
@@ -45,7 +45,7 @@ pub struct Request {
     pub rounds: usize,
 }
 
-impl Request {
+impl TilesRequest {
     /// Fifty million monomials.
     pub fn full(rounds: usize) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Request {
 
 /// One fit.
 #[derive(Debug, Clone, Serialize)]
-pub struct Fit {
+pub struct TilesFit {
     /// The exponent.
     pub p: &'static str,
     /// The scale of the monomials.
@@ -90,18 +90,18 @@ pub struct Fit {
 #[derive(Debug, Clone, Serialize)]
 pub struct TilesBench {
     /// What was measured.
-    pub request: Request,
+    pub request: TilesRequest,
     /// Threads at work.
     pub threads: usize,
     /// Evaluations against matrix products.
     pub figures: Vec<Figure>,
     /// The fits.
-    pub fits: Vec<Fit>,
+    pub fits: Vec<TilesFit>,
 }
 
 impl TilesBench {
     /// Measures everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: TilesRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         watch.begin("data", 0);
         let sample = request.data.sample(request.seed);
         let (n, d) = (request.data.samples, request.data.inputs);
@@ -118,13 +118,13 @@ impl TilesBench {
 }
 
 /// Evaluations against matrix products alone, without a fit.
-pub(super) fn evaluations(request: &Request, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
+pub(super) fn evaluations(request: &TilesRequest, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
     let sample = request.data.sample(request.seed);
     let x = FeatureMatrix::from_columns(request.data.samples, request.data.inputs, &sample.columns[..])?;
     of_data(request, &x, watch)
 }
 
-fn of_data(request: &Request, x: &FeatureMatrix<'_>, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
+fn of_data(request: &TilesRequest, x: &FeatureMatrix<'_>, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
     let figures = request.exponents.iter().map(|p| evaluation(request, x, p, watch));
     Ok(figures.collect::<Result<Vec<_>, Error>>()?.concat())
 }
@@ -135,7 +135,7 @@ fn form<'a>(x: &'a FeatureMatrix<'_>, p: &str, scale: MonomialScale) -> Result<T
 
 /// An evaluation, and one of standardised monomials, against matrix products on all cores.
 fn evaluation(
-    request: &Request,
+    request: &TilesRequest,
     x: &FeatureMatrix<'_>,
     p: &'static str,
     watch: &mut dyn Watch,
@@ -170,13 +170,13 @@ fn evaluation(
 }
 
 fn fit(
-    request: &Request,
+    request: &TilesRequest,
     x: &FeatureMatrix<'_>,
     y: &[f64],
     p: &'static str,
     scale: &'static str,
     watch: &mut dyn Watch,
-) -> Result<Fit, Error> {
+) -> Result<TilesFit, Error> {
     watch.begin(&format!("fit of {scale} monomials, p = {p}"), 0);
     let started = Instant::now();
     let form = form(x, p, scale.parse()?)?;
@@ -189,7 +189,7 @@ fn fit(
     };
     let solution = Newton { stopping, memory: Memory::available() }.solve(&problem, &mut observer)?;
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Fit { p, scale, passes: solution.passes, seconds, gaps, peak_bytes: peak_bytes() })
+    Ok(TilesFit { p, scale, passes: solution.passes, seconds, gaps, peak_bytes: peak_bytes() })
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn evaluations_and_fits_are_measured() {
         let data = SparseQuadratic { samples: 12, inputs: 20, relevant: 2, noise: 0.05 };
-        let request = Request { data, product: 16, ..Request::quick(2) };
+        let request = TilesRequest { data, product: 16, ..TilesRequest::quick(2) };
         let bench = TilesBench::run(request, &mut Count::default()).expect("it runs");
         assert_eq!((bench.figures.len(), bench.fits.len()), (6, 4));
         assert!(bench.figures.iter().all(|figure| figure.ratio > 0.0 && figure.ratio.is_finite()));

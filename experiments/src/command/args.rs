@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Measure the speed of the core against the machine's own limits, and of the solvers against others.
     #[command(args_conflicts_with_subcommands = true)]
-    Bench(Bench),
+    Bench(BenchArguments),
     /// The `banach` command, for measurements that give it a process of its own.
     #[command(hide = true, disable_help_flag = true)]
     Banach {
@@ -115,30 +115,17 @@ pub(crate) struct Experiment {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Bench {
+pub(crate) struct BenchArguments {
     /// What to measure; the core if not given.
     #[command(subcommand)]
-    pub what: Option<Measured>,
+    pub what: Option<BenchCommand>,
     /// Rounds; the best time of each side counts.
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=10_000), value_name = "N")]
     pub rounds: u16,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Measured {
-    /// The solver against SciPy's L-BFGS-B on the same dual: seconds to a relative duality gap of 1e-8.
-    #[command(after_help = "`make bench-solvers` installs SciPy and runs this.")]
-    Solvers {
-        /// A small size that takes seconds; its ratios say little.
-        #[arg(long)]
-        quick: bool,
-        /// Rounds; the best time of each side counts.
-        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
-        rounds: u16,
-        /// A Python interpreter with the packages of experiments/peers/requirements.txt.
-        #[arg(long, default_value = "python3", value_name = "PATH")]
-        python: PathBuf,
-    },
+pub(crate) enum BenchCommand {
     /// Cross-validation with all folds abreast against one fold after another.
     Lockstep {
         /// A small size that takes seconds; its ratios say little.
@@ -175,19 +162,11 @@ pub(crate) enum Measured {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
         rounds: u16,
     },
-    /// Finding interactions among very many variables: against a Lasso on monomials that are written out, against the matrix of
-    /// all monomials, and with up to 1.25 billion of them.
-    #[command(after_help = "`make bench-interactions` installs the Lasso and runs this.")]
+    /// Finding interactions among very many variables: against the matrix of all monomials, and with up to 1.25 billion of them.
     Interactions {
         /// Small sizes that take seconds; what they say of speed and memory is little.
         #[arg(long)]
         quick: bool,
-        /// The first seed of the comparison with the Lasso. Its settings were chosen on the seeds 0 to 9.
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
-        seed: u64,
-        /// A Python interpreter with the packages of experiments/peers/requirements.txt; without one the Lasso is left out.
-        #[arg(long, value_name = "PATH")]
-        python: Option<PathBuf>,
     },
     /// One measurement, read as JSON from standard input: how `interactions` gives each a process of its own.
     #[command(hide = true)]

@@ -6,18 +6,21 @@ use anyhow::Context;
 use banach_cli::{options::Common, print, progress::Bar};
 use banach_lab::{
     bench::{
-        self, Bench,
-        interactions::{self, Interactions},
-        search::{self, Search},
-        solvers::{self, Solvers, grid::Grid, lockstep::Lockstep},
-        tiles::{self, TilesBench},
+        MachineFigures, MachineRequest,
+        interactions::{self, Interactions, InteractionsRequest},
+        search::{Search, SearchRequest},
+        solvers::{
+            grid::{Grid, GridRequest},
+            lockstep::{Lockstep, LockstepRequest},
+        },
+        tiles::{TilesBench, TilesRequest},
     },
-    stress::{self, Stress},
+    stress::{Stress, StressRequest},
 };
 use serde::Serialize;
 
 use crate::{
-    args::{self, Measured},
+    args::{BenchArguments, BenchCommand},
     reading::Reading,
     report,
 };
@@ -26,9 +29,9 @@ use crate::{
 const HOW: &str = "\
 How: both sides of a ratio are timed in turn, round after round, and the best time of each counts, so that a disturbance of the \
 machine hits both or neither. Processes that memory is measured of are started anew. docs/benchmarks.md and docs/solvers.md say what \
-the other side is given.";
+the other side is.";
 
-pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) -> anyhow::Result<()> {
+pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Common) -> anyhow::Result<()> {
     anyhow::ensure!(
         common.memory_limit.is_none(),
         "--memory-limit: what is measured has a fixed size; --quick is small"
@@ -36,54 +39,48 @@ pub(crate) fn bench(args::Bench { what, rounds }: args::Bench, common: &Common) 
     let bar = &mut Bar::new(common.quiet);
     match what {
         None => {
-            let request = bench::Request { rounds: usize::from(rounds), ..bench::Request::default() };
-            let bench = Bench::run(request, bar)?;
+            let request = MachineRequest { rounds: usize::from(rounds), ..MachineRequest::default() };
+            let bench = MachineFigures::run(request, bar)?;
             show(common, &bench, || report::bench(&bench).text())
         }
-        Some(Measured::Solvers { quick, rounds, python }) => {
-            let request = if quick { solvers::Request::quick } else { solvers::Request::full };
-            let solvers = Solvers::run(request(usize::from(rounds), &python), bar)?;
-            show(common, &solvers, || report::solvers(&solvers).text())
-        }
-        Some(Measured::Lockstep { quick, rounds }) => {
-            let request = if quick { solvers::lockstep::Request::quick } else { solvers::lockstep::Request::full };
+        Some(BenchCommand::Lockstep { quick, rounds }) => {
+            let request = if quick { LockstepRequest::quick } else { LockstepRequest::full };
             let lockstep = Lockstep::run(request(usize::from(rounds)), bar)?;
             show(common, &lockstep, || report::lockstep(&lockstep).text())
         }
-        Some(Measured::Reading { quick, rounds, python }) => {
+        Some(BenchCommand::Reading { quick, rounds, python }) => {
             let reading = Reading::run(quick, usize::from(rounds), python.as_deref())?;
             show(common, &reading, || reading.tables().map(|table| table.text()).concat())
         }
-        Some(Measured::Search { quick }) => {
-            let request = if quick { search::Request::quick() } else { search::Request::full() };
+        Some(BenchCommand::Search { quick }) => {
+            let request = if quick { SearchRequest::quick() } else { SearchRequest::full() };
             let search = Search::run(request, bar)?;
             show(common, &search, || report::search(&search).text())
         }
-        Some(Measured::Tiles { quick, rounds }) => {
-            let request = if quick { tiles::Request::quick } else { tiles::Request::full };
+        Some(BenchCommand::Tiles { quick, rounds }) => {
+            let request = if quick { TilesRequest::quick } else { TilesRequest::full };
             let tiles = TilesBench::run(request(usize::from(rounds)), bar)?;
             show(common, &tiles, || report::tiles(&tiles).map(|table| table.text()).concat())
         }
-        Some(Measured::Interactions { quick, seed, python }) => {
-            let mut request = if quick { interactions::Request::quick() } else { interactions::Request::full() };
-            request.recovery.first = seed;
-            let request = interactions::Request { python, program: Some(this_program()?), ..request };
+        Some(BenchCommand::Interactions { quick }) => {
+            let request = if quick { InteractionsRequest::quick() } else { InteractionsRequest::full() };
+            let request = InteractionsRequest { program: Some(this_program()?), ..request };
             let interactions = Interactions::run(request, bar)?;
             show(common, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
         }
-        Some(Measured::Task) => Ok(interactions::child(std::io::stdin().lock(), std::io::stdout().lock())?),
-        Some(Measured::Stress { problems, seed }) => {
-            let stress = Stress::run(stress::Request { problems, seed }, bar)?;
+        Some(BenchCommand::Task) => Ok(interactions::child(std::io::stdin().lock(), std::io::stdout().lock())?),
+        Some(BenchCommand::Stress { problems, seed }) => {
+            let stress = Stress::run(StressRequest { problems, seed }, bar)?;
             show(common, &stress, || report::stress(&stress).text())?;
             let failures = stress.failures.len();
             anyhow::ensure!(failures == 0, "{failures} of these must not be");
             Ok(())
         }
-        Some(Measured::Grid { quick, shapes }) => {
+        Some(BenchCommand::Grid { quick, shapes }) => {
             let request = match () {
-                () if shapes => solvers::grid::Request::shapes(),
-                () if quick => solvers::grid::Request::quick(),
-                () => solvers::grid::Request::full(),
+                () if shapes => GridRequest::shapes(),
+                () if quick => GridRequest::quick(),
+                () => GridRequest::full(),
             };
             let grid = Grid::run(request, bar)?;
             show(common, &grid, || report::grid(&grid).text())

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     bench::this_program,
-    report::{Cell, Table},
+    report::{Cell, ResultTable},
 };
 
 /// The speed to reach, in MB/s.
@@ -39,7 +39,7 @@ pub(crate) struct Reading {
     columns: usize,
     threads: usize,
     rounds: usize,
-    files: Vec<Measured>,
+    files: Vec<FileSpeed>,
     fit: Fitting,
 }
 
@@ -57,7 +57,7 @@ struct Fitting {
 const FIT_TARGET: f64 = 10.0;
 
 #[derive(Debug, Serialize)]
-struct Measured {
+struct FileSpeed {
     numbers: &'static str,
     bytes: u64,
     seconds: f64,
@@ -66,7 +66,7 @@ struct Measured {
     peers: Vec<(&'static str, Option<f64>)>,
 }
 
-impl Measured {
+impl FileSpeed {
     fn speed(&self) -> f64 {
         1e-6 * self.bytes as f64 / self.seconds
     }
@@ -88,13 +88,13 @@ impl Reading {
         Ok(Self { rows, columns, threads: rayon::current_num_threads(), rounds, files, fit: fit? })
     }
 
-    pub(crate) fn tables(&self) -> [Table; 2] {
+    pub(crate) fn tables(&self) -> [ResultTable; 2] {
         [self.reading(), self.fit.table(self.rounds)]
     }
 
-    fn reading(&self) -> Table {
+    fn reading(&self) -> ResultTable {
         let seconds = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |seconds| format!("{seconds:.2} s"));
-        let row = |file: &Measured| {
+        let row = |file: &FileSpeed| {
             let mut row = vec![
                 file.numbers.to_owned(),
                 format!("{:.0} MB", 1e-6 * file.bytes as f64),
@@ -115,7 +115,7 @@ impl Reading {
         for (peer, _) in self.files.iter().flat_map(|file| &file.peers).take(PEERS.len()) {
             header.extend([(*peer).to_owned(), "times as fast".to_owned()]);
         }
-        Table {
+        ResultTable {
             title: "Reading CSV".to_owned(),
             setting: format!(
                 "{} x {} numbers in a file that is in memory; {} threads, best of {} rounds.",
@@ -147,7 +147,7 @@ fn fitting(path: &PathBuf, (rows, columns): (usize, usize), rounds: usize) -> an
 }
 
 impl Fitting {
-    fn table(&self, rounds: usize) -> Table {
+    fn table(&self, rounds: usize) -> ResultTable {
         let ratio = self.fit_seconds / self.reading_seconds;
         let row = [
             format!("{} x {}", self.rows, self.columns),
@@ -157,7 +157,7 @@ impl Fitting {
             format!("{ratio:.1}"),
             if ratio < FIT_TARGET { "reached" } else { "missed" }.to_owned(),
         ];
-        Table {
+        ResultTable {
             title: "Fitting against reading".to_owned(),
             setting: format!(
                 "`banach fit`, linear, 5 folds and 20 gammas, a process of its own; best of {rounds} rounds."
@@ -209,7 +209,7 @@ fn measure(
     (rows, columns): (usize, usize),
     rounds: usize,
     python: Option<&Path>,
-) -> anyhow::Result<Measured> {
+) -> anyhow::Result<FileSpeed> {
     let best = |best: Option<f64>, new: Option<f64>| best.into_iter().chain(new).reduce(f64::min);
     let (mut ours, mut wc, mut peers) = (None, None, PEERS.map(|(name, _)| (name, None)));
     for _ in 0..rounds {
@@ -227,5 +227,5 @@ fn measure(
         }
     }
     let peers = if python.is_some() { peers.to_vec() } else { Vec::new() };
-    Ok(Measured { numbers, bytes, seconds: ours.unwrap_or(f64::NAN), wc, peers })
+    Ok(FileSpeed { numbers, bytes, seconds: ours.unwrap_or(f64::NAN), wc, peers })
 }

@@ -3,9 +3,9 @@
 use banach_cli::{files::Folder, options::Common, print, progress::Bar};
 use banach_lab::{
     Picture,
-    figure1::{self, Figure1},
-    table1::{self, Baselines, Table1},
-    table2::{self, Table2},
+    figure1::{Figure1, Figure1Request},
+    table1::{Baselines, Table1, Table1Request},
+    table2::{Table2, Table2Request},
 };
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ fn run_table1(
         Primal { fista: true, .. } => Baselines::Fista,
         _ => Baselines::All,
     };
-    let request = if experiment.quick { table1::Request::quick } else { table1::Request::full };
+    let request = if experiment.quick { Table1Request::quick } else { Table1Request::full };
     let mut request = request(experiment.seed, usize::from(experiment.repeats), baselines);
     request.settings.momentum = primal.momentum;
     let table = Table1::run(request, &mut Bar::new(common.quiet))?;
@@ -83,7 +83,7 @@ fn run_figure1(
     folder: &Folder<'_>,
     common: &Common,
 ) -> anyhow::Result<(Figure1, [Picture; 2])> {
-    let request = if experiment.quick { figure1::Request::quick } else { figure1::Request::full };
+    let request = if experiment.quick { Figure1Request::quick } else { Figure1Request::full };
     let request = request(experiment.seed, usize::from(experiment.repeats));
     let figure = Figure1::run(request, &mut Bar::new(common.quiet))?;
     let pictures = figure.draw()?;
@@ -96,7 +96,7 @@ fn run_figure1(
 }
 
 fn run_table2(experiment: &Experiment, folder: Option<&Folder<'_>>, common: &Common) -> anyhow::Result<Table2> {
-    let request = if experiment.quick { table2::Request::quick } else { table2::Request::full };
+    let request = if experiment.quick { Table2Request::quick } else { Table2Request::full };
     let request = request(experiment.seed, usize::from(experiment.repeats));
     let table = Table2::run(request, &mut Bar::new(common.quiet))?;
     if let Some(folder) = folder {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use banach::{
-    Error, Exponent, FeatureMatrix, Memory, QForm,
+    Error, Exponent, FeatureMatrix, Memory, QForm, Route,
     form::{Features, Gram, KernelFeatures, Tiles},
     kernel::{Anova, Exponential, MonomialScale, Normalized, Polynomial, PowerSeries, TensorKernel},
     loss::{LossSpec, Targets},
@@ -11,26 +11,6 @@ use banach::{
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::Serialize;
-
-/// A way to hold a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Route {
-    /// Listed features.
-    Features,
-    /// Tiles of monomials.
-    Tiles,
-    /// The Gram tensor.
-    Gram,
-    /// The same, computed in every pass.
-    Streamed,
-}
-
-impl Route {
-    /// Every route.
-    pub const ALL: [Self; 4] = [Self::Features, Self::Tiles, Self::Gram, Self::Streamed];
-}
 
 /// A kernel, by what the oracle needs to know of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -169,7 +149,7 @@ impl Draw {
         let holds = |route: &Route| match route {
             Route::Features => finite,
             Route::Tiles => finite && self.kernel != Kernel::Linear,
-            Route::Gram | Route::Streamed => tensor,
+            _ => tensor,
         };
         Route::ALL.into_iter().filter(holds).collect()
     }
@@ -191,6 +171,7 @@ impl Draw {
             Route::Tiles => Box::new(Tiles::new(matrix, kernel, self.scale, exponent, memory())?),
             Route::Gram => Box::new(Gram::new(matrix, kernel, exponent, memory())?),
             Route::Streamed => Box::new(Gram::streamed(matrix, kernel, exponent, memory())?),
+            other => unreachable!("problems are drawn for no route {other}"),
         })
     }
 

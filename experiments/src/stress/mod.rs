@@ -9,17 +9,18 @@ mod oracle;
 
 use std::{ops::ControlFlow, sync::Mutex};
 
-use banach::{DualProblem, Newton, Solution, Solver, Status, Stopping, Unobserved, data::Scratch, form::Evaluation};
+use banach::{
+    DualProblem, Newton, Route, Solution, Solver, Status, Stopping, Unobserved, data::Scratch, form::Evaluation,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
-pub use self::draw::Route;
 use self::{draw::Draw, oracle::Truth};
 use crate::{Error, Watch};
 
 /// What is tried.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Request {
+pub struct StressRequest {
     /// Problems; each is fitted by every route that can hold it.
     pub problems: u64,
     /// The seed of the first; the others follow.
@@ -30,7 +31,7 @@ pub struct Request {
 #[derive(Debug, Clone, Serialize)]
 pub struct Stress {
     /// What was asked for.
-    pub request: Request,
+    pub request: StressRequest,
     /// How the fits of each route ended.
     pub routes: Vec<Ends>,
     /// What must not be.
@@ -83,7 +84,7 @@ pub enum Kind {
 const TOGETHER: u64 = 64;
 
 /// One fit.
-struct Fit {
+struct RouteFit {
     route: Route,
     /// `None` where it was refused.
     solution: Option<Solution>,
@@ -95,7 +96,7 @@ impl Stress {
     /// # Panics
     ///
     /// If a fit does, which none may.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: StressRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         watch.begin("random problems", usize::try_from(request.problems).unwrap_or(usize::MAX));
         let mut routes: Vec<Ends> = Route::ALL.map(Ends::new).into();
         let mut failures = Vec::new();
@@ -130,7 +131,7 @@ impl Ends {
         Self { route, fits: 0, converged: 0, rounding: 0, limit: 0, refused: 0, passes: 0 }
     }
 
-    fn count(&mut self, fit: &Fit) {
+    fn count(&mut self, fit: &RouteFit) {
         self.fits += 1;
         let Some(solution) = &fit.solution else {
             self.refused += 1;
@@ -146,9 +147,10 @@ impl Ends {
     }
 }
 
-fn try_problem(seed: u64) -> (Vec<Fit>, Vec<Failure>) {
+fn try_problem(seed: u64) -> (Vec<RouteFit>, Vec<Failure>) {
     let draw = Draw::new(seed);
-    let fits: Vec<Fit> = draw.routes().into_iter().map(|route| Fit { route, solution: fit(&draw, route) }).collect();
+    let fits: Vec<RouteFit> =
+        draw.routes().into_iter().map(|route| RouteFit { route, solution: fit(&draw, route) }).collect();
     let mut failures = Vec::new();
     let mut fail = |kind, what: String| failures.push(Failure { kind, seed, what: format!("{draw}: {what}") });
     let mut last: Option<(Route, Truth)> = None;
@@ -225,7 +227,8 @@ mod tests {
     /// A sample of the 20,000 problems that `banach-lab bench stress` tries. One fit in a hundred there stalls (docs/solvers.md).
     #[test]
     fn nothing_false_is_certified() {
-        let stress = Stress::run(Request { problems: 1000, seed: 1 }, &mut Count::default()).expect("nobody stops it");
+        let stress =
+            Stress::run(StressRequest { problems: 1000, seed: 1 }, &mut Count::default()).expect("nobody stops it");
         let (stalls, wrong): (Vec<&Failure>, Vec<&Failure>) =
             stress.failures.iter().partition(|failure| failure.kind == Kind::Stall);
         assert!(wrong.is_empty(), "{wrong:#?}");

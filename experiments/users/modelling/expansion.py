@@ -16,5 +16,4 @@ def written_out(task, model):
 
 def found(pipeline, k):
     """The largest monomials of a model that was written out."""
-    expand = next((step for _, step in pipeline.steps if isinstance(step, PolynomialFeatures)), None)
-    return of_columns(pipeline[-1].coef_, k, None if expand is None else expand.powers_)
+    return of_columns(pipeline[-1].coef_, k, pipeline.n_features_in_)

@@ -1,6 +1,7 @@
 """What a fitted model holds: its monomials by the size of their coefficients."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
@@ -14,16 +15,23 @@ class Found:
     selected: list | None = None
 
 
-def of_columns(coefficients, k, powers=None):
-    """From the coefficients of standardised columns: variables, or monomials with the given powers."""
+@lru_cache
+def pairs(variables):
+    """The two variables of every product, in the order of `PolynomialFeatures`; its `powers_` would be a matrix of a gigabyte."""
+    return np.triu_indices(variables)
+
+
+def of_columns(coefficients, k, variables):
+    """From the coefficients of standardised columns: the variables, then the products of two of them."""
     size = np.abs(np.ravel(coefficients))
     order = np.argsort(-size, kind="stable")
     nonzero = order[size[order] > 0.0]
 
     def name(column):
-        if powers is None:
+        if column < variables:
             return ((int(column), 1),)
-        return tuple((int(j), int(powers[column, j])) for j in np.flatnonzero(powers[column]))
+        i, j = (int(both[column - variables]) for both in pairs(variables))
+        return ((i, 2),) if i == j else ((i, 1), (j, 1))
 
     selected = [name(column) for column in nonzero[:2000]]
     return Found(selected[:k], selected)

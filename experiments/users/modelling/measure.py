@@ -1,12 +1,12 @@
 """One model on one kind of data, draw after draw, in a process of its own."""
 
 import time
-from importlib import import_module
+from dataclasses import replace
 
 import numpy as np
 from joblib import parallel_config
 
-from .. import memory
+from .. import contenders, memory
 from .found import refitted
 from .tasks import QUICK, TASKS
 
@@ -20,35 +20,43 @@ class Measurement:
 
     def __init__(self, problem, contender, quick):
         self.task = (QUICK if quick else TASKS)[problem]
-        self.model = import_module(f".{contender}", __package__)
+        self.model = contenders.load("modelling", contender)
         data = self.task.draw(0)
+        few = replace(data, X=np.asfortranarray(data.X[:, :WARM_COLUMNS]))
         with parallel_config("threading", n_jobs=2):
-            self.model.build(self.task).fit(np.asfortranarray(data.X[:, :WARM_COLUMNS]), data.y)
+            self.build(few)().fit(few.X, few.y)
+
+    def build(self, data):
+        """What makes models to fit; one that is told what cross-validation would have to find out learns it from the data."""
+        if hasattr(self.model, "told"):
+            return self.model.told(data)
+        return lambda: self.model.build(self.task)
 
     def fit(self, data):
-        """The fitted model, the best time with that of the processors, and the number of fits."""
+        """The fitted model, the best time with that of the processors, the number of fits, and what they took of memory."""
         best, began, fits = (np.inf, np.inf), time.perf_counter(), 0
         with parallel_config("threading", n_jobs=2):
+            build = self.build(data)
+            memory.forget_peak()
+            before = memory.present()
             while fits < FITS and (fits == 0 or time.perf_counter() - began < ENOUGH_SECONDS):
-                fitted = self.model.build(self.task)
+                fitted = build()
                 start, processor = time.perf_counter(), time.process_time()
                 fitted.fit(data.X, data.y)
                 best = min(best, (time.perf_counter() - start, time.process_time() - processor))
                 fits += 1
-        return fitted, *best, fits
+        peak = memory.peak()
+        return fitted, *best, fits, peak, peak - before
 
     def measure(self, seed):
         data = self.task.draw(seed)
-        memory.forget_peak()
-        before = memory.present()
-        fitted, seconds, processor, fits = self.fit(data)
-        peak = memory.peak()
+        fitted, seconds, processor, fits, peak, more = self.fit(data)
         result = {
             "seconds": seconds,
             "processor": processor,
             "fits": fits,
             "peak_bytes": peak,
-            "fit_bytes": peak - before,
+            "fit_bytes": more,
             "error": self.error(data, fitted.predict(data.X_new)),
         }
         if hasattr(self.model, "settings"):
@@ -73,5 +81,6 @@ class Measurement:
             result["selected_true"] = len(data.truth.intersection(found.selected))
         if k:
             result["true_of_largest"] = len(data.truth.intersection(found.largest))
+            result["all_found"] = result["true_of_largest"] == k
             result["error_of_largest"] = self.error(data, refitted(found.largest, data))
         return result

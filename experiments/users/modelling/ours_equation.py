@@ -17,12 +17,12 @@ GIVEN = (
 class Equation(RegressorMixin, BaseEstimator):
     """A search, and the equation of what it found."""
 
-    def __init__(self, search, cv):
-        self.search, self.cv = search, cv
+    def __init__(self, search, cv, terms=20):
+        self.search, self.cv, self.terms = search, cv, terms
 
     def fit(self, X, y):
         self.search.fit(X, y)
-        self.equation_ = self.search.equation(20, cv=self.cv)
+        self.equation_ = self.search.equation(self.terms, cv=self.cv)
         return self
 
     def predict(self, X):

@@ -101,6 +101,9 @@ PRODUCTS = (
     "ours", "ours_equation", "lasso", "poly_lasso", "celer_lasso", "skglm_mcp", "glmnet_lasso", "kernel_ridge", "svr",
 )  # fmt: skip
 MANY_PRODUCTS = ("ours", "celer_lasso", "glmnet_lasso")
+HINDSIGHT = (
+    "ours_given@1.02", "ours_given@1.1", "ours_given@1.05", "ours_given@1.005", "ours_given_equation", "celer_hindsight",
+)  # fmt: skip
 SMOOTH = (
     "ours", "lasso", "poly_lasso", "celer_lasso", "skglm_mcp", "glmnet_lasso", "kernel_ridge", "svr",
     "gaussian_process",
@@ -151,6 +154,14 @@ TASKS = {
         draws=1,
         contenders=MANY_PRODUCTS,
     ),
+    "table2": Task(
+        "The paper's Table 2, gamma and alpha given",
+        "n = 90, d = 650, 211,575 monomials of degree 2, of which 6 are true, noise 0.05",
+        lambda seed: interactions(90, 650, 6, seed),
+        degree=2,
+        draws=10,
+        contenders=HINDSIGHT,
+    ),
 }
 
 QUICK = {
@@ -168,5 +179,13 @@ QUICK = {
         degree=2,
         draws=1,
         contenders=("ours", "poly_lasso", "celer_lasso", "glmnet_lasso"),
+    ),
+    "table2": Task(
+        "The paper's Table 2, gamma and alpha given",
+        "n = 40, d = 12, 2 true",
+        lambda seed: interactions(40, 12, 2, seed),
+        degree=2,
+        draws=1,
+        contenders=("ours_given@1.02", "ours_given_equation", "celer_hindsight"),
     ),
 }

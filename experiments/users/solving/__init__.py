@@ -3,5 +3,4 @@
 SOLVERS = ("ours", "lbfgsb_dual", "lbfgsb_primal", "fista", "clarabel")
 # An interior-point method on 20,000 cones is asked once, not three times.
 SOLVERS_FOR_WIDE = SOLVERS[:-1]
-TOLERANCE = 1e-6
 LIMIT = 90.0

@@ -3,10 +3,9 @@
 from contextlib import suppress
 
 import numpy as np
-from peers import lbfgsb
 from scipy.optimize import minimize
 
-from .products import fastest_layout, signed_power
+from .products import fastest_layout, leave_the_cores_to_numpy, signed_power
 from .watch import Over, Watch
 
 TITLE = "L-BFGS-B on the primal"
@@ -49,7 +48,7 @@ class Run:
 
 
 def prepare(problem, tolerance, limit):
-    lbfgsb.leave_the_cores_to_numpy()
+    leave_the_cores_to_numpy()
     X, layout = fastest_layout(problem.X)
     runs = {corrections: Run(problem, X, tolerance, TUNING).minimise(corrections) for corrections in CORRECTIONS}
     best = min(runs, key=lambda choice: (runs[choice].gap > tolerance, runs[choice].seconds, runs[choice].gap))

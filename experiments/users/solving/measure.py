@@ -1,9 +1,7 @@
 """One solver on one problem, in a process of its own."""
 
-from importlib import import_module
-
-from .. import memory
-from . import LIMIT, TOLERANCE
+from .. import contenders, memory
+from . import LIMIT
 from .objective import judge
 from .problems import QUICK, RECIPES
 
@@ -15,9 +13,9 @@ class Measurement:
 
     def __init__(self, problem, contender, quick):
         recipe = (QUICK if quick else RECIPES)[problem]
-        self.solver = import_module(f".{contender}", __package__)
+        self.solver = contenders.load("solving", contender)
         self.problem = recipe.make()
-        self.prepared = self.solver.prepare(self.problem, TOLERANCE, LIMIT)
+        self.prepared = self.solver.prepare(self.problem, recipe.tolerance, LIMIT)
 
     def measure(self, seed):
         memory.forget_peak()

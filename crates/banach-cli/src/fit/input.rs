@@ -11,7 +11,7 @@ use super::{
     resolve::Goal,
     result::{Categorical, Class, Data, Imputed, Variable},
 };
-use crate::{options::Common, words};
+use crate::options::Common;
 
 /// What the result says of a variable, and how columns were scaled.
 const VARIABLE: u64 = 160;

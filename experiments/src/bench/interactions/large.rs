@@ -5,7 +5,7 @@ use std::path::Path;
 use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
-use super::task::{Done, Gamma, Representation, Task};
+use super::task::{Done, Representation, Task};
 use crate::{Error, Watch};
 
 /// What to measure.
@@ -46,12 +46,10 @@ impl LargeRequest {
             data: self.data,
             seed: 0,
             representation: Representation::Tiles,
-            scale: "raw".to_owned(),
             p: self.p.to_owned(),
-            gamma: Gamma::Fixed(self.gamma),
+            gamma: self.gamma,
             tolerance: 1e-8,
             top: self.top,
-            select: None,
             rounds: 1,
         }
     }

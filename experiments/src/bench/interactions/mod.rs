@@ -1,12 +1,10 @@
-//! Interactions among very many variables: are the true ones found, how fast, and in how much memory?
+//! Interactions among very many variables: how fast, and in how much memory?
 //!
-//! Every measurement is a [`Task`] in a process of its own. One file for each question: `recovery` against a Lasso on monomials
-//! that are written out (whose process is `lasso`), `routes` against our own features route, `large` for the sizes that nothing
-//! else here can hold.
+//! Every measurement is a [`Task`] in a process of its own. One file for each question: `routes` against our own features route,
+//! `large` for the sizes that nothing else here can hold. Other libraries are opponents in `experiments/users`.
 
 mod large;
-mod lasso;
-mod recovery;
+mod process;
 mod routes;
 mod task;
 
@@ -15,43 +13,37 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use large::{Large, LargeRequest};
-pub use lasso::{Lasso, Versions};
-pub use recovery::{Draw, Recovery, RecoveryRequest};
 pub use routes::{Routes, RoutesRequest};
-pub use task::{Chosen, Done, Gamma, Representation, Selecting, Task, child};
+pub use task::{Done, Representation, Task, child};
 
-use super::{Figure, tiles};
+use super::{
+    Figure,
+    tiles::{self, TilesRequest},
+};
 use crate::{Error, Watch};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
-    /// Against the Lasso.
-    pub recovery: RecoveryRequest,
+pub struct InteractionsRequest {
     /// Against the features route.
     pub routes: RoutesRequest,
     /// Fits with very many monomials.
     pub large: Vec<LargeRequest>,
     /// One evaluation against a matrix product.
-    pub evaluation: tiles::Request,
-    /// A Python interpreter with the packages of `experiments/peers/requirements.txt`; without one there is no Lasso.
-    #[serde(skip)]
-    pub python: Option<PathBuf>,
+    pub evaluation: TilesRequest,
     /// The program whose arguments `bench task` lead to [`child`]; without one, everything shares this process, and the peak of
     /// its memory.
     #[serde(skip)]
     pub program: Option<PathBuf>,
 }
 
-impl Request {
+impl InteractionsRequest {
     /// Up to 1.25 billion monomials; minutes.
     pub fn full() -> Self {
         Self {
-            recovery: RecoveryRequest::full(),
             routes: RoutesRequest::full(),
             large: LargeRequest::full(),
-            evaluation: tiles::Request { exponents: vec!["4/3"], ..tiles::Request::full(5) },
-            python: None,
+            evaluation: TilesRequest { exponents: vec!["4/3"], ..TilesRequest::full(5) },
             program: None,
         }
     }
@@ -59,10 +51,9 @@ impl Request {
     /// Small sizes that take seconds; what they say of speed and memory is little.
     pub fn quick() -> Self {
         Self {
-            recovery: RecoveryRequest::quick(),
             routes: RoutesRequest::quick(),
             large: LargeRequest::quick(),
-            evaluation: tiles::Request { exponents: vec!["4/3"], ..tiles::Request::quick(1) },
+            evaluation: TilesRequest { exponents: vec!["4/3"], ..TilesRequest::quick(1) },
             ..Self::full()
         }
     }
@@ -72,11 +63,9 @@ impl Request {
 #[derive(Debug, Clone, Serialize)]
 pub struct Interactions {
     /// What was measured.
-    pub request: Request,
+    pub request: InteractionsRequest,
     /// Threads at work on each side.
     pub threads: usize,
-    /// Against the Lasso.
-    pub recovery: Recovery,
     /// Against the features route.
     pub routes: Routes,
     /// Fits with very many monomials.
@@ -87,20 +76,14 @@ pub struct Interactions {
 
 impl Interactions {
     /// Measures everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
-        let (python, program) = (request.python.as_deref(), request.program.as_deref());
-        let recovery = Recovery::run(&request.recovery, python, program, watch)?;
+    pub fn run(request: InteractionsRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
+        let program = request.program.as_deref();
         let routes = Routes::run(&request.routes, program, watch)?;
         let large = request.large.iter().map(|one| Large::run(one, program, watch));
         let large = large.collect::<Result<_, _>>()?;
         let evaluation = tiles::evaluations(&request.evaluation, watch)?;
-        Ok(Self { threads: rayon::current_num_threads(), request, recovery, routes, large, evaluation })
+        Ok(Self { threads: rayon::current_num_threads(), request, routes, large, evaluation })
     }
-}
-
-/// The share of one number in another, if both are known.
-fn ratio(of: Option<u64>, to: Option<u64>) -> Option<f64> {
-    Some(of? as f64 / to? as f64)
 }
 
 #[cfg(test)]
@@ -110,14 +93,13 @@ mod tests {
     use super::*;
     use crate::watch::Count;
 
-    fn small() -> Request {
-        let quick = Request::quick();
+    fn small() -> InteractionsRequest {
+        let quick = InteractionsRequest::quick();
         let data = SparseQuadratic { samples: 40, inputs: 12, relevant: 2, noise: 0.05 };
-        Request {
-            recovery: RecoveryRequest { data, seeds: 2, rounds: 1, ..quick.recovery },
+        InteractionsRequest {
             routes: RoutesRequest { data, seeds: 2, rounds: 1, ..quick.routes },
             large: vec![LargeRequest { data, ..quick.large[0].clone() }],
-            evaluation: tiles::Request { data, product: 16, ..quick.evaluation },
+            evaluation: TilesRequest { data, product: 16, ..quick.evaluation },
             ..quick
         }
     }
@@ -125,16 +107,7 @@ mod tests {
     #[test]
     fn everything_is_measured() {
         let bench = Interactions::run(small(), &mut Count::default()).expect("it runs");
-        assert_eq!((bench.recovery.draws.len(), bench.routes.draws.len()), (2, 2));
-        assert_eq!(bench.recovery.found(), 2);
-        assert_eq!(bench.recovery.others.len(), 2);
-        assert_eq!(bench.routes.found(), 2);
-        assert!(bench.recovery.draws.iter().all(|draw| draw.ours.converged && draw.lasso.is_none()));
-        for draw in &bench.recovery.draws {
-            let chosen = draw.selected.chosen.as_ref().expect("a selection");
-            assert_eq!(chosen.right, 2, "{chosen:?}");
-            assert!(chosen.error.is_some_and(|error| error < 0.1), "{chosen:?}");
-        }
+        assert_eq!((bench.routes.draws.len(), bench.routes.found()), (2, 2));
         assert!(bench.routes.tiles.converged && bench.routes.features.converged);
         assert_eq!(bench.routes.tiles.found, bench.routes.features.found);
         assert!(bench.large[0].done.converged && bench.large[0].done.gap <= 1e-8);

@@ -5,10 +5,7 @@ use std::path::Path;
 use banach::synthetic::SparseQuadratic;
 use serde::Serialize;
 
-use super::{
-    ratio,
-    task::{Done, Gamma, Representation, Task},
-};
+use super::task::{Done, Representation, Task};
 use crate::{Error, Watch};
 
 /// What to measure.
@@ -44,12 +41,10 @@ impl RoutesRequest {
             data: self.data,
             seed,
             representation,
-            scale: "raw".to_owned(),
             p: self.p.to_owned(),
-            gamma: Gamma::Fixed(self.gamma),
+            gamma: self.gamma,
             tolerance: 1e-8,
             top: self.data.relevant,
-            select: None,
             rounds: 1,
         }
     }
@@ -102,6 +97,6 @@ impl Routes {
 
     /// How many times as much memory the features route takes.
     pub fn times_the_memory(&self) -> Option<f64> {
-        ratio(self.features.peak_bytes, self.tiles.peak_bytes)
+        Some(self.features.peak_bytes? as f64 / self.tiles.peak_bytes? as f64)
     }
 }

@@ -14,13 +14,12 @@ use banach::{
     kernel::{Monomial, MonomialScale, Polynomial},
     loss::Squared,
     model::{Budget, DualModel},
-    selection::{MonomialRanking, SelectionOptions, select},
-    solver::{Choice, Folds, GammaGrid, Progress},
+    solver::Progress,
     synthetic::{Sample, SparseQuadratic},
 };
 use serde::{Deserialize, Serialize};
 
-use super::super::process::{Process, peak_bytes};
+use super::{super::memory::peak_bytes, process::Process};
 use crate::{Error, Watch};
 
 /// How the monomials are represented.
@@ -33,28 +32,7 @@ pub enum Representation {
     Features,
 }
 
-/// The weight of the loss.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gamma {
-    /// This number.
-    Fixed(f64),
-    /// So many times the knee of the data ([`GammaGrid`]).
-    Knees(f64),
-}
-
-/// Select and refit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selecting {
-    /// The most monomials.
-    pub terms: usize,
-    /// The folds that decide how many.
-    pub folds: usize,
-    /// Whether as many as have the smallest held-out loss are taken, or the fewest within a standard error of it.
-    pub best: bool,
-}
-
-/// What to do: squared loss with an intercept, monomials of degree 2.
+/// What to do: squared loss with an intercept, raw monomials of degree 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// The data.
@@ -63,31 +41,16 @@ pub struct Task {
     pub seed: u64,
     /// How the monomials are represented.
     pub representation: Representation,
-    /// The scale of the monomials.
-    pub scale: String,
     /// The exponent.
     pub p: String,
     /// The weight of the loss.
-    pub gamma: Gamma,
+    pub gamma: f64,
     /// The relative duality gap to reach.
     pub tolerance: f64,
     /// How many of the largest monomials are listed.
     pub top: usize,
-    /// Select and refit in place of one fit and its list.
-    pub select: Option<Selecting>,
     /// How often all of it is done; the best time counts.
     pub rounds: usize,
-}
-
-/// What a selection has chosen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Chosen {
-    /// Monomials of the equation.
-    pub terms: usize,
-    /// True ones among them.
-    pub right: usize,
-    /// How far the coefficients of the true ones are off at most, where all of them are there.
-    pub error: Option<f64>,
 }
 
 /// What was found, and at what cost.
@@ -97,22 +60,18 @@ pub struct Done {
     pub seconds: f64,
     /// Of those, seconds of the list alone.
     pub top_seconds: f64,
-    /// Passes over all monomials; of a selection they are not counted.
+    /// Passes over all monomials.
     pub passes: usize,
     /// The relative duality gap.
     pub gap: f64,
     /// Whether the tolerance was reached.
     pub converged: bool,
-    /// The weight of the loss.
-    pub gamma: f64,
     /// How many of the true monomials are first in the list, in any order.
     pub found: usize,
     /// Whether the list is proven to be that of the optimum.
     pub set_proven: bool,
     /// Whether its order is.
     pub order_proven: bool,
-    /// What a selection has chosen.
-    pub chosen: Option<Chosen>,
     /// The most memory of the process when it had the data, and in the end, where the operating system tells.
     pub data_bytes: Option<u64>,
     /// In the end.
@@ -160,17 +119,13 @@ impl Task {
         let refuse = |reason: String| Error::Child { program: program.to_owned(), reason };
         let mut command = Command::new(program);
         command.args(["bench", "task", "--threads", &rayon::current_num_threads().to_string()]);
-        let failed = |error: Error| match error {
-            Error::Peer { reason, .. } => refuse(reason),
-            other => other,
-        };
-        let mut process = Process::start(command).map_err(failed)?;
+        let mut process = Process::start(command)?;
         let question = serde_json::to_string(self).map_err(|error| refuse(error.to_string()))?;
-        let mut line = process.ask(|to| writeln!(to, "{question}")).map_err(failed)?;
+        let mut line = process.ask(&question)?;
         loop {
             match line {
                 Line::Passes(passes) if watch.step(passes).is_break() => return Err(Error::Stopped),
-                Line::Passes(_) => line = process.listen().map_err(failed)?,
+                Line::Passes(_) => line = process.listen()?,
                 Line::Done(done) => return Ok(done),
                 Line::Failed(reason) => return Err(refuse(reason)),
             }
@@ -198,15 +153,12 @@ impl Task {
         sample: &Sample,
         report: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Done, Error> {
-        let (exponent, scale) = (self.p.parse::<Exponent>()?, self.scale.parse::<MonomialScale>()?);
+        let (exponent, scale) = (self.p.parse::<Exponent>()?, MonomialScale::Raw);
         let (kernel, memory) = (Polynomial::new(2, 1.0, 0.0)?, Memory::available());
         match self.representation {
             Representation::Tiles => {
                 let form = Tiles::new(x.view(), kernel, scale, exponent, memory)?;
                 let problem = self.problem(&form, &sample.targets)?;
-                if let Some(selecting) = self.select {
-                    return self.selection(&problem, x, sample, selecting, report);
-                }
                 let solution = self.solve(&problem, report)?;
                 let started = Instant::now();
                 let mut model = DualModel::new(x.view(), kernel, exponent, &solution.alpha)?.with_monomial_scale(scale);
@@ -221,7 +173,7 @@ impl Task {
                     found: self.found(&listed, sample),
                     set_proven: top.set_proven,
                     order_proven: top.order_proven,
-                    ..fitted(&problem, &solution)
+                    ..fitted(&solution)
                 })
             }
             Representation::Features => {
@@ -231,22 +183,13 @@ impl Task {
                 let started = Instant::now();
                 let weights = form.features().weights(&solution.alpha);
                 let found = crate::data::count_found(&sample.truth, &weights);
-                Ok(Done { top_seconds: started.elapsed().as_secs_f64(), found, ..fitted(&problem, &solution) })
+                Ok(Done { top_seconds: started.elapsed().as_secs_f64(), found, ..fitted(&solution) })
             }
         }
     }
 
     fn problem<'p>(&self, form: &'p dyn QForm, targets: &'p [f64]) -> Result<DualProblem<'p>, Error> {
-        let problem = |gamma| DualProblem::new(form, &Squared, targets, gamma)?.with_intercept();
-        Ok(match self.gamma {
-            Gamma::Fixed(gamma) => problem(gamma)?,
-            Gamma::Knees(knees) => problem(knees * GammaGrid::knee(&problem(1.0)?)?)?,
-        })
-    }
-
-    fn solver(&self) -> Newton {
-        let stopping = Stopping { tolerance: self.tolerance, max_iterations: 200 };
-        Newton { stopping, memory: Memory::available() }
+        Ok(DualProblem::new(form, &Squared, targets, self.gamma)?.with_intercept()?)
     }
 
     fn solve(
@@ -254,45 +197,9 @@ impl Task {
         problem: &DualProblem<'_>,
         report: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Solution, Error> {
-        Ok(self.solver().solve(problem, &mut |progress: &Progress| report(progress.passes))?)
-    }
-
-    fn selection(
-        &self,
-        problem: &DualProblem<'_>,
-        x: &FeatureMatrix<'_>,
-        sample: &Sample,
-        Selecting { terms, folds, best }: Selecting,
-        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> Result<Done, Error> {
-        let kernel = Polynomial::new(2, 1.0, 0.0)?;
-        let ranking =
-            MonomialRanking::new(x.view(), kernel, problem.form().exponent()).with_monomial_scale(self.scale.parse()?);
-        let choice = if best { Choice::Best } else { Choice::OneStandardError };
-        let folds = Folds::shuffled(x.samples(), folds, 0)?;
-        let options = SelectionOptions { choice, ..SelectionOptions::new(terms, folds) };
-        let mut watch = |progress: &Progress| report(progress.passes);
-        let selection = select(problem, x, &ranking, &options, &self.solver(), &mut watch)?;
-        let coefficient = |&(feature, weight): &(usize, f64)| {
-            let factors = self.data.factors(feature);
-            let own = selection.model.terms().iter().find(|(monomial, _)| monomial.factors() == factors)?;
-            // That of a product of two variables; see [`SparseQuadratic`].
-            let truth = if factors.len() == 1 { weight } else { weight * 2.0_f64.powf(0.25) };
-            Some((own.1 - truth).abs())
-        };
-        let errors: Vec<f64> = sample.truth.iter().filter_map(coefficient).collect();
-        let all = errors.len() == sample.truth.len();
-        Ok(Done {
-            converged: selection.unconverged == 0,
-            gamma: problem.gamma(),
-            found: self.found(&selection.ranked, sample),
-            chosen: Some(Chosen {
-                terms: selection.model.terms().len(),
-                right: errors.len(),
-                error: all.then(|| errors.iter().copied().fold(0.0, f64::max)),
-            }),
-            ..Done::default()
-        })
+        let stopping = Stopping { tolerance: self.tolerance, max_iterations: 200 };
+        let solver = Newton { stopping, memory: Memory::available() };
+        Ok(solver.solve(problem, &mut |progress: &Progress| report(progress.passes))?)
     }
 
     /// How many of the true monomials are the first of a list.
@@ -303,12 +210,11 @@ impl Task {
     }
 }
 
-fn fitted(problem: &DualProblem<'_>, solution: &Solution) -> Done {
+fn fitted(solution: &Solution) -> Done {
     Done {
         passes: solution.passes,
         gap: solution.certificate.relative_gap(),
         converged: solution.status == Status::Converged,
-        gamma: problem.gamma(),
         ..Done::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
 use banach::{
-    DualProblem, Exponent, FeatureMatrix, Loss, Memory, QForm, Solver, Status,
+    DualProblem, Exponent, FeatureMatrix, Loss, Memory, QForm, Route, Solver, Status,
     form::Gram,
     kernel::{Linear, Polynomial},
     loss::{LossSpec, Split, Squared, Targets},
@@ -67,16 +67,6 @@ impl Source {
     }
 }
 
-/// How Q is held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Route {
-    /// The matrix of the variables.
-    Features,
-    /// The Gram tensor: of the polynomial kernel for [`Source::Quadratic`], of the linear one otherwise.
-    Gram,
-}
-
 /// A problem with a limit of its own: the squared loss at gamma = 10 without an intercept, as in the paper.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Single {
@@ -95,7 +85,7 @@ pub struct Single {
 pub struct Part {
     /// The data.
     pub source: Source,
-    /// The route.
+    /// The route: features, or the Gram tensor of the polynomial kernel for [`Source::Quadratic`], of the linear one otherwise.
     pub route: Route,
     /// The exponents.
     pub exponents: Vec<&'static str>,
@@ -126,11 +116,7 @@ impl Part {
     }
 
     fn name(&self) -> String {
-        let route = match self.route {
-            Route::Features => "features",
-            Route::Gram => "Gram",
-        };
-        format!("{}, {route}", self.source.name())
+        format!("{}, {}", self.source.name(), if self.route == Route::Features { "features" } else { "Gram" })
     }
 
     fn form<'a>(&self, sample: &'a Sample, p: &str) -> Result<Box<dyn QForm + 'a>, Error> {
@@ -149,14 +135,14 @@ impl Part {
 
 /// What to run.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct GridRequest {
     /// The data sets and their routes.
     pub parts: Vec<Part>,
     /// The seed of the data.
     pub seed: u64,
 }
 
-impl Request {
+impl GridRequest {
     /// The sizes of the paper's tables, and correlated variables. A Gram tensor of order 6 has fewer samples, to fit.
     pub fn full() -> Self {
         Self::sized((200, 100_000), [(90, 650), (40, 650)], [(200, 5000), (40, 5000)], 10)
@@ -204,7 +190,7 @@ impl Request {
 
 /// One run.
 #[derive(Debug, Clone, Serialize)]
-pub struct Run {
+pub struct GridRun {
     /// The data set and the route.
     pub part: String,
     /// The loss.
@@ -229,7 +215,7 @@ pub struct Run {
     pub seconds: f64,
 }
 
-impl Run {
+impl GridRun {
     /// Whether rounding kept it from the tolerance.
     pub fn is_rounded(&self) -> bool {
         self.end == ROUNDING
@@ -238,7 +224,7 @@ impl Run {
 
 /// The runs of one data set, loss and exponent, over gamma and the intercept.
 #[derive(Debug, Clone, Serialize)]
-pub struct Cell {
+pub struct GridCell {
     /// The data set and the route.
     pub part: String,
     /// The loss.
@@ -257,9 +243,9 @@ pub struct Cell {
     pub limit: usize,
 }
 
-impl Cell {
-    fn new(runs: &[Run]) -> Option<Self> {
-        let Run { part, loss, p, limit, .. } = runs.first()?;
+impl GridCell {
+    fn new(runs: &[GridRun]) -> Option<Self> {
+        let GridRun { part, loss, p, limit, .. } = runs.first()?;
         Some(Self {
             part: part.clone(),
             loss,
@@ -282,24 +268,24 @@ impl Cell {
 #[derive(Debug, Clone, Serialize)]
 pub struct Grid {
     /// What was run.
-    pub request: Request,
+    pub request: GridRequest,
     /// The relative duality gap to reach.
     pub tolerance: f64,
     /// Threads at work.
     pub threads: usize,
     /// A summary, in the order of the runs.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<GridCell>,
     /// The problems with limits of their own, and their runs.
-    pub singles: Vec<(Single, Run)>,
+    pub singles: Vec<(Single, GridRun)>,
     /// The run that needed most evaluations; one that did not reach the tolerance is worse than one that did.
-    pub worst: Option<Run>,
+    pub worst: Option<GridRun>,
     /// Every run.
-    pub runs: Vec<Run>,
+    pub runs: Vec<GridRun>,
 }
 
 impl Grid {
     /// Runs everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: GridRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         let (mut runs, mut cells, mut singles) = (Vec::new(), Vec::new(), Vec::new());
         for part in &request.parts {
             watch.begin(&format!("data of {}", part.name()), 0);
@@ -317,8 +303,8 @@ impl Grid {
                             runs.push(run(part, &*form, &**loss, targets, p, gamma, intercept));
                         }
                     }
-                    cells.extend(Cell::new(&runs[first..]));
-                    let of_paper = |run: &&Run| run.loss == Squared.name() && run.gamma == 10.0 && !run.intercept;
+                    cells.extend(GridCell::new(&runs[first..]));
+                    let of_paper = |run: &&GridRun| run.loss == Squared.name() && run.gamma == 10.0 && !run.intercept;
                     if let Some(single) = part.single.filter(|single| single.p == *p) {
                         singles.extend(runs[first..].iter().find(of_paper).map(|run| (single, run.clone())));
                     }
@@ -377,7 +363,7 @@ fn run(
     p: &'static str,
     gamma: f64,
     intercept: bool,
-) -> Run {
+) -> GridRun {
     let mut patience = |progress: &Progress| {
         if progress.passes < GIVE_UP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
@@ -398,7 +384,7 @@ fn run(
         }
         Err(error) => (0, false, error.to_string(), None),
     };
-    Run {
+    GridRun {
         part: part.name(),
         loss: loss.name(),
         p,
@@ -420,13 +406,13 @@ mod tests {
     use super::*;
     use crate::watch::Count;
 
-    fn tiny() -> Request {
-        let Request { mut parts, seed } = Request::quick();
+    fn tiny() -> GridRequest {
+        let GridRequest { mut parts, seed } = GridRequest::quick();
         parts.truncate(2);
         parts[0].source = Source::Normal(SparseLinear { samples: 6, features: 20, relevant: 2, noise: 0.05 });
         parts[0].exponents = vec!["4/3", "1.02"];
         parts[0].single = Some(Single { what: "one", p: "1.02", limit: 12, paper: 258 });
-        Request { parts, seed }
+        GridRequest { parts, seed }
     }
 
     #[test]
@@ -450,7 +436,7 @@ mod tests {
     /// Every loss, route, exponent and gamma, with and without an intercept, within the limits that were set.
     #[test]
     fn the_quick_grid_is_within_its_limits() {
-        let grid = Grid::run(Request::quick(), &mut Count::default()).expect("it runs");
+        let grid = Grid::run(GridRequest::quick(), &mut Count::default()).expect("it runs");
         assert_eq!(grid.cells.len(), 100);
         for run in &grid.runs {
             // Beside a kink, the bound on rounding in a tensor of order 6 can be above the tolerance.
@@ -458,7 +444,7 @@ mod tests {
             assert!(rounded || run.converged && run.relative_gap.is_some_and(|gap| gap <= TOLERANCE), "{run:?}");
             assert!(run.evaluations <= run.limit, "{run:?}");
         }
-        assert!(grid.cells.iter().all(Cell::within));
+        assert!(grid.cells.iter().all(GridCell::within));
     }
 
     /// Shapes from tall to wide, every loss at p = 4/3 and 1.05, gammas up to 1e6.
@@ -466,13 +452,13 @@ mod tests {
     fn small_shapes_are_within_their_limits() {
         let mut parts: Vec<Part> = [(60, 3), (40, 8), (20, 40)].map(Part::of_shape).to_vec();
         parts.iter_mut().for_each(|part| part.exponents = vec!["4/3", "1.05"]);
-        let grid = Grid::run(Request { parts, seed: 0 }, &mut Count::default()).expect("it runs");
+        let grid = Grid::run(GridRequest { parts, seed: 0 }, &mut Count::default()).expect("it runs");
         assert_eq!(grid.cells.len(), 3 * 2 * 8);
         for run in &grid.runs {
             assert!(run.converged || (run.is_rounded() && run.gamma >= 1e4), "{run:?}");
             assert!(run.evaluations <= run.limit && run.limit == 40, "{run:?}");
         }
-        assert!(grid.cells.iter().all(Cell::within));
+        assert!(grid.cells.iter().all(GridCell::within));
     }
 
     #[test]

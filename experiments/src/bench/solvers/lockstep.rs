@@ -23,7 +23,7 @@ const AGREEMENT: f64 = 1e-8;
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize)]
-pub struct Request {
+pub struct LockstepRequest {
     /// The data.
     pub data: SparseLinear,
     /// The seed of the data and of the folds.
@@ -42,7 +42,7 @@ pub struct Request {
     pub rounds: usize,
 }
 
-impl Request {
+impl LockstepRequest {
     /// The size of the paper's Table 1.
     pub fn full(rounds: usize) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Pace {
 #[derive(Debug, Clone, Serialize)]
 pub struct Lockstep {
     /// What was measured.
-    pub request: Request,
+    pub request: LockstepRequest,
     /// Threads at work.
     pub threads: usize,
     /// One for every exponent.
@@ -97,9 +97,9 @@ pub struct Lockstep {
 
 impl Lockstep {
     /// Measures everything.
-    pub fn run(request: Request, watch: &mut dyn Watch) -> Result<Self, Error> {
+    pub fn run(request: LockstepRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         watch.begin("data", 0);
-        let Request { data, seed, .. } = &request;
+        let LockstepRequest { data, seed, .. } = &request;
         let sample = data.sample(*seed);
         let matrix = FeatureMatrix::from_columns(data.samples, data.features, &sample.columns[..])?;
         let mut paces = Vec::new();
@@ -112,8 +112,13 @@ impl Lockstep {
     }
 }
 
-fn pace(request: &Request, p: &'static str, problem: &DualProblem<'_>, watch: &mut dyn Watch) -> Result<Pace, Error> {
-    let Request { data, seed, folds, gammas, tolerance, wanted, .. } = request;
+fn pace(
+    request: &LockstepRequest,
+    p: &'static str,
+    problem: &DualProblem<'_>,
+    watch: &mut dyn Watch,
+) -> Result<Pace, Error> {
+    let LockstepRequest { data, seed, folds, gammas, tolerance, wanted, .. } = request;
     let grid = GammaGrid::from_data(problem, *gammas)?;
     let all = Folds::shuffled(data.samples, *folds, *seed)?;
     let single = all.held_out().iter().map(|fold| Folds::new(data.samples, vec![fold.clone()]));
@@ -175,7 +180,7 @@ mod tests {
 
     #[test]
     fn both_ways_give_the_same_scores() {
-        let request = Request { exponents: vec!["4/3", "1.5"], ..Request::quick(1) };
+        let request = LockstepRequest { exponents: vec!["4/3", "1.5"], ..LockstepRequest::quick(1) };
         let lockstep = Lockstep::run(request, &mut Count::default()).expect("it runs");
         assert_eq!(lockstep.paces.len(), 2);
         for pace in &lockstep.paces {
@@ -186,6 +191,6 @@ mod tests {
     #[test]
     fn a_watcher_can_stop_it() {
         let mut watch = Count { begun: 0, stop_in: Some(2) };
-        assert!(matches!(Lockstep::run(Request::quick(2), &mut watch), Err(Error::Stopped)));
+        assert!(matches!(Lockstep::run(LockstepRequest::quick(2), &mut watch), Err(Error::Stopped)));
     }
 }

@@ -3,11 +3,11 @@
 use banach_lab::{Algorithm, Comparison, figure1::Figure1, table1::Table1, table2::Table2};
 
 use super::{
-    Cell, Table,
+    Cell, ResultTable,
     counts::{CHOSEN, difference, measured, printed},
 };
 
-pub(crate) fn agreement(table1: &Table1, figure1: &Figure1, table2: &Table2) -> Table {
+pub(crate) fn agreement(table1: &Table1, figure1: &Figure1, table2: &Table2) -> ResultTable {
     let setting = if table1.request.paper_size {
         "Iteration counts: what the paper prints and what came out."
     } else {
@@ -15,7 +15,7 @@ pub(crate) fn agreement(table1: &Table1, figure1: &Figure1, table2: &Table2) -> 
     };
     let cells = table1.cells.iter().map(|cell| (format!("{}, p = {}", cell.algorithm.title(), cell.p), &cell.count));
     let rows = table2.rows.iter().map(|row| (row.step.title().to_owned(), &row.count));
-    Table {
+    ResultTable {
         title: "Agreement with the paper".to_owned(),
         setting: setting.to_owned(),
         header: ["experiment", "counts that agree", "counts that differ"].map(str::to_owned).into(),

@@ -1,12 +1,12 @@
 //! The measured figures.
 
-use banach_lab::bench::{Bench, Figure, Side, Target};
+use banach_lab::bench::{Figure, MachineFigures, Side, Target};
 
-use super::{Cell, Table};
+use super::{Cell, ResultTable};
 
-pub(crate) fn bench(bench: &Bench) -> Table {
+pub(crate) fn bench(bench: &MachineFigures) -> ResultTable {
     let rounds = bench.request.rounds;
-    Table {
+    ResultTable {
         title: "Bench".to_owned(),
         setting: format!(
             "{} threads, best of {rounds} rounds (fewer for the slow ones). G/s: 1e9 bytes or multiply-adds per second.",

@@ -2,10 +2,10 @@
 
 use std::env::consts::{ARCH, OS};
 
-use super::{Cell, Table};
+use super::{Cell, ResultTable};
 use crate::args::Experiment;
 
-pub(crate) fn conditions(experiment: &Experiment) -> Table {
+pub(crate) fn conditions(experiment: &Experiment) -> ResultTable {
     let Experiment { seed, repeats, quick, .. } = experiment;
     let last = seed.wrapping_add(u64::from(*repeats) - 1);
     let facts = [
@@ -16,7 +16,7 @@ pub(crate) fn conditions(experiment: &Experiment) -> Table {
         ("seeds", if *repeats == 1 { seed.to_string() } else { format!("{seed} to {last}") }),
         ("size", if *quick { "small" } else { "the paper's" }.to_owned()),
     ];
-    Table {
+    ResultTable {
         title: "Conditions".to_owned(),
         setting: "Results depend on the seeds alone, seconds on the machine.".to_owned(),
         header: ["what", "value"].map(str::to_owned).into(),

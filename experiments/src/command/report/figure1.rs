@@ -4,11 +4,11 @@ use banach::synthetic::SparseLinear;
 use banach_lab::figure1::{Curve, Figure1};
 
 use super::{
-    Table,
+    ResultTable,
     counts::{CHOSEN, algorithm_settings, list},
 };
 
-pub(crate) fn figure1(figure: &Figure1) -> Table {
+pub(crate) fn figure1(figure: &Figure1) -> ResultTable {
     let SparseLinear { samples, features, .. } = figure.request.left;
     let precision = figure.request.settings.precision;
     let row = |curve: &Curve| {
@@ -18,7 +18,7 @@ pub(crate) fn figure1(figure: &Figure1) -> Table {
         [curve.algorithm.title().to_owned(), curve.p.clone(), reached, format!("{last:.0e} after {iterations}")]
     };
     let (count, right) = (figure.truth.len(), figure.request.right);
-    Table {
+    ResultTable {
         title: "Figure 1".to_owned(),
         setting: format!(
             "The curves of the left panel; n = {samples}, d = {features}, {}.",

@@ -1,13 +1,13 @@
 //! Evaluations to the tolerance over the grid.
 
-use banach_lab::bench::solvers::grid::{Cell, Grid, Run, Single};
+use banach_lab::bench::solvers::grid::{Grid, GridCell, GridRun, Single};
 
-use super::Table;
+use super::ResultTable;
 
-pub(crate) fn grid(grid: &Grid) -> Table {
+pub(crate) fn grid(grid: &Grid) -> ResultTable {
     let mut exponents: Vec<&str> = Vec::new();
     let mut rows: Vec<(&str, &str)> = Vec::new();
-    for Cell { part, loss, p, .. } in &grid.cells {
+    for GridCell { part, loss, p, .. } in &grid.cells {
         if !exponents.contains(p) {
             exponents.push(p);
         }
@@ -21,7 +21,7 @@ pub(crate) fn grid(grid: &Grid) -> Table {
         [part.to_owned(), loss.to_owned()].into_iter().chain(counts).map(super::Cell::from).collect()
     };
     let columns = exponents.iter().map(|p| format!("p = {p}"));
-    Table {
+    ResultTable {
         title: "Evaluations".to_owned(),
         setting: format!(
             "The most over gamma and the intercept, to a relative gap of {:e}; {} runs, {} threads. \
@@ -36,8 +36,8 @@ pub(crate) fn grid(grid: &Grid) -> Table {
     }
 }
 
-fn count(cell: &Cell) -> String {
-    let Cell { worst, limit, failures, rounded, runs, .. } = cell;
+fn count(cell: &GridCell) -> String {
+    let GridCell { worst, limit, failures, rounded, runs, .. } = cell;
     let passed = if worst > limit { format!(" > {limit}") } else { String::new() };
     let failed = if *failures > 0 { format!(", {failures} of {runs} failed") } else { String::new() };
     let rounded = if *rounded > 0 { format!(", {rounded} to rounding") } else { String::new() };
@@ -60,7 +60,7 @@ fn notes(grid: &Grid) -> Vec<String> {
         )
     }));
     notes.extend(grid.worst.as_ref().map(|run| {
-        let Run { part, loss, p, gamma, intercept, evaluations, end, relative_gap, .. } = run;
+        let GridRun { part, loss, p, gamma, intercept, evaluations, end, relative_gap, .. } = run;
         let intercept = if *intercept { "an intercept" } else { "no intercept" };
         let gap = relative_gap.map_or_else(String::new, |gap| format!(" at a gap of {gap:.1e}"));
         format!(

@@ -1,12 +1,11 @@
 //! Interactions among very many variables.
 
-use banach_lab::bench::interactions::{Done, Draw, Gamma, Interactions, Large};
+use banach_lab::bench::interactions::{Done, Interactions, Large};
 
-use super::{Cell, Table, bench::figure_row};
+use super::{Cell, ResultTable, bench::figure_row};
 
-pub(crate) fn interactions(bench: &Interactions) -> [Table; 4] {
-    let [recovery, ends] = recovery(bench);
-    [recovery, ends, routes(bench), large(bench)]
+pub(crate) fn interactions(bench: &Interactions) -> [ResultTable; 2] {
+    [routes(bench), large(bench)]
 }
 
 fn seconds(seconds: f64) -> String {
@@ -21,127 +20,7 @@ fn verdict(reached: bool) -> &'static str {
     if reached { "reached" } else { "missed" }
 }
 
-fn recovery(bench: &Interactions) -> [Table; 2] {
-    let (request, recovery) = (&bench.request.recovery, &bench.recovery);
-    let relevant = recovery.relevant;
-    let row = |Draw { seed, ours, selected, lasso }: &Draw| {
-        let chosen = selected.chosen.as_ref().map_or_else(String::new, |chosen| {
-            let error = chosen.error.map_or_else(String::new, |error| format!(", coefficients to {error:.3}"));
-            format!("{} true of {}{error}", chosen.right, chosen.terms)
-        });
-        let none = || "-".to_owned();
-        let theirs = lasso.as_ref();
-        [
-            seed.to_string(),
-            format!("{} of {relevant}", ours.found),
-            theirs.map_or_else(none, |lasso| format!("{} of {relevant}, {} not 0", lasso.found, lasso.nonzeros)),
-            chosen,
-            seconds(ours.seconds),
-            seconds(selected.seconds),
-            theirs.map_or_else(none, |lasso| {
-                format!("{} ({} of it to expand)", seconds(lasso.seconds), seconds(lasso.expansion_seconds))
-            }),
-            bytes(ours.peak_bytes),
-            bytes(selected.peak_bytes),
-            theirs.map_or_else(none, |lasso| bytes(Some(lasso.peak_bytes))),
-        ]
-    };
-    let data = &request.data;
-    let gamma = match request.gamma {
-        Gamma::Fixed(gamma) => format!("gamma = {gamma}"),
-        Gamma::Knees(knees) => format!("gamma = {knees} times the knee of the data"),
-    };
-    let header = [
-        "seed",
-        "first monomials",
-        "Lasso",
-        "select and refit",
-        "time",
-        "select, time",
-        "Lasso, time",
-        "memory",
-        "select, memory",
-        "Lasso, memory",
-    ];
-    let other = recovery.versions.as_ref().map_or_else(
-        || "The Lasso was not asked: name with --python an interpreter that has celer and scikit-learn.".to_owned(),
-        |versions| {
-            format!(
-                "Lasso: celer {}, scikit-learn {}, numpy {}, at its best alpha in hindsight.",
-                versions.celer, versions.scikit_learn, versions.numpy
-            )
-        },
-    );
-    let draws = Table {
-        title: "The true monomials, against a Lasso on all monomials written out".to_owned(),
-        setting: format!(
-            "n = {}, d = {}, {} standardised monomials of degree 2, {relevant} true, noise {}; p = {}, {gamma}, relative gap 1e-8. {} \
-             threads on each side, best of {} rounds, each seed and side in a process of its own. Select and refit takes up to {} \
-             monomials, as {} folds decide.",
-            data.samples,
-            data.inputs,
-            data.features(),
-            data.noise,
-            request.p,
-            bench.threads,
-            request.rounds,
-            request.select.terms,
-            request.select.folds
-        ),
-        header: header.map(str::to_owned).into(),
-        rows: recovery.draws.iter().map(|draw| row(draw).map(Cell::from).into()).collect(),
-        notes: vec![other],
-    };
-    [draws, ends(bench)]
-}
-
-fn ends(bench: &Interactions) -> Table {
-    let recovery = &bench.recovery;
-    let draws = recovery.draws.len();
-    let mut rows: Vec<[String; 4]> = Vec::new();
-    let found = recovery.found();
-    if let Some(theirs) = recovery.lasso_found() {
-        rows.push([
-            "seeds with all true monomials first".to_owned(),
-            format!("{found} of {draws}"),
-            format!("Lasso: {theirs} of {draws}"),
-            verdict(found >= theirs).to_owned(),
-        ]);
-    } else {
-        let ours = format!("{found} of {draws}");
-        rows.push(["seeds with all true monomials first".to_owned(), ours, String::new(), String::new()]);
-    }
-    for (p, found) in &recovery.others {
-        let what = format!("the same with p = {p}");
-        rows.push([what, format!("{found} of {draws}"), String::new(), String::new()]);
-    }
-    let [all, exact] = recovery.chosen();
-    for (what, seeds) in [("has all of them", all), ("has all of them and no other", exact)] {
-        let what = format!("seeds in which select and refit {what}");
-        rows.push([what, format!("{seeds} of {draws}"), String::new(), String::new()]);
-    }
-    if let Some([fit, select]) = recovery.times_as_fast() {
-        for (what, times) in [("one fit", fit), ("select and refit", select)] {
-            let what = format!("{what}: times as fast as the Lasso, all seeds");
-            rows.push([what, format!("{times:.2}"), "> 1".to_owned(), verdict(times > 1.0).to_owned()]);
-        }
-    }
-    if let Some([fit, select]) = recovery.memory_share() {
-        for (what, share) in [("one fit", fit), ("select and refit", select)] {
-            let what = format!("{what}: memory as a part of the Lasso's, worst seed");
-            rows.push([what, format!("{share:.3}"), "<= 0.1".to_owned(), verdict(share <= 0.1).to_owned()]);
-        }
-    }
-    Table {
-        title: "In sum".to_owned(),
-        setting: String::new(),
-        header: ["figure", "ours", "wanted", ""].map(str::to_owned).into(),
-        rows: rows.into_iter().map(|row| row.map(Cell::from).into()).collect(),
-        notes: vec![],
-    }
-}
-
-fn routes(bench: &Interactions) -> Table {
+fn routes(bench: &Interactions) -> ResultTable {
     let (request, routes) = (&bench.request.routes, &bench.routes);
     let side = |done: &Done| format!("{}, {} passes", seconds(done.seconds), done.passes);
     let (found, draws) = (routes.found(), routes.draws.len());
@@ -182,7 +61,7 @@ fn routes(bench: &Interactions) -> Table {
         ],
     ];
     let data = &request.data;
-    Table {
+    ResultTable {
         title: "Tiles against the matrix of all monomials".to_owned(),
         setting: format!(
             "n = {}, d = {}, {} raw monomials of degree 2, p = {}, gamma = {}, relative gap 1e-8; {} threads; in turn, {} processes of each, best time of all their rounds.",
@@ -200,7 +79,7 @@ fn routes(bench: &Interactions) -> Table {
     }
 }
 
-fn large(bench: &Interactions) -> Table {
+fn large(bench: &Interactions) -> ResultTable {
     let row = |large: &Large| {
         let Large { request, done } = large;
         let limit = request.passes.map_or_else(String::new, |passes| format!("<= {passes} passes, "));
@@ -233,7 +112,7 @@ fn large(bench: &Interactions) -> Table {
         let [what, ours, other, ratio, target, verdict] = figure_row(figure);
         [what, ours, format!("{other}: {ratio}"), String::new(), target, verdict]
     });
-    Table {
+    ResultTable {
         title: "Very many monomials".to_owned(),
         setting: format!(
             "p = 1.05, gamma = 10, squared loss with intercept, raw monomials of degree 2, seed 0, {} threads; each fit in a process of its \

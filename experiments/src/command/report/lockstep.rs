@@ -2,9 +2,9 @@
 
 use banach_lab::bench::solvers::lockstep::{Lockstep, Pace};
 
-use super::{Cell, Table, bench::target};
+use super::{Cell, ResultTable, bench::target};
 
-pub(crate) fn lockstep(lockstep: &Lockstep) -> Table {
+pub(crate) fn lockstep(lockstep: &Lockstep) -> ResultTable {
     let row = |pace: &Pace| {
         let Pace { figure, difference, failures, .. } = pace;
         let verdict = match (pace.agree(), figure.reached()) {
@@ -24,7 +24,7 @@ pub(crate) fn lockstep(lockstep: &Lockstep) -> Table {
         ]
     };
     let header = ["problem", "abreast", "one by one", "scores differ by", "times as fast", "target", ""];
-    Table {
+    ResultTable {
         title: "Cross-validation, all folds abreast against one after another".to_owned(),
         setting: format!(
             "Squared loss, every fit to a relative gap of {:e}; {} threads, best of {} rounds.",

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use comfy_table::presets;
 
-use super::{Cell, Table};
+use super::{Cell, ResultTable};
 
-impl Table {
+impl ResultTable {
     pub(crate) fn markdown(&self) -> String {
         let mut body = comfy_table::Table::new();
         body.load_style(presets::ASCII_MARKDOWN);
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_cell_cannot_break_its_table() {
-        let table = Table {
+        let table = ResultTable {
             title: "w_*".into(),
             setting: "gamma < 1".into(),
             header: vec!["|u|^(q-1)".into()],

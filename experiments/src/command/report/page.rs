@@ -5,7 +5,7 @@ use banach_lab::Picture;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
-use super::Table;
+use super::ResultTable;
 
 /// What a page says.
 #[derive(Debug, Clone, Serialize)]
@@ -20,13 +20,13 @@ pub(crate) struct Page {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Section {
     /// The table.
-    pub table: Table,
+    pub table: ResultTable,
     /// Pictures that belong to it.
     pub pictures: Vec<Shown>,
 }
 
-impl From<Table> for Section {
-    fn from(table: Table) -> Self {
+impl From<ResultTable> for Section {
+    fn from(table: ResultTable) -> Self {
         Self { table, pictures: vec![] }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::{super::Cell, *};
 
     fn page() -> Page {
-        let table = Table {
+        let table = ResultTable {
             title: "Table <0>".into(),
             setting: "|u| & more".into(),
             header: vec!["row".into(), "count".into()],

@@ -1,13 +1,13 @@
 //! The search for the largest monomials.
 
-use banach_lab::bench::search::{self, Request, Run, Search};
+use banach_lab::bench::search::{Search, SearchCell, SearchRequest, SearchRun};
 
-use super::{Cell, Table};
+use super::{Cell, ResultTable};
 
-pub(crate) fn search(search: &Search) -> Table {
-    let Request { data, seeds, count, nodes, gammas, .. } = &search.request;
-    let row = |cell: &search::Cell| {
-        let of = |value: &dyn Fn(&Run) -> f64| {
+pub(crate) fn search(search: &Search) -> ResultTable {
+    let SearchRequest { data, seeds, count, nodes, gammas, .. } = &search.request;
+    let row = |cell: &SearchCell| {
+        let of = |value: &dyn Fn(&SearchRun) -> f64| {
             let values: Vec<f64> = cell.runs.iter().map(value).collect();
             let fold = |start, pick: fn(f64, f64) -> f64| values.iter().copied().fold(start, pick);
             (fold(f64::INFINITY, f64::min), fold(0.0, f64::max))
@@ -15,7 +15,7 @@ pub(crate) fn search(search: &Search) -> Table {
         let (least, most) = of(&|run| run.nodes as f64);
         let (_, slowest) = of(&|run| run.seconds);
         let (_, degree) = of(&|run| run.degree as f64);
-        let times = |wanted: &dyn Fn(&Run) -> bool| {
+        let times = |wanted: &dyn Fn(&SearchRun) -> bool| {
             format!("{} of {}", cell.runs.iter().filter(|run| wanted(run)).count(), cell.runs.len())
         };
         [
@@ -31,7 +31,7 @@ pub(crate) fn search(search: &Search) -> Table {
     };
     let header = ["variables", "scale", "monomials", "slowest", "degree", "set proven", "order proven", "complete"];
     let shape = data.first().map_or_else(String::new, |data| format!("n = {}, d = {}", data.samples, data.inputs));
-    Table {
+    ResultTable {
         title: format!("The {count} largest monomials of the exponential kernel"),
         setting: format!(
             "{shape}, p = 4/3, squared loss with an intercept, {seeds} seeds, gamma = {gammas:?}, at most {nodes} monomials; {} threads.",

@@ -2,12 +2,12 @@
 
 use banach_lab::stress::{Ends, Kind, Stress};
 
-use super::{Cell, Table};
+use super::{Cell, ResultTable};
 
 /// Failures that are shown one by one.
 const SHOWN: usize = 40;
 
-pub(crate) fn stress(stress: &Stress) -> Table {
+pub(crate) fn stress(stress: &Stress) -> ResultTable {
     let row = |ends: &Ends| {
         let Ends { route, fits, converged, rounding, limit, refused, passes } = ends;
         let numbers = [fits, converged, rounding, limit, refused, passes].map(ToString::to_string);
@@ -22,7 +22,7 @@ pub(crate) fn stress(stress: &Stress) -> Table {
     let counts = counts.map(|(kind, name)| format!("{} {name}", stress.failed(kind))).join(", ");
     let failures = stress.failures.iter().take(SHOWN);
     let shown = failures.map(|failure| format!("seed {} ({:?}): {}", failure.seed, failure.kind, failure.what));
-    Table {
+    ResultTable {
         title: "Certificates against 32 digits".to_owned(),
         setting: format!(
             "{} random problems from seed {} on, each by every route that can hold it.",

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// What a table says.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Table {
+pub(crate) struct ResultTable {
     /// Its name.
     pub title: String,
     /// What was run, in one sentence.
@@ -18,7 +18,7 @@ pub(crate) struct Table {
     pub notes: Vec<String>,
 }
 
-impl Table {
+impl ResultTable {
     /// The table in a terminal.
     pub(crate) fn text(&self) -> String {
         let Self { title, setting, header, rows, notes } = self.clone();

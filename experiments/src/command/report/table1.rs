@@ -3,15 +3,15 @@
 use banach::synthetic::SparseLinear;
 use banach_lab::{
     Algorithm,
-    table1::{self, Baselines, Table1},
+    table1::{Baselines, Table1, Table1Count},
 };
 
 use super::{
-    Cell, Table,
+    Cell, ResultTable,
     counts::{CHOSEN, algorithm_settings, difference, measured, printed, range, seconds, seeds, verdict},
 };
 
-pub(crate) fn table1(table: &Table1) -> Table {
+pub(crate) fn table1(table: &Table1) -> ResultTable {
     let SparseLinear { samples, features, relevant, noise } = table.request.data;
     let settings = &table.request.settings;
     let setting = format!(
@@ -31,11 +31,11 @@ pub(crate) fn table1(table: &Table1) -> Table {
     for algorithm in [Algorithm::DualGradient, Algorithm::PrimalGradient, Algorithm::Fista, Algorithm::FistaMomentum] {
         let cells =
             exponents.iter().map(|p| table.cells.iter().find(|cell| cell.algorithm == algorithm && cell.p == **p));
-        let cells: Vec<Option<&table1::Cell>> = cells.collect();
+        let cells: Vec<Option<&Table1Count>> = cells.collect();
         if cells.iter().all(Option::is_none) {
             continue;
         }
-        let mut row = |title: &str, source: &str, show: fn(&table1::Cell) -> Cell| {
+        let mut row = |title: &str, source: &str, show: fn(&Table1Count) -> Cell| {
             let head = [Cell::from(title), Cell::from(source)];
             let shown = cells.iter().map(|cell| cell.map_or_else(|| "not run".into(), show));
             rows.push(head.into_iter().chain(shown).collect());
@@ -50,7 +50,7 @@ pub(crate) fn table1(table: &Table1) -> Table {
         row("", "difference", |cell| difference(&cell.count));
         row("", "seconds", |cell| seconds(cell.count.outcomes.iter().map(|outcome| outcome.seconds)).into());
     }
-    Table { title: "Table 1".to_owned(), setting, header: header.collect(), rows, notes: notes(table) }
+    ResultTable { title: "Table 1".to_owned(), setting, header: header.collect(), rows, notes: notes(table) }
 }
 
 fn notes(table: &Table1) -> Vec<String> {

@@ -7,14 +7,14 @@ use banach_lab::{
 };
 
 use super::{
-    Cell, Table,
+    Cell, ResultTable,
     counts::{CHOSEN, algorithm_settings, difference, list, mean, measured, printed, seconds, seeds, verdict},
 };
 
-pub(crate) fn table2(table: &Table2) -> Table {
+pub(crate) fn table2(table: &Table2) -> ResultTable {
     let SparseQuadratic { samples, inputs, relevant, noise } = table.request.data;
     let settings = &table.request.settings;
-    Table {
+    ResultTable {
         title: "Table 2".to_owned(),
         setting: format!(
             "Seconds and iterations to relative precision {:.0e}; polynomial kernel of degree 2, p = 4/3, n = {samples}, \

@@ -1,12 +1,12 @@
 //! The tiles route.
 
-use banach_lab::bench::tiles::{Fit, TilesBench};
+use banach_lab::bench::tiles::{TilesBench, TilesFit};
 
-use super::{Cell, Table, bench::figure_row};
+use super::{Cell, ResultTable, bench::figure_row};
 
-pub(crate) fn tiles(bench: &TilesBench) -> [Table; 2] {
+pub(crate) fn tiles(bench: &TilesBench) -> [ResultTable; 2] {
     let header = ["figure", "ours", "other", "ratio", "target", ""];
-    let figures = Table {
+    let figures = ResultTable {
         title: "Tiles".to_owned(),
         setting: format!(
             "{} threads, best of {} rounds. G/s: 1e9 multiply-adds per second.",
@@ -16,7 +16,7 @@ pub(crate) fn tiles(bench: &TilesBench) -> [Table; 2] {
         rows: bench.figures.iter().map(|figure| figure_row(figure).map(Cell::from).into()).collect(),
         notes: vec![],
     };
-    let row = |fit: &Fit| {
+    let row = |fit: &TilesFit| {
         let gaps: Vec<String> = fit.gaps.iter().map(|(passes, gap)| format!("{passes}: {gap:.0e}")).collect();
         [
             format!("p = {}, {} monomials", fit.p, fit.scale),
@@ -27,7 +27,7 @@ pub(crate) fn tiles(bench: &TilesBench) -> [Table; 2] {
         ]
     };
     let data = &bench.request.data;
-    let fits = Table {
+    let fits = ResultTable {
         title: "Fits".to_owned(),
         setting: format!(
             "Squared loss with intercept, gamma = {}, n = {}, d = {}, {} monomials of degree 2, {} of them in the target, to a \

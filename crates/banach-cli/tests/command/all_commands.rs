@@ -1,28 +1,14 @@
-//! Whole invocations of the `banach` binary.
+//! What holds for every command, and the documentation of all.
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::Command,
 };
 
-fn banach(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_banach")).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
-}
-
-/// A folder of this test's own.
-fn folder(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    path
-}
-
-fn read(folder: &Path, name: &str) -> String {
-    std::fs::read_to_string(folder.join(name)).expect("written")
-}
+use super::{
+    banach,
+    invocation::{folder, read, text},
+};
 
 #[test]
 fn wrong_input_ends_with_2_and_says_what_is_allowed() {
@@ -37,20 +23,6 @@ fn wrong_input_ends_with_2_and_says_what_is_allowed() {
         assert_eq!(run.status.code(), Some(2), "{arguments:?}");
         assert!(text(&run.stderr).contains(expected), "{arguments:?}: {}", text(&run.stderr));
     }
-}
-
-#[test]
-fn a_closed_pipe_is_not_an_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_banach"))
-        .args(["completions", "bash"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    drop(child.stdout.take());
-    let run = child.wait_with_output().expect("it ends");
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    assert_eq!(text(&run.stderr), "");
 }
 
 #[test]

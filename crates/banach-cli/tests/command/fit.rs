@@ -1,21 +1,15 @@
-//! Whole invocations of `banach fit`.
+//! `banach fit`.
 
 use std::{
     fmt::Write as _,
     io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
 
-fn banach(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_banach")).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
-}
+use super::{banach, invocation::text, path::QUADRATIC};
 
 /// What a run prints that must be done without complaint.
 fn printed(arguments: &[&str]) -> String {
@@ -68,8 +62,6 @@ fn trial() -> String {
     }
     csv
 }
-
-const QUADRATIC: [&str; 6] = ["--kernel", "poly", "--degree", "1..2", "--p", "1.05"];
 
 #[test]
 fn the_planted_interaction_is_named_first_and_proven() {
@@ -289,20 +281,6 @@ fn wrong_input_ends_with_2_and_one_sentence() {
         assert!(!error.contains("panicked") && !error.contains("backtrace"), "{arguments:?}: {error}");
         assert_eq!(text(&run.stdout), "", "{arguments:?}");
     }
-}
-
-#[test]
-fn a_closed_pipe_is_not_an_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_banach"))
-        .args(["fit", &file("pipe.csv", trial()), "--target", "effect"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    drop(child.stdout.take());
-    let run = child.wait_with_output().expect("it ends");
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    assert_eq!(text(&run.stderr), "");
 }
 
 /// Ctrl-C ends a long run with what there is.

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-const TRIAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/trial.csv");
+use super::path::TRIAL;
 
 fn folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");

@@ -1,19 +1,11 @@
 //! `banach path`.
 
-use std::process::{Command, Output, Stdio};
-
 use serde_json::Value;
 
-const TRIAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/trial.csv");
-const QUADRATIC: [&str; 6] = ["--kernel", "poly", "--degree", "1..2", "--p", "1.05"];
+use super::{banach, invocation::text};
 
-fn banach(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_banach")).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
-}
+pub(crate) const TRIAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/trial.csv");
+pub(crate) const QUADRATIC: [&str; 6] = ["--kernel", "poly", "--degree", "1..2", "--p", "1.05"];
 
 fn path(arguments: &[&str]) -> String {
     let run = banach(&[&["path", TRIAL, "--target", "effect"], &QUADRATIC[..], arguments].concat());

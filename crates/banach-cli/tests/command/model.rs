@@ -1,31 +1,15 @@
-//! Whole invocations of `banach fit -o`, `banach predict`, `banach features` and `banach info`.
+//! `banach fit -o`, `banach predict`, `banach features` and `banach info`.
 
 use std::{
     fmt::Write as _,
     io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
 
-fn banach(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_banach")).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let run = banach(arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", text(&run.stderr));
-    text(&run.stdout)
-}
-
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&printed(&[arguments, &["--json"]].concat())).expect("JSON and nothing else")
-}
+use super::{banach, invocation::text, json, printed};
 
 /// What a run says that must end with this exit code.
 fn refused(code: i32, arguments: &[&str]) -> String {

@@ -1,34 +1,18 @@
-//! Whole invocations on files of people that one does not know: searches without end, names that command terminals, labels that
+//! Files of people that one does not know: searches without end, names that command terminals, labels that
 //! spreadsheets run, links to nothing, what killed runs have left.
 
 use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use banach::{Certificate, FeatureMatrix, Route, Solution, Spec, Status, kernel::KernelSpec};
 use banach_io::{Observed, SavedModel};
 use serde_json::Value;
 
-fn banach(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_banach")).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let run = banach(arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", text(&run.stderr));
-    text(&run.stdout)
-}
-
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&printed(&[arguments, &["--json"]].concat())).expect("JSON and nothing else")
-}
+use super::{banach, invocation::text, json, printed};
 
 /// A folder of this test's own.
 fn folder(name: &str) -> PathBuf {

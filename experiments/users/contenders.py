@@ -1,0 +1,9 @@
+"""Contenders by name: a module of `solving` or `modelling`, or, as `NAME@OPTION`, what its `with_option` makes of OPTION."""
+
+from importlib import import_module
+
+
+def load(kind, contender):
+    name, _, option = contender.partition("@")
+    module = import_module(f"{__package__}.{kind}.{name}")
+    return module.with_option(option) if option else module
