@@ -35,7 +35,7 @@ fn declared(tokens: &[String]) -> Vec<String> {
 fn a_name_stands_for_one_type_of_a_crate() {
     let crates: Vec<String> = repository::paths("crates")
         .into_iter()
-        .filter(|path| path.matches('/').count() == 2 && path.ends_with("/src/"))
+        .filter(|path| path.matches('/').count() == 3 && path.ends_with("/src/"))
         .collect();
     assert!(crates.len() > 3, "the crates of the workspace: {crates:?}");
     for folder in crates {
