@@ -143,7 +143,7 @@ impl Spec {
             fit_intercept,
             tolerance: tol,
             max_iterations: max_iter,
-            solver: solver.parse().and_then(|solver| solver_options.of(solver)).map_err(exception)?,
+            solver: solver.parse::<SolverChoice>().and_then(|solver| solver_options.of(solver)).map_err(exception)?,
             route: route.map(str::parse).transpose().map_err(exception)?,
             ..banach::Spec::default()
         };
