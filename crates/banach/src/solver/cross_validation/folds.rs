@@ -131,7 +131,7 @@ impl Folds {
     }
 
     /// The samples that the fit of every fold does not see: those of the fold, and perhaps more.
-    pub(crate) fn absent(&self) -> &[Vec<usize>] {
+    pub fn absent(&self) -> &[Vec<usize>] {
         &self.absent
     }
 
