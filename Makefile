@@ -15,12 +15,12 @@ MEASURE := $(CARGO) run --release --locked --package banach-lab --
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
 
-demo: ## build; real data to a table and a page; Tables 1 and 2 of the paper, Figure 1 at small size; into out/
+demo: ## build; real data to a table and a page; Tables 1 and 2 and Figure 1 of the paper at small size; into out/
 	$(CARGO) build --profile $(PROFILE) --locked --package banach-cli --package banach-lab
 	$(PROGRAMS)/banach demo --out out/demo
-	$(PROGRAMS)/banach-lab reproduce table1 --no-baselines --repeats 2 --out out
+	$(PROGRAMS)/banach-lab reproduce table1 --quick --no-baselines --repeats 2 --out out
 	$(PROGRAMS)/banach-lab reproduce figure1 --quick --out out
-	$(PROGRAMS)/banach-lab reproduce table2 --repeats 2 --out out
+	$(PROGRAMS)/banach-lab reproduce table2 --quick --repeats 2 --out out
 
 test: test-rust test-python ## every test
 
