@@ -144,7 +144,8 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// The derivative of `L(y, .)` at `t`, or `None` at a kink.
     fn slope(&self, y: f64, t: f64) -> Option<f64> {
         let (left, right) = self.slopes(y, t);
-        (left == right).then_some(left)
+        // At a prediction that is no number the slope is none either, which is no kink.
+        if left < right { None } else { Some(left) }
     }
 
     /// The second derivative of `L(y, .)`, where it is one constant: the squared loss.
