@@ -296,8 +296,9 @@ fn algorithm_2_1_keeps_its_conditions() {
             let linesearch = Linesearch { rule: Rule::Monotone, delta, theta: 0.5, lambda_bar: Some(lambda_bar) };
             Gradient { linesearch, ..Gradient::default() }.solve(&problem, &mut Unobserved)
         };
-        assert_parameter(gradient(limit), "lambda_bar", limit);
-        assert_parameter(gradient(2.0 * limit), "lambda_bar", 2.0 * limit);
+        for lambda_bar in [limit, 2.0 * limit] {
+            assert_eq!(refused(gradient(lambda_bar)), Error::StepLimit { lambda_bar, limit });
+        }
         assert_eq!(gradient(0.999 * limit).expect("valid").status, Status::Converged);
     }
 }

@@ -27,13 +27,13 @@ const DATA: [&str; 6] = ["weights", "x", "x.rows", "x.starts", "x.values", "y"];
 
 /// An array of numbers, as it is in the file.
 #[derive(Debug)]
-pub(super) struct Array<'a> {
+pub(super) struct FileArray<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Cow<'a, [u8]>,
 }
 
-impl<'a> Array<'a> {
+impl<'a> FileArray<'a> {
     fn numbers(shape: &[usize], values: &'a [f64]) -> Self {
         let bytes = if cfg!(target_endian = "little") {
             Cow::Borrowed(bytemuck::cast_slice(values))
@@ -58,7 +58,7 @@ impl<'a> Array<'a> {
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
     document: String,
-    parts: BTreeMap<&'static str, Array<'a>>,
+    parts: BTreeMap<&'static str, FileArray<'a>>,
 }
 
 impl<'a> Parts<'a> {
@@ -67,52 +67,55 @@ impl<'a> Parts<'a> {
         let mut parts = BTreeMap::new();
         match model.x.entries() {
             Entries::Dense(values) => {
-                parts.insert("x", Array::numbers(&[d, n], values));
+                parts.insert("x", FileArray::numbers(&[d, n], values));
             }
             Entries::Sparse { starts, rows, values } => {
-                parts.insert("x.starts", Array::whole(starts));
-                parts.insert("x.rows", Array::whole(rows));
-                parts.insert("x.values", Array::numbers(&[values.len()], values));
+                parts.insert("x.starts", FileArray::whole(starts));
+                parts.insert("x.rows", FileArray::whole(rows));
+                parts.insert("x.values", FileArray::numbers(&[values.len()], values));
             }
         }
         parts.insert(
             "y",
             match &model.observed {
-                Observed::Numbers(outputs) => Array::own_numbers(&[m, n], outputs.iter().flatten().copied()),
-                Observed::Classes { rows, .. } => Array::whole(rows),
+                Observed::Numbers(outputs) => FileArray::own_numbers(&[m, n], outputs.iter().flatten().copied()),
+                Observed::Classes { rows, .. } => FileArray::whole(rows),
             },
         );
         if let Some(weights) = &model.weights {
-            parts.insert("weights", Array::numbers(&[n], weights));
+            parts.insert("weights", FileArray::numbers(&[n], weights));
         }
         if let Some(done) = &model.standardization {
-            parts.insert("scaling.mean", Array::numbers(&[d], &done.means));
-            parts.insert("scaling.correction", Array::numbers(&[d], &done.corrections));
-            parts.insert("scaling.deviation", Array::numbers(&[d], &done.deviations));
+            parts.insert("scaling.mean", FileArray::numbers(&[d], &done.means));
+            parts.insert("scaling.correction", FileArray::numbers(&[d], &done.corrections));
+            parts.insert("scaling.deviation", FileArray::numbers(&[d], &done.deviations));
         }
         let of_each = |length: usize, values: fn(&Solution) -> &[f64]| {
-            Array::own_numbers(&[m, length], model.solutions.iter().flat_map(values).copied())
+            FileArray::own_numbers(&[m, length], model.solutions.iter().flat_map(values).copied())
         };
         parts.insert("alpha", of_each(n, |solution| &solution.alpha));
         parts.insert("omega", of_each(n, |solution| &solution.omega));
-        parts.insert("intercept", Array::own_numbers(&[m], model.solutions.iter().map(|solution| solution.intercept)));
+        parts.insert(
+            "intercept",
+            FileArray::own_numbers(&[m], model.solutions.iter().map(|solution| solution.intercept)),
+        );
         let certificates = model.solutions.iter().map(|solution| solution.certificate);
         let values = certificates.flat_map(|found| [found.primal, found.dual, found.gap, found.distance]);
-        parts.insert("certificate", Array::own_numbers(&[m, 4], values));
+        parts.insert("certificate", FileArray::own_numbers(&[m, 4], values));
         let radii = model.radii.iter().map(|radius| radius.unwrap_or(f64::INFINITY));
-        parts.insert("radius", Array::own_numbers(&[m], radii));
+        parts.insert("radius", FileArray::own_numbers(&[m], radii));
 
         let bytes = |part: &&'static str| Some((*part, &parts.get(part)?.bytes[..]));
         let data = hex(&digest("", DATA.iter().filter_map(bytes)));
         let document = Document::of(model, data).json()?;
         let checksum = digest(&document, parts.iter().map(|(name, part)| (*name, &part.bytes[..])));
-        let checksum = Array { dtype: Dtype::U8, shape: vec![checksum.len()], bytes: checksum.into() };
+        let checksum = FileArray { dtype: Dtype::U8, shape: vec![checksum.len()], bytes: checksum.into() };
         parts.insert(CHECKSUM, checksum);
         Ok(Self { document, parts })
     }
 
     /// The parts in the order of the file: by decreasing alignment, then by name.
-    fn in_order(&self) -> Vec<(&'static str, &Array<'a>)> {
+    fn in_order(&self) -> Vec<(&'static str, &FileArray<'a>)> {
         let mut parts: Vec<_> = self.parts.iter().map(|(name, part)| (*name, part)).collect();
         parts.sort_by_key(|(_, part)| Reverse(part.dtype));
         parts
@@ -122,7 +125,7 @@ impl<'a> Parts<'a> {
     pub(super) fn header(&self) -> Result<Vec<u8>, Flaw> {
         let wrong = |error: &dyn std::fmt::Display| Flaw::Header(error.to_string());
         let mut end = 0;
-        let info = |(name, part): (&str, &Array<'_>)| {
+        let info = |(name, part): (&str, &FileArray<'_>)| {
             let begin = end;
             end += part.bytes.len();
             (name.to_owned(), TensorInfo { dtype: part.dtype, shape: part.shape.clone(), data_offsets: (begin, end) })

@@ -14,7 +14,7 @@ impl Error {
     /// What was got, what is allowed, and how to fix it.
     ///
     /// ```
-    /// use banach::{Parameter, Spec, Words};
+    /// use banach::{Spec, error::{Parameter, Words}};
     ///
     /// struct Flags;
     ///

@@ -23,7 +23,7 @@ macro_rules! losses {
             $(
                 #[doc = concat!("[`", stringify!($loss), "`]: ", $help, ".")]
                 $loss $({
-                    #[doc = concat!("The parameter of [`", stringify!($loss), "::new`].")]
+                    #[doc = concat!("The parameter of [`", stringify!($loss), "`].")]
                     $parameter: f64,
                 })?,
             )*

@@ -47,7 +47,7 @@ pub struct TermScore {
 
 impl EquationTable {
     /// `left` stands before the equals sign.
-    pub fn new(selection: &Selection, names: &[String], left: &str) -> Self {
+    pub fn new(selection: &Selection, names: &[impl AsRef<str>], left: &str) -> Self {
         let model = &selection.model;
         // Beyond the monomials that were taken the coefficients are exactly 0.
         let kept = || model.terms().iter().take(selection.terms());

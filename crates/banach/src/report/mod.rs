@@ -95,9 +95,14 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// The factors of a monomial.
-    pub fn all(monomial: &Monomial, names: &[String]) -> Vec<Self> {
-        let factor = |&(variable, power): &(usize, usize)| Self { variable: names[variable].clone(), power };
+    /// The factors of a monomial. Variables without a name are numbered.
+    pub fn all(monomial: &Monomial, names: &[impl AsRef<str>]) -> Vec<Self> {
+        let factor = |&(variable, power): &(usize, usize)| Self { variable: name(names, variable), power };
         monomial.factors().iter().map(factor).collect()
     }
+}
+
+/// The name of a variable, or its number.
+fn name(names: &[impl AsRef<str>], variable: usize) -> String {
+    names.get(variable).map_or_else(|| format!("x{variable}"), |name| name.as_ref().to_owned())
 }

@@ -4,7 +4,10 @@ use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use super::bars::{share_text, write_bars};
+use super::{
+    bars::{share_text, write_bars},
+    name,
+};
 use crate::model::Relevance;
 
 /// Shares below it are shown as 0.0000.
@@ -42,9 +45,9 @@ pub struct DegreeShare {
 }
 
 impl RelevanceTable {
-    /// With these names for the variables.
-    pub fn new(relevance: &Relevance, names: &[String]) -> Self {
-        let variable = |&j: &usize| VariableShare { variable: names[j].clone(), share: relevance.variables()[j] };
+    /// With these names for the variables. Those without one are numbered.
+    pub fn new(relevance: &Relevance, names: &[impl AsRef<str>]) -> Self {
+        let variable = |&j: &usize| VariableShare { variable: name(names, j), share: relevance.variables()[j] };
         let degree = |&(degree, share): &(usize, f64)| DegreeShare { degree, share };
         Self {
             variables: relevance.ranking().iter().map(variable).collect(),

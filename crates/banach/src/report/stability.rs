@@ -44,8 +44,8 @@ pub struct MonomialFrequency {
 }
 
 impl StabilityTable {
-    /// With these names for the variables.
-    pub fn new(found: &Stability, names: &[String]) -> Self {
+    /// With these names for the variables. Those without one are numbered.
+    pub fn new(found: &Stability, names: &[impl AsRef<str>]) -> Self {
         let frequency = |entry: &StableMonomial| MonomialFrequency {
             monomial: entry.monomial.with_names(names),
             factors: Factor::all(&entry.monomial, names),

@@ -46,10 +46,12 @@ pub struct TopEntry {
 
 impl TopTable {
     /// `deviations` turns the coefficients of standardised variables into those of their own units.
-    pub fn new(found: TopMonomials, names: &[String], deviations: Option<&[f64]>) -> Self {
+    pub fn new(found: TopMonomials, names: &[impl AsRef<str>], deviations: Option<&[f64]>) -> Self {
         let TopMonomials { entries, end, nodes, unlisted, set_proven, order_proven } = found;
         let original = |monomial: &Monomial, coefficient: f64| match *monomial.factors() {
-            [(variable, 1)] => deviations.map(|deviations| coefficient / deviations[variable]),
+            [(variable, 1)] => {
+                deviations.and_then(|deviations| deviations.get(variable)).map(|deviation| coefficient / deviation)
+            }
             _ => None,
         };
         let entry = |entry: TopMonomial| TopEntry {
