@@ -4,7 +4,7 @@ use banach::{
     Error, Observer,
     kernel::Monomial,
     model::ExplicitModel,
-    report::{Columns, Described, GapAfter, Part, Report, Tables, Watch},
+    report::{ColumnNames, Described, GapAfter, Part, Report, Tables, Watch},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -40,7 +40,7 @@ pub(crate) fn report(
     let matrix = table.matrix()?;
     let (y, weights) = (&model.target, model.weights.as_deref());
     let columns =
-        Columns { names: &names.variables, units: None, target: &names.target, classes: names.classes.as_deref() };
+        ColumnNames { names: &names.variables, units: None, target: &names.target, classes: names.classes.as_deref() };
     let history = |place: usize| {
         let own = model.history.iter().filter(|record| record.0 == place);
         own.map(|record| GapAfter { passes: record.2, relative_gap: record.5 }).collect()

@@ -104,11 +104,11 @@ impl Input {
     }
 
     /// What is known of the columns.
-    pub(crate) fn columns(&self) -> report::Columns<'_> {
+    pub(crate) fn columns(&self) -> report::ColumnNames<'_> {
         let done = self.standardization.as_ref();
-        report::Columns {
+        report::ColumnNames {
             names: self.data.table.names(),
-            units: done.map(|done| report::Units { means: &done.means, deviations: &done.deviations }),
+            units: done.map(|done| report::ColumnUnits { means: &done.means, deviations: &done.deviations }),
             target: self.data.target.name(),
             classes: self.goal.classes.as_ref().map(|classes| &classes.labels[..]),
         }

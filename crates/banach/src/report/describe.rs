@@ -73,11 +73,11 @@ pub trait Watch {
 
 /// What is known of the columns of X beside their numbers.
 #[derive(Debug, Clone, Copy)]
-pub struct Columns<'a> {
+pub struct ColumnNames<'a> {
     /// The names of the variables.
     pub names: &'a [String],
     /// Their units, if the columns are standardised.
-    pub units: Option<Units<'a>>,
+    pub units: Option<ColumnUnits<'a>>,
     /// What equations have before the equals sign.
     pub target: &'a str,
     /// The names of the classes, in the order of their labels.
@@ -86,7 +86,7 @@ pub struct Columns<'a> {
 
 /// A column is `(variable - mean)/deviation`.
 #[derive(Debug, Clone, Copy)]
-pub struct Units<'a> {
+pub struct ColumnUnits<'a> {
     /// The mean of every variable.
     pub means: &'a [f64],
     /// The standard deviation of every variable.
@@ -109,7 +109,7 @@ pub struct Described<'a> {
     /// What was predicted of them.
     pub y: &'a Target<'a>,
     /// What is known of the columns.
-    pub columns: Columns<'a>,
+    pub columns: ColumnNames<'a>,
 }
 
 impl Described<'_> {
@@ -142,7 +142,7 @@ impl Described<'_> {
         watch: &mut dyn Watch,
         notes: &mut Vec<Note>,
     ) -> Result<FunctionReport, Error> {
-        let Columns { names, units, .. } = self.columns;
+        let ColumnNames { names, units, .. } = self.columns;
         let memory = self.fit.account().left();
         let function = self.model.function(place, self.x)?.with_memory(memory);
         let (kernel, scale) = (self.fit.kernel(), self.fit.spec().monomials);
@@ -241,7 +241,7 @@ impl Described<'_> {
     }
 }
 
-impl Units<'_> {
+impl ColumnUnits<'_> {
     /// The point at which every variable is 0.
     fn origin(&self) -> Vec<f64> {
         self.means.iter().zip(self.deviations).map(|(mean, deviation)| -mean / deviation).collect()

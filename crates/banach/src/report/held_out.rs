@@ -8,14 +8,14 @@ use crate::{Error, Loss, Target, fit::Task, solver::CrossValidation};
 #[derive(Debug, Clone, Serialize)]
 pub struct HeldOut {
     /// Every sample, by its row.
-    pub samples: Vec<HeldOutSample>,
+    pub samples: Vec<HeldOutRow>,
     /// For classes, one entry for every function.
     pub classes: Vec<Separation>,
 }
 
 /// One sample.
 #[derive(Debug, Clone, Serialize)]
-pub struct HeldOutSample {
+pub struct HeldOutRow {
     /// Its row in the data, from 1.
     pub row: usize,
     /// The target of every function: a number, or 1 and -1 for its class and others.
@@ -62,7 +62,7 @@ impl HeldOut {
         let mut samples = Vec::new();
         for (fold, held_out) in folds.held_out().iter().enumerate() {
             for (at, &sample) in held_out.iter().enumerate() {
-                samples.push(HeldOutSample {
+                samples.push(HeldOutRow {
                     row: sample + 1,
                     targets: targets.iter().map(|y| y[sample]).collect(),
                     predictions: validated.iter().map(|one| one.fits[gamma][fold].predictions[at]).collect(),
@@ -73,7 +73,7 @@ impl HeldOut {
         let separation = |function: usize| {
             let scored: Vec<(f64, bool)> = samples
                 .iter()
-                .map(|sample: &HeldOutSample| (sample.predictions[function], sample.targets[function] > 0.0))
+                .map(|sample: &HeldOutRow| (sample.predictions[function], sample.targets[function] > 0.0))
                 .collect();
             Separation::new(scored, |decision| loss.probability(1.0, decision))
         };

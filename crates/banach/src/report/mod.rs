@@ -15,9 +15,9 @@ mod tests;
 mod top;
 mod validation;
 
-pub use describe::{Columns, Described, Part, Tables, Units, Watch};
+pub use describe::{ColumnNames, ColumnUnits, Described, Part, Tables, Watch};
 pub use equation::{EquationTable, EquationTerm, TermScore};
-pub use held_out::{CalibrationBin, HeldOut, HeldOutSample, Separation};
+pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
 pub use note::Note;
 pub use relevance::{DegreeShare, RelevanceTable, VariableShare};
 pub use stability::{MonomialFrequency, StabilityTable};

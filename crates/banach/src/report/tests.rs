@@ -71,9 +71,9 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<(Part,
     let solutions = prepared.solver().solve_all(&problems, &[Start::Auto], &mut Unobserved).expect("works");
     let model = prepared.model(&x, task, &problems, solutions);
     let labelled = ["no", "yes"].map(str::to_owned);
-    let columns = Columns {
+    let columns = ColumnNames {
         names: &names,
-        units: Some(Units { means: &MEANS, deviations: &DEVIATIONS }),
+        units: Some(ColumnUnits { means: &MEANS, deviations: &DEVIATIONS }),
         target: "effect",
         classes: classes.then_some(&labelled),
     };
