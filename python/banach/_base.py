@@ -308,7 +308,7 @@ class LpModel(BaseEstimator):
         stability: int | None = None,
         random_state: int = 0,
     ) -> dict[str, Any]:
-        """All that is known of the model, as data: what ``banach fit --json`` prints, under the same keys.
+        """All that is known of the model, as data: what ``banach fit --json`` prints of a model, under the same keys.
 
         Parameters
         ----------
@@ -326,8 +326,9 @@ class LpModel(BaseEstimator):
         Returns
         -------
         dict
-            ``model``, ``route``, ``validation`` (of a search by its own score, else None), ``status`` and ``functions``.
-            A table that cannot be made is None.
+            ``model``, ``route``, ``validation`` (of a search by its own score, else None), ``status``, ``functions`` and
+            ``notes``. A table that cannot be made is None, and a note says why. X is what it is: nothing is known of
+            other units, so what the command says of those is None.
         """
         self._check_fitted()
         variables = self._names() or [f"x{j}" for j in range(self.n_features_in_)]
@@ -347,7 +348,11 @@ class LpModel(BaseEstimator):
                 _parameters.whole("random_state", random_state),
                 bar.callback,
             )
-        return {**json.loads(text), "validation": self._validation and json.loads(self._validation)}
+        report = json.loads(text)
+        if self._validation is not None:
+            report["validation"] = json.loads(self._validation)
+            report["notes"] = report["validation"].pop("notes") + report["notes"]
+        return report
 
     def explain(self, k: int = 10) -> str:
         """A page of text: the fit and its certificate, the route and why it was taken, the largest monomials and the

@@ -93,6 +93,7 @@ def test_the_command_and_python_give_the_same_bits(name, tmp_path):
     for key in ("model", "validation", "status", "functions"):
         assert report[key] == found[key], key
     assert report["route"]["chosen"] == found["route"]["chosen"]
+    assert report["notes"] == [note.replace("--gamma", "C").replace("gamma", "C") for note in found["notes"]]
 
     loaded = load(saved)
     np.testing.assert_array_equal(loaded.dual_coef_, model.dual_coef_)

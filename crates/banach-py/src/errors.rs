@@ -64,11 +64,7 @@ impl Words for Arguments {
     }
 
     fn choice(&self, parameter: Parameter, value: &str) -> String {
-        match parameter {
-            // Every method that lists monomials lists at least one.
-            Parameter::Top => "no monomials".to_owned(),
-            _ => format!("{}={value:?}", self.name(parameter)),
-        }
+        format!("{}={value:?}", self.name(parameter))
     }
 }
 

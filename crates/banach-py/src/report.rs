@@ -4,11 +4,15 @@ use banach::{
     Error, Observer,
     kernel::Monomial,
     model::ExplicitModel,
-    report::{ColumnNames, Described, GapAfter, Part, Report, Tables, Watch},
+    report::{ColumnNames, Described, GapAfter, Note, Part, Report, Tables, Watch},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-use crate::{background, errors::exception, model::Model};
+use crate::{
+    background,
+    errors::{Arguments, exception},
+    model::Model,
+};
 
 /// Names that the report uses.
 #[derive(FromPyObject)]
@@ -53,12 +57,19 @@ pub(crate) fn report(
         let described = Described { fit, prepared, problems, model: &model.fitted, x: &matrix, y, columns };
         described.report(tables, None, history, &mut Parts(watch))
     })?;
-    json(&report)
+    json(&report, &report.notes)
 }
 
-/// Data of the library as JSON.
-pub(crate) fn json(data: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(data).map_err(|error| PyValueError::new_err(error.to_string()))
+/// Data of the library as JSON, with notes in the words of Python.
+pub(crate) fn json(data: &impl serde::Serialize, notes: &[Note]) -> PyResult<String> {
+    #[derive(serde::Serialize)]
+    struct WithNotes<'a, T> {
+        #[serde(flatten)]
+        data: &'a T,
+        notes: Vec<String>,
+    }
+    let notes = notes.iter().map(|note| note.message(&Arguments)).collect();
+    serde_json::to_string(&WithNotes { data, notes }).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// An equation as a line of text, or as a formula of LaTeX.

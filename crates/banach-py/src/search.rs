@@ -71,7 +71,7 @@ pub(crate) fn run<'py>(
         Ok((found, validation))
     })?;
     let told = PyDict::new(py);
-    told.set_item("validation", json(&validation)?)?;
+    told.set_item("validation", json(&validation, &validation.notes)?)?;
     let tried = found.tried.iter().map(|tried| of_option(py, spec, tried, &found));
     told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
     let left_out = found

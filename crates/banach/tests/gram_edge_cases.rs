@@ -99,9 +99,9 @@ fn assert_sound(gram: &Gram<'_>, what: &str) {
     assert!(solution.certificate.gap >= 0.0, "{what}: {:?}", solution.certificate);
 }
 
-/// The number after "scale = " in a message.
+/// The number after "lower scale to " in a message.
 fn named_scale(message: &str) -> f64 {
-    let (_, rest) = message.split_once("use scale = ").expect("a scale is named");
+    let (_, rest) = message.split_once("lower scale to ").expect("a scale is named");
     rest.split_once(" or less").expect("and ends").0.parse().expect("a number")
 }
 

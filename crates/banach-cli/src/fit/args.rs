@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use banach::{
     Exponent, Route,
     fit::{PaperAlgorithm, PaperOptions, SolverChoice},
-    kernel::{Degrees, MonomialScale},
+    kernel::{Degrees, KernelName, MonomialScale},
     loss::LossSpec,
     solver::Rule,
 };
@@ -91,7 +91,7 @@ pub(crate) struct Columns {
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
     /// Which products of variables the model is made of.
-    #[arg(long, value_enum, default_value_t = KernelName::Linear)]
+    #[arg(long, value_parser = kernels(), default_value = KernelName::Linear.name())]
     pub kernel: KernelName,
     /// The degree of the products: one number, or a range such as 1..2; 2 for poly and anova if not given.
     #[arg(long, value_name = "N|MIN..MAX")]
@@ -241,17 +241,10 @@ pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(known).try_map(|name| name.parse::<Format>())
 }
 
-/// The kernels, by the products of variables in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KernelName {
-    /// The variables themselves.
-    Linear,
-    /// All products with powers.
-    Poly,
-    /// Products of different variables.
-    Anova,
-    /// Products of every degree, higher ones with less weight.
-    Exp,
+/// The kernels, by the names and with the help of the library.
+fn kernels() -> impl TypedValueParser<Value = KernelName> {
+    let known = KernelName::ALL.map(|kernel| PossibleValue::new(kernel.name()).help(kernel.help()));
+    PossibleValuesParser::new(known).map(|name| name.parse().expect("one of the possible values"))
 }
 
 /// The losses, by the names and with the help of the library.

@@ -12,7 +12,7 @@ pub(crate) mod text;
 
 use banach::{
     FeatureMatrix, Spec, Status,
-    report::{Described, Tables, Validation},
+    report::{Described, Note, Tables, Validation},
     solver::{Folds, Start},
 };
 
@@ -108,7 +108,8 @@ impl Run<'_> {
         let fits = search.fits(options, task.functions(), folds.count());
         let mut phase = self.phase("cross-validation", fits, search.gap(asked));
         let found = search.run(&fitting, x, target, None, folds, &mut phase)?;
-        let validation = Validation::new(&found, search.choice, target, &**fitting.loss())?;
+        let mut validation = Validation::new(&found, search.choice, target, &**fitting.loss())?;
+        validation.notes.extend(found.chosen.is_none().then_some(Note::MiddleTaken));
         Ok((found.chosen_or_middle(), Some(validation)))
     }
 

@@ -4,19 +4,19 @@ use anyhow::{Context, bail, ensure};
 use banach::{
     Exponent, Search, Spec, Target,
     fit::{Gammas, KernelSpace},
-    kernel::{self, KernelChoice},
+    kernel::KernelChoice,
     loss::{LossSpec, Targets},
     solver::Choice,
 };
 use banach_io::{At, Classes, Dataset, FirstText};
 
-use super::args::{GammaChoice, KernelName, ModelArgs, Running};
+use super::args::{GammaChoice, ModelArgs, Running};
 
 /// The kernel that was asked for, with what it is unless told otherwise.
 pub(crate) fn kernel(model: &ModelArgs) -> KernelChoice {
     let ModelArgs { degree, coef0, scale, normalize_kernel, .. } = *model;
     let normalize = normalize_kernel.unwrap_or(false);
-    KernelChoice { name: model.kernel.into(), degree, coef0, scale, normalize }
+    KernelChoice { name: model.kernel, degree, coef0, scale, normalize }
 }
 
 /// The parameters that were asked for.
@@ -47,7 +47,7 @@ pub(crate) fn search(model: &ModelArgs, spec: &Spec, choice: &GammaChoice) -> Se
     let kernel = match choice.gamma {
         Some(_) => KernelSpace::Fixed(spec.kernel.clone()),
         None => KernelSpace::Named {
-            name: model.kernel.into(),
+            name: model.kernel,
             degrees: degree.into_iter().collect(),
             coef0,
             scales: scale.into_iter().collect(),
@@ -59,17 +59,6 @@ pub(crate) fn search(model: &ModelArgs, spec: &Spec, choice: &GammaChoice) -> Se
         gammas: choice.gamma.map_or_else(Gammas::default, |gamma| Gammas::Given(vec![gamma])),
         choice: if choice.one_se { Choice::OneStandardError } else { Choice::Best },
         ..Search::new(kernel)
-    }
-}
-
-impl From<KernelName> for kernel::KernelName {
-    fn from(name: KernelName) -> Self {
-        match name {
-            KernelName::Linear => Self::Linear,
-            KernelName::Poly => Self::Poly,
-            KernelName::Anova => Self::Anova,
-            KernelName::Exp => Self::Exp,
-        }
     }
 }
 

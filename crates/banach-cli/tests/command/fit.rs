@@ -260,7 +260,7 @@ fn wrong_input_ends_with_2_and_one_sentence() {
             "--coef0 = 1; allowed: no value, but for the kernel poly",
         ),
         (vec![&good, "--target", "effect", "--kernel", "exp", "--p", "1.05", "--gamma", "1"], "no route can be taken"),
-        (vec![&good, "--target", "effect", "--kernel", "exp", "--scale", "50", "--gamma", "1"], "use --scale = "),
+        (vec![&good, "--target", "effect", "--kernel", "exp", "--scale", "50", "--gamma", "1"], "lower --scale to "),
         (vec![&good, "--target", "effect", "--epsilon", "1"], "--epsilon belongs to another loss"),
         (vec![&good, "--target", "effect", "--loss", "hinge"], "in one row only"),
         (vec![&good, "--target", "effect", "--memory-limit", "2XB"], "a size such as 2GB"),

@@ -143,9 +143,11 @@ fn list(names: &[String]) -> String {
 
 /// The names that look like the one that was asked for, or the first few of all.
 fn suggestion(near: &[String], names: &[String], words: &dyn FileWords) -> String {
-    let quoted = |names: &[String]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let quoted = |names: &[String], between: &str| {
+        names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(between)
+    };
     if !near.is_empty() {
-        return format!("did you mean {}?", quoted(near).replace(", ", " or "));
+        return format!("did you mean {}?", quoted(near, " or "));
     }
     let more = if names.len() > SHOWN { format!(", ... ({} columns)", names.len()) } else { String::new() };
     let delimiter = match names {
@@ -154,5 +156,5 @@ fn suggestion(near: &[String], names: &[String], words: &dyn FileWords) -> Strin
         }
         _ => String::new(),
     };
-    format!("its columns are {}{more}{delimiter}", quoted(&names[..names.len().min(SHOWN)]))
+    format!("its columns are {}{more}{delimiter}", quoted(&names[..names.len().min(SHOWN)], ", "))
 }

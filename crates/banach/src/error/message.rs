@@ -158,7 +158,7 @@ fn into_range(sum: f64, scale: Option<f64>, normalize: bool, words: &dyn Words) 
     if !sum.is_finite() {
         return format!("it overflows: {rescale}");
     }
-    let scale = scale.map(|scale| format!("use {} = {scale:e} or less", words.name(Parameter::Scale)));
+    let scale = scale.map(|scale| format!("{} to {scale:e} or less", Remedy::Lower(Parameter::Scale).text(words)));
     let normalize = normalize.then(|| format!("normalise the kernel ({})", words.name(Parameter::NormalizeKernel)));
     scale.into_iter().chain([rescale]).chain(normalize).collect::<Vec<_>>().join(", or ")
 }

@@ -2,7 +2,7 @@
 
 macro_rules! parameters {
     ($($id:ident $name:literal $doc:literal)*) => {
-        /// Something that callers set.
+        /// Something that an error can name: what callers set, or what follows from it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Parameter {
             $(#[doc = $doc] $id,)*

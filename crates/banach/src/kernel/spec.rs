@@ -8,7 +8,8 @@ use super::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, Ten
 use crate::{Error, error::Parameter};
 
 /// The kernels that are known by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KernelName {
     /// The variables themselves.
     Linear,
@@ -33,6 +34,16 @@ impl KernelName {
             Self::Exp => "exp",
         }
     }
+
+    /// One line of help: the products of variables in it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Linear => "The variables themselves",
+            Self::Poly => "All products with powers",
+            Self::Anova => "Products of different variables",
+            Self::Exp => "Products of every degree, higher ones with less weight",
+        }
+    }
 }
 
 impl FromStr for KernelName {
@@ -49,7 +60,7 @@ impl FromStr for KernelName {
 }
 
 /// One degree, or a range of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degrees {
     /// The lowest.
     pub min: usize,

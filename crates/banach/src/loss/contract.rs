@@ -78,7 +78,8 @@ pub trait SmoothConjugate: fmt::Debug {
 ///
 /// (Fenchel-Young); the left side is [`gap`](Self::gap). The sum of the gaps is the duality gap.
 ///
-/// Six methods determine a loss; the others follow, and nobody writes them. What lies above a target, and nothing else, costs here:
+/// Six methods determine a loss, and [`probability`](Self::probability) adds to it where there is one. The others follow from them: a
+/// loss that overrides one of those breaks its certificate. What lies above a target, and nothing else, costs here:
 ///
 /// ```
 /// use banach::loss::{Conjugate, Loss, Targets};

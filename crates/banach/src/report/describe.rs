@@ -184,7 +184,7 @@ impl Described<'_> {
     /// The class that a function is positive for.
     fn class(&self, place: usize) -> Option<String> {
         let classes = self.columns.classes?;
-        Some(classes[if classes.len() == 2 { 1 } else { place }].clone())
+        classes.get(if classes.len() == 2 { 1 } else { place }).cloned()
     }
 
     /// `f(x) + b` of one function at one point.

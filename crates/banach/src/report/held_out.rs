@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use crate::{Error, Loss, Target, fit::Task, solver::CrossValidation};
 
-/// At the gamma that was taken, every sample seen by the model without it.
+/// At the gamma that was taken, samples seen by models without them: once for every fold that holds a sample out. Weights of samples
+/// do not count here.
 #[derive(Debug, Clone, Serialize)]
 pub struct HeldOut {
-    /// Every sample, by its row.
+    /// By their rows.
     pub samples: Vec<HeldOutRow>,
     /// For classes, one entry for every function.
     pub classes: Vec<Separation>,

@@ -1,6 +1,7 @@
 //! The result as data: what JSON objects, tables and pages are made from, whoever asks.
 //!
-//! A [`Report`] holds numbers, names and enums, and no text but names and equations; those who print it choose the words.
+//! A [`Report`] holds numbers, names, equations and enums. Enums become words when they are printed; [`Note::message`] spells parameters
+//! in the words of a door.
 
 mod bars;
 mod describe;

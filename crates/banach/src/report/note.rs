@@ -31,8 +31,10 @@ pub enum Note {
     },
     /// The best gamma of a grid is its first or last.
     BestAtEnd,
-    /// A search was ended before it could take a gamma.
+    /// A search was ended before any gamma was finished.
     NothingValidated,
+    /// A fit took the gamma in the middle of the grid, as none was validated.
+    MiddleTaken,
     /// A part of the report could not be made.
     Missing(Part, Error),
     /// A part of the report was ended, or not begun.
@@ -66,9 +68,11 @@ impl fmt::Display for Note {
 impl Note {
     /// The remark in the words of a door.
     pub fn message(&self, words: &dyn Words) -> String {
+        // What is said of the parameter, not how it is given.
+        let gamma = words.name(Parameter::Gamma).trim_start_matches("--");
         match self {
             Self::SearchInterrupted => {
-                "the cross-validation was interrupted: gamma is the best of those that were finished".to_owned()
+                format!("the cross-validation was interrupted: {gamma} is the best of those that were finished")
             }
             Self::SearchUnconverged { failed, fits } => {
                 format!("{failed} of the {fits} fits of the cross-validation did not converge")
@@ -77,10 +81,11 @@ impl Note {
                 format!("left out of the search: p = {p}, {kernel}: {}", error.message(words))
             }
             Self::BestAtEnd => {
-                let gamma = words.name(Parameter::Gamma);
-                format!("the best gamma is at an end of the grid; a given {gamma} beyond it may be better")
+                let given = words.name(Parameter::Gamma);
+                format!("the best {gamma} is at an end of the grid; a given {given} beyond it may be better")
             }
-            Self::NothingValidated => "no gamma was validated: the one in the middle of the grid is taken".to_owned(),
+            Self::NothingValidated => format!("the cross-validation was interrupted before any {gamma} was finished"),
+            Self::MiddleTaken => format!("{gamma} is the one in the middle of the grid, as none was validated"),
             Self::Missing(part, error) => format!("no {part}: {}", error.message(words)),
             Self::Ended(part) => format!("no {part}: interrupted"),
             Self::EquationInterrupted => {

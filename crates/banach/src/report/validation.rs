@@ -99,7 +99,9 @@ impl Validation {
 fn notes(found: &Searched) -> Vec<Note> {
     let (failed, fits) = found.unconverged();
     let mut notes = Vec::new();
-    if found.interrupted() {
+    if found.chosen.is_none() {
+        notes.push(Note::NothingValidated);
+    } else if found.interrupted() {
         notes.push(Note::SearchInterrupted);
     } else if failed > 0 {
         notes.push(Note::SearchUnconverged { failed, fits });
@@ -111,9 +113,6 @@ fn notes(found: &Searched) -> Vec<Note> {
     }));
     if found.best_is_at_end() && !found.interrupted() {
         notes.push(Note::BestAtEnd);
-    }
-    if found.chosen.is_none() {
-        notes.push(Note::NothingValidated);
     }
     notes
 }

@@ -8,6 +8,8 @@ mod tests;
 
 use std::ops::ControlFlow;
 
+use serde::{Deserialize, Serialize};
+
 pub use candidate::Candidate;
 pub use space::{KernelSpace, SearchOption};
 
@@ -22,7 +24,8 @@ use crate::{
 const TOLERANCE: f64 = 1e-6;
 
 /// Values of gamma.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Gammas {
     /// This many values, by the rule of [`GammaGrid::from_data`].
     Count(usize),
@@ -73,7 +76,7 @@ impl Gammas {
 /// let model = chosen.fit(&x, y)?;
 /// # Ok::<(), banach::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     /// Values of p; if none are given, those that suit the kernel.
     pub exponents: Vec<f64>,
@@ -261,7 +264,7 @@ impl Searched {
     }
 
     /// Whether the best gamma of the chosen combination is the first or last of several, so that a wider grid may hold a better one.
-    pub fn best_is_at_end(&self) -> bool {
+    pub(crate) fn best_is_at_end(&self) -> bool {
         let Some((tried, _)) = self.taken() else { return false };
         let last = tried.candidates.len() - 1;
         last > 0 && tried.best().is_some_and(|best| best == 0 || best == last)

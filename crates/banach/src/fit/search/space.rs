@@ -1,5 +1,7 @@
 //! What is searched beside gamma: the combinations of p, degree and scale.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Search, exponential};
 use crate::{
     Error, Exponent, FeatureMatrix, Spec,
@@ -7,7 +9,8 @@ use crate::{
 };
 
 /// The kernels of a search.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KernelSpace {
     /// One kernel.
     Fixed(KernelSpec),

@@ -29,7 +29,7 @@ use crate::{
 pub(crate) use candidates::MonomialCandidate;
 
 /// Instead of bounds on all monomials.
-const FEWER_SAMPLES: &[Remedy] = &[Remedy::Choose(Parameter::Top, "0"), Remedy::Do("take fewer samples")];
+const FEWER_SAMPLES: &[Remedy] = &[Remedy::Do("take fewer samples")];
 
 /// The highest degree that is searched for a kernel with infinitely many: tables of coefficients grow with it.
 const MAX_DEGREE: usize = 512;

@@ -97,7 +97,7 @@ pub(super) struct Value {
 
 /// What is to fit in memory, and what to do where it does not.
 const TABLE: &str = "the table of the variables, by which the largest monomials are found,";
-pub(super) const INSTEAD: &[Remedy] = &[Remedy::Choose(Parameter::Top, "0"), Remedy::Do("take fewer variables")];
+pub(super) const INSTEAD: &[Remedy] = &[Remedy::Do("take fewer variables")];
 
 impl Tree {
     /// The bytes of the tree of a model. A search that goes deeper keeps the tree before.

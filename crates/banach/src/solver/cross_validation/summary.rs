@@ -136,7 +136,7 @@ impl CrossValidation {
     }
 
     /// Whether the best gamma is the first or last of several, so that a wider grid may hold a better one.
-    pub fn best_is_at_end(&self) -> bool {
+    pub(crate) fn best_is_at_end(&self) -> bool {
         let last = self.gammas.len() - 1;
         last > 0 && self.best().is_some_and(|best| best == 0 || best == last)
     }
