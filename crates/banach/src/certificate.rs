@@ -15,7 +15,7 @@ use crate::Exponent;
 /// terms, so it keeps its digits down to the smallest gaps.
 ///
 /// Rounding is counted. Each term is taken at the worst prediction within the bound that the route derives
-/// ([`Evaluation::roundings`](crate::Evaluation::roundings), `form/rounding.rs`) and within the rounding of `alpha_i/gamma_i`. What
+/// ([`Evaluation::roundings`](crate::form::Evaluation::roundings), `form/rounding.rs`) and within the rounding of `alpha_i/gamma_i`. What
 /// rounding leaves of `sum_i alpha_i` is counted, times `|b|`; a larger sum makes the gap infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {

@@ -19,7 +19,8 @@ fn the_root_has_few_names() {
 
 #[test]
 fn many_names_are_complained_of() {
-    let root = |count: usize| format!("pub use a::{{{}}};", (0..count).map(|k| format!("N{k}, ")).collect::<String>());
+    let names = |count: usize| (0..count).map(|k| format!("N{k}")).collect::<Vec<_>>().join(", ");
+    let root = |count: usize| format!("pub use a::{{{}}};", names(count));
     assert_eq!(complaint(&root(MOST)), None);
     assert!(complaint(&root(MOST + 1)).is_some());
 }
