@@ -34,6 +34,13 @@ _OF_A_FIT = (
     "n_evaluations_",
     "route_",
     "status_",
+    # Of a search.
+    "cv_results_",
+    "n_splits_",
+    "best_index_",
+    "best_params_",
+    "best_score_",
+    "C_",
 )
 
 
@@ -67,6 +74,8 @@ class LpModel(BaseEstimator):
     _model: _core.Model
     #: What held-out samples said in a search, as JSON.
     _validation: str | None = None
+    #: What it held out.
+    _searched_splits: list[tuple[list[int], list[int]]] | None = None
 
     def _spec(self, **changes: Any) -> _core.Spec:
         """The parameters, checked; ``changes`` stand in for those that a search varies."""
@@ -108,7 +117,7 @@ class LpModel(BaseEstimator):
 
     def _forget(self) -> None:
         """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
-        for name in ("_model", "_validation", *_OF_A_FIT):
+        for name in ("_model", "_validation", "_searched_splits", *_OF_A_FIT):
             self.__dict__.pop(name, None)
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
@@ -306,6 +315,7 @@ class LpModel(BaseEstimator):
         relevance: bool = True,
         select: int | None = None,
         stability: int | None = None,
+        cv: Any = None,
         random_state: int = 0,
     ) -> dict[str, Any]:
         """All that is known of the model, as data: what ``banach fit --json`` prints of a model, under the same keys.
@@ -320,8 +330,10 @@ class LpModel(BaseEstimator):
             An equation of at most so many monomials, with what held-out samples say of every length.
         stability : int, optional
             Which monomials are among so many largest in most halves of the samples.
+        cv : int, splitter or None
+            What chooses the length of the equation. None are the splits of the search, if there was one, else 5 folds.
         random_state : int
-            Of the folds and halves.
+            Of the halves, and of folds that nobody has named.
 
         Returns
         -------
@@ -336,6 +348,9 @@ class LpModel(BaseEstimator):
         names: Any = {"variables": variables, "target": "y", "classes": None}
         if classes is not None:
             names["classes"] = [str(label) for label in classes]
+        splits = self._searched_splits
+        if cv is not None:
+            splits = [(train.tolist(), test.tolist()) for train, test in self._splits(cv)]
         with self._bar("report", 1) as bar:
             text = self._model.report(
                 names,
@@ -345,6 +360,7 @@ class LpModel(BaseEstimator):
                 None
                 if stability is None
                 else _parameters.whole("stability", stability, "None or a whole number >= 1", least=1),
+                splits,
                 _parameters.whole("random_state", random_state),
                 bar.callback,
             )

@@ -260,6 +260,7 @@ class Model:
         relevance: bool,
         select: int | None,
         stability: int | None,
+        splits: _Splits | None,
         seed: int,
         progress: _Progress = None,
     ) -> str: ...

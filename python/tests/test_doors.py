@@ -80,7 +80,22 @@ def test_the_command_and_python_give_the_same_bits(name, tmp_path):
     data, saved = tmp_path / "data.csv", tmp_path / "model.banach"
     data.write_text("\n".join([header, *lines]) + "\n")
     program = Path(sys.executable).with_name("banach")
-    command = [program, "fit", data, "--target", "y", "--no-standardize", "--top", "3", "--json", "-q", "-o", saved]
+    command = [
+        program,
+        "fit",
+        data,
+        "--target",
+        "y",
+        "--no-standardize",
+        "--top",
+        "3",
+        "--select",
+        "2",
+        "--json",
+        "-q",
+        "-o",
+        saved,
+    ]
     run = subprocess.run([*command, *told], capture_output=True, text=True, check=False)
     assert run.returncode in (0, 1), run.stderr
     found = json.loads(run.stdout)
@@ -88,7 +103,7 @@ def test_the_command_and_python_give_the_same_bits(name, tmp_path):
     model.fit(X, y)
     chosen = getattr(model, "best_params_", {"C": getattr(model, "C", None), "p": model.p})
     assert found["model"]["gamma"] == chosen["C"]
-    report = model.report(3, relevance=False)
+    report = model.report(3, relevance=False, select=2)
     # Every number that is written down, but for predicted times and memory, which depend on what is free.
     for key in ("model", "validation", "status", "functions"):
         assert report[key] == found[key], key

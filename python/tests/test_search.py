@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, _core
+from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, _core, datasets
 
 CS = [0.01, 0.1, 1.0, 10.0]
 GROUPS = np.arange(48) // 6
@@ -366,3 +366,22 @@ def test_a_number_of_folds_means_the_librarys_own_which_the_command_takes_too(da
     splits = [(np.setdiff1d(np.arange(len(y)), fold), np.array(fold)) for fold in folds]
     number, given = (LpRegressorCV(Cs=CS, cv=cv).fit(X, y) for cv in (4, splits))
     np.testing.assert_array_equal(number.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"])
+
+
+def test_a_search_that_fails_leaves_nothing_of_the_one_before():
+    X, y, _ = datasets.make_sparse_linear(n_samples=30, n_features=5, n_informative=2, random_state=0)
+    model = LpRegressorCV(1.1, Cs=3).fit(X, y)
+    with pytest.raises(ValueError, match="Cs"):
+        model.set_params(Cs=-1).fit(X, y)
+    assert not [name for name in vars(model) if name.endswith("_") and name not in ("n_features_in_",)]
+
+
+def test_an_equation_of_a_report_is_chosen_by_the_splits_of_the_search():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(20), 3)
+    X, y = rng.standard_normal((20, 6))[groups], rng.standard_normal(20)[groups]
+    model = LpRegressorCV(1.1, Cs=5, cv=GroupKFold(5)).fit(X, y, groups=groups)
+    selection = model.report(0, select=4)["functions"][0]["selection"]
+    splits = list(GroupKFold(5).split(X, y, groups))
+    own = model.report(0, select=4, cv=splits)["functions"][0]["selection"]
+    assert selection == own != model.report(0, select=4, cv=5)["functions"][0]["selection"]

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use banach::{Certificate, Route, Solution, Target, kernel::MonomialScale, model::Budget, report::Tables};
+use banach::{
+    Certificate, Route, Solution, Target, kernel::MonomialScale, model::Budget, report::Tables, solver::Folds,
+};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -326,7 +328,7 @@ impl Model {
     }
 
     /// All that is known of the model, as JSON. `names` is a dict of `variables`, `target` and `classes`, which may be None.
-    #[pyo3(signature = (names, top, relevance, select, stability, seed, progress=None))]
+    #[pyo3(signature = (names, top, relevance, select, stability, splits, seed, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "the tables of a report")]
     fn report(
         &self,
@@ -336,10 +338,13 @@ impl Model {
         relevance: bool,
         select: Option<usize>,
         stability: Option<usize>,
+        splits: Option<Vec<(Vec<usize>, Vec<usize>)>>,
         seed: u64,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let tables = Tables { top, relevance, select, stability, folds: None, seed };
+        let samples = self.fitted.plan().shape().samples;
+        let folds = splits.map(|splits| Folds::from_splits(samples, splits)).transpose().map_err(exception)?;
+        let tables = Tables { top, relevance, select, stability, folds, seed };
         report::report(py, self, &names, &tables, progress)
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     let described =
         Described { fit: &fitting, prepared: &prepared, problems: &problems, model: &model, x: &x, y, columns };
     let mut parts = Parts { quiet: common.quiet };
-    let report = described.report(&run.tables(), validation, |place| phase.history(place), &mut parts)?;
+    let report = described.report(&run.tables(folds), validation, |place| phase.history(place), &mut parts)?;
     notes.extend(report.notes.iter().map(words::note));
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
@@ -114,14 +114,14 @@ impl Run<'_> {
     }
 
     /// What is told of every function: what only the page shows included.
-    fn tables(&self) -> Tables {
-        let FitArgs { tables, choice, running, .. } = self.fit;
+    fn tables(&self, folds: Option<Folds>) -> Tables {
+        let FitArgs { tables, running, .. } = self.fit;
         Tables {
             top: tables.top,
             relevance: tables.wants_relevance(),
             select: tables.select,
             stability: tables.wanted_stability(),
-            folds: choice.cv,
+            folds,
             seed: running.seed,
         }
     }

@@ -11,10 +11,11 @@ use crate::{
     kernel::MonomialScale,
     model::Budget,
     selection::{Refit, SelectionOptions, StabilityOptions, select, stability},
+    solver::Folds,
 };
 
 /// What is to be told of every function, beside its certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tables {
     /// So many of the largest monomials.
     pub top: usize,
@@ -24,9 +25,9 @@ pub struct Tables {
     pub select: Option<usize>,
     /// Which monomials are among so many largest of most halves of the samples.
     pub stability: Option<usize>,
-    /// Folds that choose the length of the equation; those of a search unless told otherwise.
-    pub folds: Option<usize>,
-    /// Of folds and halves.
+    /// The folds that choose the length of the equation: those of a search, if there was one. Otherwise they are drawn.
+    pub folds: Option<Folds>,
+    /// Of halves, and of folds that are drawn.
     pub seed: u64,
 }
 
@@ -202,7 +203,10 @@ impl Described<'_> {
         notes: &mut Vec<Note>,
     ) -> Result<EquationTable, Error> {
         let problem = &self.problems[place];
-        let folds = self.y.folds(self.x.samples(), tables.folds, tables.seed)?;
+        let folds = match &tables.folds {
+            Some(folds) => folds.clone(),
+            None => self.y.folds(self.x.samples(), None, tables.seed)?,
+        };
         let options =
             SelectionOptions { refit: Refit::for_loss(problem.loss()), ..SelectionOptions::new(terms, folds) };
         let mut observer = watch.begin(Part::Equation, options.folds.count() + 1, self.fit.spec().tolerance);

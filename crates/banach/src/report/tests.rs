@@ -46,7 +46,6 @@ const N: usize = 40;
 const NAMES: [&str; 4] = ["age", "dose", "weight", "noise"];
 const MEANS: [f64; 4] = [50.0, 3.0, -7.0, 0.0];
 const DEVIATIONS: [f64; 4] = [10.0, 0.5, 2.0, 1.0];
-const ALL: Tables = Tables { top: 3, relevance: true, select: Some(3), stability: Some(2), folds: Some(4), seed: 1 };
 
 /// The report on a search and a fit to `y = 2 age - 1 + 3 age * dose` or its sign.
 fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<(Part, usize)>) {
@@ -81,7 +80,8 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<(Part,
         Described { fit: &fit, prepared: &prepared, problems: &problems, model: &model, x: &x, y: &y, columns };
     let mut watched = Watched { ended, begun: Vec::new() };
     let step = GapAfter { passes: 1, relative_gap: 0.5 };
-    let report = described.report(&ALL, Some(validation), |_| vec![step], &mut watched).expect("works");
+    let tables = Tables { top: 3, relevance: true, select: Some(3), stability: Some(2), folds: Some(folds), seed: 1 };
+    let report = described.report(&tables, Some(validation), |_| vec![step], &mut watched).expect("works");
     (report, watched.begun)
 }
 
