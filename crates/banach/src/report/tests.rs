@@ -166,4 +166,6 @@ fn tables_are_read_at_a_glance() {
     let first = stability.monomials[0].monomial.to_uppercase();
     assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(&format!("* {first}  1.000  ####"))), "{text}");
     assert!(text.contains("reach 0.75; of these at most"), "{text}");
+    let unsure = StabilityTable { unconverged: 4, ..stability.clone() }.text(1, str::to_owned);
+    assert!(unsure.ends_with("4 fits did not converge\n") && !text.contains("did not converge"), "{unsure}");
 }
