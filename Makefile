@@ -66,7 +66,13 @@ clippy:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
+# Cargo takes an archive for unchangeable, as everything in a registry is: what it has unpacked and built of an earlier one with the
+# same version must go, or the next crate is verified with that.
+CARGO_HOME ?= $(HOME)/.cargo
+UNPACKED = $(CARGO_HOME)/registry/src/-*/banach*-[0-9]* $(or $(CARGO_TARGET_DIR),target)/debug/.fingerprint/banach*
+
 package: ## what would be published, built from its own archives
+	rm -rf $(UNPACKED)
 	$(CARGO) package --locked --allow-dirty $(addprefix --package ,banach banach-io banach-start banach-cli)
 
 # The seconds for every target, and the targets.

@@ -230,6 +230,22 @@ fn the_search_counts_the_monomials_it_looks_at() {
 }
 
 #[test]
+fn planted_supports_are_found_with_their_proofs() {
+    let run = lab(&["bench", "supports", "--quick", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    let cells = json["cells"].as_array().expect("a list");
+    let runs: Vec<_> = cells.iter().flat_map(|cell| cell["runs"].as_array().expect("a list")).collect();
+    assert_eq!(runs.len(), 9);
+    assert!(
+        runs.iter().all(|run| run["proven"] == true && run["named"] == run["truth"] && run["false_terms"] == 0),
+        "{json}"
+    );
+    let table = text(&lab(&["bench", "supports", "--quick"]).stdout);
+    assert!(table.matches("3 of 3").count() == 9, "{table}");
+}
+
+#[test]
 fn tiles_are_timed_against_matrix_products() {
     let run = lab(&["bench", "tiles", "--quick", "--rounds", "1", "--json"]);
     assert!(run.status.success(), "{}", text(&run.stderr));

@@ -64,11 +64,47 @@ def table_of(X: Any) -> Any:
 def rows_of(splits: Iterable[Any], n_samples: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Splits by the numbers of their samples, which may be given as lists, from the end or as masks."""
     rows = np.arange(n_samples)
-    return [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
+    try:
+        return [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
+    except (TypeError, IndexError, ValueError) as error:
+        raise ValueError(
+            "cv: every split is a pair, the samples to fit to and those to hold out, each by their numbers from 0 to "
+            f"{n_samples - 1} or as a mask of {n_samples} truth values; {error}"
+        ) from None
 
 
-class LpModel(BaseEstimator):
-    """The base of all estimators. Subclasses have the parameters; this class reads them."""
+class TableEstimator(BaseEstimator):
+    """What every estimator does with a table. Subclasses have the parameters and, once fitted, a ``_model``."""
+
+    def _check_X(self, X: Any) -> Any:
+        X = validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64, order="F")
+        return table_of(X)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "_model")
+
+    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        return aligned(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+
+    def _bar(self, what: str, fits: int) -> Bar:
+        verbose = self.verbose if isinstance(self.verbose, bool) else _parameters.whole("verbose", self.verbose)
+        return Bar(what, fits, int(verbose))
+
+    def _names(self) -> list[str] | None:
+        # A model that was loaded into a pipeline has names, and yet sees arrays.
+        names = getattr(self, "feature_names_in_", getattr(self, "_stored_names", None))
+        return None if names is None else [str(name) for name in names]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LpModel(TableEstimator):
+    """The base of the estimators with a penalty. Subclasses have the parameters; this class reads them."""
 
     _task: str
     _model: _core.Model
@@ -108,26 +144,10 @@ class LpModel(BaseEstimator):
             threads=_parameters.threads(told["n_jobs"]),
         )
 
-    def _check_X(self, X: Any) -> Any:
-        X = validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64, order="F")
-        return table_of(X)
-
-    def _check_fitted(self) -> None:
-        check_is_fitted(self, "_model")
-
     def _forget(self) -> None:
         """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
         for name in ("_model", "_validation", "_searched_splits", *_OF_A_FIT):
             self.__dict__.pop(name, None)
-
-    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
-        if sample_weight is None:
-            return None
-        return aligned(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
-
-    def _bar(self, what: str, fits: int) -> Bar:
-        verbose = self.verbose if isinstance(self.verbose, bool) else _parameters.whole("verbose", self.verbose)
-        return Bar(what, fits, int(verbose))
 
     def _warn_of_time(self, spec: _core.Spec, X: Any, problems: int, Cs: int = 1) -> None:
         """Warns before fits of so many problems, for so many Cs, that are predicted to take more than ten minutes."""
@@ -164,11 +184,6 @@ class LpModel(BaseEstimator):
             f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough."
         )
 
-    def _names(self) -> list[str] | None:
-        # A model that was loaded into a pipeline has names, and yet sees arrays.
-        names = getattr(self, "feature_names_in_", getattr(self, "_stored_names", None))
-        return None if names is None else [str(name) for name in names]
-
     def _splits(self, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Splits of the samples that the model was fitted to."""
         targets = self._model.targets
@@ -183,21 +198,22 @@ class LpModel(BaseEstimator):
             count = (
                 None if cv is None else _parameters.whole("cv", cv, "None, a whole number >= 2 or a splitter", least=2)
             )
+            self._check_pairs(y)
             return [
                 (np.setdiff1d(np.arange(n_samples), test), np.array(test)) for test in _core.folds(y, n_samples, count)
             ]
+        if isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split"):
+            return rows_of(cv, n_samples)
         splitter = check_cv(cv, target, classifier=self._task == "classification")
-        return rows_of(splitter.split(np.zeros(n_samples), target, groups), n_samples)
+        return rows_of(list(splitter.split(np.zeros(n_samples), target, groups)), n_samples)
+
+    def _check_pairs(self, y: np.ndarray) -> None:
+        """What folds ask of the targets."""
 
     def _decision(self, X: Any) -> np.ndarray:
         """One row per function."""
         self._check_fitted()
         return self._model.decision(self._check_X(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def top_features(self, k: int = 10, *, output: int = 0, seconds: float = np.inf, max_nodes: int = _NODES) -> Table:
         """The monomials with the largest weights, by an exact search over all of them.
@@ -352,7 +368,8 @@ class LpModel(BaseEstimator):
         if cv is not None:
             splits = [(train.tolist(), test.tolist()) for train, test in self._splits(cv)]
         with self._bar("report", 1) as bar:
-            text = self._model.report(
+            text = _core.report(
+                self._model,
                 names,
                 _parameters.whole("k", k),
                 _parameters.boolean("relevance", relevance),

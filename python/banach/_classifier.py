@@ -54,6 +54,14 @@ class _Classification(ClassifierMixin, LpModel):
                 "weight > 0"
             )
 
+    def _check_pairs(self, y: np.ndarray) -> None:
+        alone = np.flatnonzero(np.bincount(y, minlength=len(self.classes_)) < 2)
+        if len(alone):
+            raise ValueError(
+                f"the class {self.classes_[alone].tolist()[0]!r} has one sample, and folds need two of every class; "
+                "leave the sample out, or say with a splitter what is held out"
+            )
+
     @property
     def _functions(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)

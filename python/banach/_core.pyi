@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Kernel",
     "Model",
+    "SparseFunction",
     "Spec",
     "__version__",
     "argument_names",
@@ -16,6 +17,8 @@ __all__ = [
     "choose",
     "command",
     "equation",
+    "expansion",
+    "fit_sparse",
     "folds",
     "gram_tensor",
     "load_model",
@@ -23,6 +26,11 @@ __all__ = [
     "make_monomials",
     "make_sparse_linear",
     "make_sparse_quadratic",
+    "refit",
+    "report",
+    "save_model",
+    "select",
+    "stability",
 ]
 
 __version__: str
@@ -206,7 +214,6 @@ class Model:
     def kernel(self) -> Kernel: ...
     @property
     def n_features(self) -> int: ...
-    def save(self, path: str, known: _Known) -> None: ...
     @property
     def weights(self) -> _Floats | None: ...
     @property
@@ -237,37 +244,85 @@ class Model:
     def top(self, function: int, count: int, nodes: int, seconds: float) -> _Top: ...
     def relevance(self, function: int) -> _Relevance: ...
     def pair_shares(self, function: int, variables: Sequence[int]) -> list[tuple[int, int, float]]: ...
-    # The keys that are there depend on which of these three is asked.
-    def expansion(self, function: int, count: int) -> dict[str, Any]: ...
-    def refit(
-        self, function: int, monomials: Sequence[Sequence[tuple[int, int]]], progress: _Progress = None
-    ) -> dict[str, Any]: ...
-    def select(
-        self,
-        function: int,
-        max_terms: int,
-        splits: _Splits,
-        one_standard_error: bool,
-        progress: _Progress = None,
-    ) -> dict[str, Any]: ...
-    def stability(
-        self, function: int, terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
-    ) -> _Stability: ...
-    def report(
-        self,
-        names: _ReportNames,
-        top: int,
-        relevance: bool,
-        select: int | None,
-        stability: int | None,
-        splits: _Splits | None,
-        seed: int,
-        progress: _Progress = None,
-    ) -> str: ...
     def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]: ...
     @staticmethod
     def restore(state: dict[str, Any]) -> Model: ...
 
+@final
+class SparseFunction:
+    @property
+    def monomials(self) -> list[_Monomial]: ...
+    @property
+    def coefficients(self) -> _Floats: ...
+    @property
+    def std_errors(self) -> _Floats: ...
+    @property
+    def evidence(self) -> _Floats: ...
+    @property
+    def alternatives(self) -> list[list[tuple[_Monomial, float]]]: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def centres(self) -> _Floats | None: ...
+    @property
+    def criterion(self) -> float: ...
+    @property
+    def unexplained(self) -> float: ...
+    @property
+    def optimality(self) -> tuple[float, float, float, bool]: ...
+    @property
+    def sizes(self) -> list[tuple[int, float, float]]: ...
+    @property
+    def dictionary(self) -> float: ...
+    @property
+    def passes(self) -> int: ...
+    def expanded(self) -> tuple[float, list[tuple[_Monomial, float]]]: ...
+    def predict(self, x: _Table) -> _Floats: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+    @staticmethod
+    def restore(json: str) -> SparseFunction: ...
+
+def fit_sparse(
+    x: _Table,
+    y: _Floats,
+    sample_weight: _Floats | None,
+    *,
+    kernel: Kernel,
+    max_terms: int | None,
+    fit_intercept: bool,
+    memory: int | None,
+    threads: int,
+    progress: _Progress = None,
+) -> SparseFunction: ...
+
+# The keys that are there depend on which of these three is asked.
+def expansion(model: Model, function: int, count: int) -> dict[str, Any]: ...
+def refit(
+    model: Model, function: int, monomials: Sequence[Sequence[tuple[int, int]]], progress: _Progress = None
+) -> dict[str, Any]: ...
+def select(
+    model: Model,
+    function: int,
+    max_terms: int,
+    splits: _Splits,
+    one_standard_error: bool,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def stability(
+    model: Model, function: int, terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
+) -> _Stability: ...
+def report(
+    model: Model,
+    names: _ReportNames,
+    top: int,
+    relevance: bool,
+    select: int | None,
+    stability: int | None,
+    splits: _Splits | None,
+    seed: int,
+    progress: _Progress = None,
+) -> str: ...
+def save_model(model: Model, path: str, known: _Known) -> None: ...
 def load_model(path: str) -> _Loaded: ...
 def equation(
     left: str,

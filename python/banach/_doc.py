@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from . import _core
@@ -133,6 +134,16 @@ def with_parameters(cls: T) -> T:
         for name, text in _ATTRIBUTES.items()
         if (search or name not in _OF_SEARCH) and (task == "classification" or name not in _OF_CLASSES)
     }
+    return _written(cls, texts, attributes)
+
+
+def with_sections(parameters: dict[str, str], attributes: dict[str, str]) -> Callable[[T], T]:
+    """Writes out the parameters of an estimator, these and those that all share, and its attributes."""
+    return lambda cls: _written(cls, {**_PARAMETERS, **parameters}, attributes)
+
+
+def _written(cls: T, texts: dict[str, str], attributes: dict[str, str]) -> T:
+    names = inspect.signature(cls).parameters
     parameters = _section("Parameters", [f"{name} : {texts[name]}" for name in names])
     described = _section("Attributes", [f"{name} : {text}" for name, text in attributes.items()])
     doc = cls.__doc__ or ""

@@ -78,8 +78,18 @@ class Equation:
         return _core.equation(left, self.intercept, terms, [str(name) for name in self.feature_names or ()], latex)
 
     def to_dict(self) -> dict[str, Any]:
-        """The intercept under ``"1"`` and every coefficient under the name of its monomial."""
-        return {"1": self.intercept, **dict(zip(self.names, self.coefficients, strict=True))}
+        """The intercept under ``"1"`` and every coefficient under the name of its monomial.
+
+        A monomial whose name is taken, such as that of a column called 1, is told with its columns by their places:
+        ``"1 [x0]"``.
+        """
+        told = {"1": self.intercept}
+        for monomial, name, coefficient in zip(self.monomials, self.names, self.coefficients, strict=True):
+            if not monomial:
+                told["1"] += coefficient
+                continue
+            told[f"{name} [{_names.monomial(monomial, None)}]" if name in told else name] = coefficient
+        return told
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The values of f."""
@@ -153,13 +163,13 @@ def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Eq
     if cv is not None:
         splits = [(train.tolist(), test.tolist()) for train, test in model._splits(cv)]
         with model._bar("selection", len(splits) + 1) as bar:
-            found = core.select(output, k, splits, True, bar.callback)
+            found = _core.select(core, output, k, splits, True, bar.callback)
     elif _parameters.boolean("refit", refit):
         monomials = [list(factors) for factors in model.top_features(k, output=output)["exponents"]]
         with model._bar("refit", 1) as bar:
-            found = core.refit(output, monomials, bar.callback)
+            found = _core.refit(core, output, monomials, bar.callback)
     else:
-        found = core.expansion(output, k)
+        found = _core.expansion(core, output, k)
     warn_of_fits("equation", found.get("unconverged", int(found.get("status", "converged") != "converged")))
     classes = getattr(model, "classes_", None)
     if classes is not None and len(classes) > 2:

@@ -44,11 +44,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if isinstance(model, Pipeline):
         steps = [step for _, step in model.steps]
         if len(steps) != 2 or not isinstance(steps[0], StandardScaler) or not isinstance(steps[1], LpModel):
-            raise ValueError("a pipeline can be saved if it is a StandardScaler followed by an estimator of banach")
+            raise ValueError(
+                "a pipeline can be saved if it is a StandardScaler followed by LpRegressor, LpClassifier or one of their CV kin"
+            )
         scaler, model = steps
     elif not isinstance(model, LpModel):
         raise ValueError(
-            f"model = {model!r}; allowed: an estimator of banach, or a pipeline of a StandardScaler and one"
+            f"model = {model!r}; allowed: LpRegressor, LpClassifier or one of their CV kin, or a pipeline of a StandardScaler and one"
         )
     check_is_fitted(model, "_model")
     names, scaling = model._names(), None
@@ -59,8 +61,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         told = getattr(scaler, "feature_names_in_", None)
         names = names if told is None else [str(name) for name in told]
     classes = model.classes_.tolist() if hasattr(model, "classes_") else None
-    known = {"names": names, "target": getattr(model, "_target", None), "classes": classes, "scaling": scaling}
-    model._model.save(os.fspath(path), known)
+    target = getattr(model, "_target", None)
+    known: _core._Known = {"names": names, "target": target, "classes": classes, "scaling": scaling}
+    _core.save_model(model._model, os.fspath(path), known)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -91,13 +91,14 @@ def stability_selection(
     True
     """
     if not isinstance(estimator, LpModel):
-        raise _parameters.refused("estimator", estimator, "an estimator of banach")
+        raise _parameters.refused("estimator", estimator, "LpRegressor, LpClassifier or one of their CV kin")
     if X is not None:
         estimator = clone(estimator).fit(X, y, sample_weight=sample_weight)
     estimator._check_fitted()
     n_pairs = _parameters.whole("n_pairs", n_pairs, "a whole number from 1 to 100000", least=1)
     with estimator._bar("stability", 2 * n_pairs) as bar:
-        found = estimator._model.stability(
+        found = _core.stability(
+            estimator._model,
             _parameters.whole("output", output),
             _parameters.whole("k", k, "a whole number >= 1", least=1),
             n_pairs,

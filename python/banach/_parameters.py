@@ -29,6 +29,13 @@ def real(name: str, value: object, allowed: str = "a number") -> float:
     raise refused(name, value, allowed)
 
 
+def reals(name: str, values: object, allowed: str) -> list[float]:
+    """Several numbers."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise refused(name, values, allowed)
+    return [real(name, value, allowed) for value in values]
+
+
 def whole(name: str, value: object, allowed: str = "a whole number >= 0", least: int = 0) -> int:
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) and least <= int(value) < 2**63:
         return int(value)
@@ -73,6 +80,8 @@ def degree(value: object) -> int | tuple[int, int]:
     allowed = "a whole number >= 0, or a pair (min, max) of such numbers"
     if isinstance(value, tuple) and len(value) == 2:
         low, high = (whole("degree", end, allowed) for end in value)
+        if low > high:
+            raise refused("degree", value, f"a pair (min, max) with the lower degree first, here {(high, low)}")
         return low, high
     return whole("degree", value, allowed)
 
@@ -82,9 +91,7 @@ def grid(Cs: object) -> tuple[list[float] | None, int]:
     allowed = "a whole number >= 1 or a list of finite numbers > 0"
     if isinstance(Cs, numbers.Integral):
         return None, whole("Cs", Cs, allowed, least=1)
-    if isinstance(Cs, str) or not isinstance(Cs, Iterable):
-        raise refused("Cs", Cs, allowed)
-    values = [real("Cs", C, allowed) for C in Cs]
+    values = reals("Cs", Cs, allowed)
     if not values or not all(0 < C < math.inf for C in values):
         raise refused("Cs", Cs, allowed)
     return values, 0

@@ -52,7 +52,9 @@ class TopFeatures(TransformerMixin, BaseEstimator):
         k = _parameters.whole("k", self.k, "a whole number >= 1", least=1)
         validate_data(self, X, skip_check_array=True)
         if self.estimator is not None and not isinstance(self.estimator, LpModel):
-            raise _parameters.refused("estimator", self.estimator, "None or an estimator of banach")
+            raise _parameters.refused(
+                "estimator", self.estimator, "None, LpRegressor, LpClassifier or one of their CV kin"
+            )
         model = self._default(y) if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.fit(X, y, sample_weight=sample_weight)
         monomials = []

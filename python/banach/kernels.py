@@ -92,7 +92,7 @@ class PowerSeries(Kernel):
     scale: float = 1.0
 
     def build(self) -> _core.Kernel:
-        coefficients = [_parameters.real("coefficients", a, "a list of numbers >= 0") for a in self.coefficients]
+        coefficients = _parameters.reals("coefficients", self.coefficients, "a list of numbers >= 0")
         return _core.Kernel.power_series(coefficients, _parameters.real("scale", self.scale))
 
 
@@ -115,6 +115,10 @@ class Normalized(Kernel):
     kernel: Kernel
 
     def build(self) -> _core.Kernel:
+        if not isinstance(self.kernel, Kernel):
+            raise _parameters.refused(
+                "kernel", self.kernel, "an object of banach.kernels, such as kernels.Exponential()"
+            )
         return self.kernel.build().normalized()
 
 

@@ -15,6 +15,7 @@ from banach import (
     LpClassifierCV,
     LpRegressor,
     LpRegressorCV,
+    SparseRegressor,
     TopFeatures,
     _core,
     _parameters,
@@ -170,7 +171,11 @@ def test_kernel_objects_are_checked():
         kernels.Exponential(scale=-1.0),
         kernels.PowerSeries([-1.0]),
         kernels.PowerSeries([]),
+        kernels.PowerSeries(None),
+        kernels.PowerSeries("1, 2"),
         kernels.Series("tangent"),
+        kernels.Normalized("exp"),
+        kernels.Normalized(None),
     ]
     for kernel in wrong:
         with pytest.raises(ValueError):
@@ -234,6 +239,33 @@ def test_a_route_that_cannot_be_taken_is_refused_with_the_reason():
         LpRegressor(p=1.3, route="gram").fit(X, Y)
 
 
+def test_degrees_in_the_wrong_order_are_shown_in_the_right_one():
+    with pytest.raises(ValueError, match=r"degree = \(2, 1\); .* here \(1, 2\)"):
+        LpRegressor(kernel="poly", degree=(2, 1)).fit(X, Y)
+
+
+ODD_SPLITS = [
+    [1, 2],
+    [([0, 1], [2], [3])],
+    [([0, 1], [20])],
+    [([0.5], [1.5])],
+    [(["a"], ["b"])],
+    [(None, [1])],
+    [(np.ones(3, dtype=bool), np.ones(20, dtype=bool))],
+    21,
+    1,
+]
+
+
+@pytest.mark.parametrize("cv", ODD_SPLITS, ids=str)
+def test_splits_that_are_none_are_named(cv):
+    for model, y in ((LpRegressorCV(cv=cv), Y), (LpClassifierCV(cv=cv), LABELS)):
+        with pytest.raises(ValueError, match=r"^cv\b"):
+            model.fit(X, y)
+    with pytest.raises(ValueError, match=r"^cv\b"):
+        FITTED.equation(2, cv=cv)
+
+
 METHODS = [
     "top_features",
     "relevance",
@@ -283,6 +315,15 @@ def test_one_class_is_refused():
         LpClassifier().fit(X, ["same"] * 20)
     with pytest.raises(ValueError, match="'rare'"):
         LpClassifier().fit(X, ["usual"] * 19 + ["rare"], sample_weight=[1.0] * 19 + [0.0])
+
+
+def test_a_class_with_one_sample_is_named_by_its_label():
+    labels = ["usual", "other"] * 9 + ["usual", "rare"]
+    with pytest.raises(ValueError, match="the class 'rare' has one sample"):
+        LpClassifierCV().fit(X, labels)
+    model = LpClassifier().fit(X, labels)
+    with pytest.raises(ValueError, match="the class 'rare' has one sample"):
+        model.equation(2, cv=3)
 
 
 FITTED = LpRegressor(kernel="poly").fit(X, Y)
@@ -346,7 +387,7 @@ NO_ARGUMENTS = {
 
 def test_the_words_of_errors_are_arguments():
     callables = [
-        *(LpRegressor, LpRegressorCV, LpClassifier, LpClassifierCV),
+        *(LpRegressor, LpRegressorCV, LpClassifier, LpClassifierCV, SparseRegressor),
         *(LpRegressor.fit, LpRegressor.top_features, lp_path, stability_selection),
         *(kernels.PowerSeries, kernels.Series, kernels.Kernel.cardinality),
     ]

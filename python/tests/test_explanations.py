@@ -198,6 +198,15 @@ def test_an_equation_reads_as_text_latex_and_dict():
         equation.predict(X[:, :3])
 
 
+def test_a_dict_keeps_the_intercept_and_every_coefficient_whatever_columns_are_called():
+    frame = pandas.DataFrame(X, columns=["1", "dose", "w", "d", "e"])
+    equation = LpRegressor(C=10.0).fit(frame, Y + 3.0).equation(5)
+    told = equation.to_dict()
+    assert told["1"] == equation.intercept
+    assert "1 [x0]" in told
+    assert sorted(told.values()) == sorted([equation.intercept, *equation.coefficients])
+
+
 @pytest.mark.parametrize("k", [1, 4, 15])
 def test_without_refit_the_bound_holds(k):
     model = LpRegressor(kernel="poly").fit(X, Y)

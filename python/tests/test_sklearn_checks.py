@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, TopFeatures, _core, kernels
+from banach import (
+    LpClassifier,
+    LpClassifierCV,
+    LpRegressor,
+    LpRegressorCV,
+    SparseRegressor,
+    TopFeatures,
+    _core,
+    kernels,
+)
 
 REGRESSION = _core.losses("regression")
 CLASSIFICATION = _core.losses("classification")
@@ -37,6 +46,9 @@ ESTIMATORS = [
     LpRegressorCV(2.0, kernel="exp", tol=1e-12, **SMALL),
     LpClassifierCV(**SMALL),
     LpClassifierCV(loss="hinge", tol=1e-9, **SMALL),
+    SparseRegressor(),
+    SparseRegressor(fit_intercept=False, max_terms=2),
+    SparseRegressor("poly", degree=(1, 2)),
     TopFeatures(),
     TopFeatures(LpRegressor(p=1.2), k=3),
 ]

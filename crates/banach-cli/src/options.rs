@@ -37,9 +37,15 @@ impl Common {
     /// The account of all that the command keeps.
     pub fn account(&self) -> anyhow::Result<Account> {
         let memory = self.memory();
+        if let Some(limit) = self.memory_limit {
+            anyhow::ensure!(
+                memory.bytes() > 0,
+                "--memory-limit is {limit} bytes; allowed: more than {PROGRAM}, 3 MiB, which the program takes for itself"
+            );
+        }
         anyhow::ensure!(
             memory.bytes() > 0,
-            "nearly no memory is left to this program: raise the limit (--memory-limit; ulimit -v; that of the control group), \
+            "nearly no memory is left to this program: raise the limit (ulimit -v; that of the control group), \
              close other programs, or take fewer threads (--threads 1)"
         );
         Ok(Account::new(memory))

@@ -1,10 +1,10 @@
 //! How a program starts and ends: its threads, and its exit code with a message.
 
-use std::{borrow::Cow, error::Error as _};
+use std::borrow::Cow;
 
 use anyhow::Context;
 
-use crate::{print, visible::visible, words};
+use crate::{fit::interrupt, print, visible::visible, words};
 
 /// Starts the threads, before memory is counted: their stacks take addresses.
 pub fn start_threads(threads: Option<u16>) -> anyhow::Result<()> {
@@ -12,12 +12,15 @@ pub fn start_threads(threads: Option<u16>) -> anyhow::Result<()> {
     let number = threads.map_or_else(|| banach::memory::threads_within_limits(cores()), usize::from);
     // One for every core is rayon's own choice, which a variable may change.
     let number = if threads.is_none() && number == cores() { 0 } else { number };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(number);
-    match pool.build_global() {
-        // Python may have started them; only a number that is asked for is then too late.
-        Err(error) if threads.is_none() && error.source().is_none() => Ok(()),
-        started => started.context("starting the threads; ask for fewer with --threads, or for more memory"),
-    }
+    let started = banach::workers::start(number)
+        .context("starting the threads; ask for fewer with --threads, or for more memory")?;
+    // Python may have started them; only a number that is asked for is then too late.
+    anyhow::ensure!(
+        started.is_some() || threads.is_none(),
+        "--threads: the threads of this process have been started before"
+    );
+    started.into_iter().for_each(interrupt::ends_passes_by);
+    Ok(())
 }
 
 /// What went wrong and why; a cause that a message already ends with is not said twice.

@@ -38,10 +38,12 @@ impl Words for Flags {
             Parameter::Route => "--route",
             Parameter::MemoryLimit => "--memory-limit",
             Parameter::Threads => "--threads",
+            Parameter::Folds => "--cv",
             Parameter::Top => "--top",
             Parameter::Nodes => "--max-nodes",
             Parameter::Seconds => "--max-seconds",
             Parameter::Terms => "--stability",
+            Parameter::MaxTerms => "--max-terms",
             // The command has no word for these.
             Parameter::Data
             | Parameter::Columns
@@ -83,22 +85,22 @@ impl FileWords for Flags {
 /// What an error says to the users of the command.
 pub(crate) fn message(error: &(dyn std::error::Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<banach::Error>() {
-        return error.message(&Flags);
+        return error.render(&Flags);
     }
     if let Some(error) = error.downcast_ref::<banach_io::Error>() {
-        return error.message(&Flags);
+        return error.render(&Flags);
     }
-    error.downcast_ref::<ModelFileError>().map_or_else(|| error.to_string(), |error| error.message(&Flags))
+    error.downcast_ref::<ModelFileError>().map_or_else(|| error.to_string(), |error| error.render(&Flags))
 }
 
 /// What a remark says to the users of the command.
 pub(crate) fn note(note: &Note) -> String {
-    note.message(&Flags)
+    note.render(&Flags)
 }
 
 /// What a plan says to the users of the command.
 pub(crate) fn explain(plan: &banach::form::Plan) -> String {
-    plan.explain_in(&Flags)
+    plan.render(&Flags)
 }
 
 #[cfg(test)]

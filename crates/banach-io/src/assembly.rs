@@ -34,6 +34,12 @@ fn label(value: f64) -> Option<usize> {
     ((value.to_bits() ^ MISSING.to_bits()) as usize).checked_sub(1)
 }
 
+/// What the names of columns take.
+fn bytes_of_names(names: &[String]) -> u64 {
+    let text: u64 = names.iter().map(|name| name.len() as u64).sum();
+    (NAME * names.len() as u64).saturating_add(text.saturating_mul(3))
+}
+
 /// The place of a column of the file in the dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -86,8 +92,7 @@ pub(crate) struct Assembly<'a> {
 impl<'a> Assembly<'a> {
     pub(crate) fn new(file: &'a str, request: &'a Request, room: &Room<'a>, names: Vec<String>) -> Result<Self, Error> {
         let mut names_held = room.part();
-        let text: u64 = names.iter().map(|name| name.len() as u64).sum();
-        names_held.set((NAME * names.len() as u64).saturating_add(text.saturating_mul(3)), At::Row(1))?;
+        names_held.set(bytes_of_names(&names), At::Row(1))?;
         let mut names = Names::new(file, names)?;
         let uses = names.uses(request)?;
         names.forget_places();
@@ -159,10 +164,10 @@ impl<'a> Assembly<'a> {
         let at = self.lines.at(rows.saturating_sub(1));
         // More than can be counted is more than any limit, also than none.
         let bytes = (rows as u64).checked_mul(self.features.len() as u64).and_then(|numbers| numbers.checked_mul(8));
-        let refused = |bytes| Error::TooLarge { file: self.file.to_owned(), at, bytes };
-        let bytes = bytes.ok_or_else(|| refused(u64::MAX))?;
+        let bytes = bytes.ok_or_else(|| Error::too_large(self.file, at, u64::MAX))?;
         self.rows_held.set(bytes, at)?;
-        self.values = banach::memory::zeros(rows * self.features.len()).ok_or_else(|| refused(bytes))?;
+        let values = banach::memory::zeros(rows * self.features.len());
+        self.values = values.ok_or_else(|| Error::too_large(self.file, at, bytes))?;
         self.rows = rows;
         self.count_rows(rows)
     }
@@ -284,12 +289,17 @@ impl<'a> Assembly<'a> {
         self.refuse_missing()?;
         let columns = self.names.len();
         let mut target = std::mem::replace(&mut self.target, Collector::new("")).finish();
-        let dropped = self.drop_rows(&mut target)?;
+        let kept = self.drop_rows(&mut target)?;
         let (names, encodings) = self.one_hot()?;
         let fills = self.fill(&names)?;
         let table = Table::new(names, self.rows, self.values);
         let (file, others) = (self.file.to_owned(), self.others);
-        Ok(Dataset { file, columns, others, table, target, encodings, fills, dropped, zero_based: false })
+        let (mut lines, mut dropped) = (self.lines, 0);
+        if let Some(kept) = kept {
+            lines.keep(&kept);
+            dropped = kept.len() - self.rows;
+        }
+        Ok(Dataset { file, columns, others, table, target, encodings, fills, dropped, zero_based: false, lines })
     }
 
     fn too_few(&self, rows: usize) -> Result<(), Error> {
@@ -303,7 +313,7 @@ impl<'a> Assembly<'a> {
     /// What is wrong with a value of a new sample, and what to do.
     fn unfit(&self, row: usize, place: usize, problem: String, instead: FileRemedy) -> Error {
         let place = format!("{}, column {:?}", self.lines.at(row), self.names.name(place));
-        Error::Unsupported { file: self.file.to_owned(), place, problem, instead }
+        Error::unsupported(self.file, place, problem, instead)
     }
 
     /// Decides for every column with text whether it holds labels, or numbers some of which are missing; a column that
@@ -400,10 +410,10 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    /// Leaves out the rows without a target, and those with missing values if that was asked for; says how many.
-    fn drop_rows(&mut self, target: &mut Target) -> Result<usize, Error> {
+    /// Leaves out the rows without a target, and those with missing values if that was asked for; says which are left, if not all are.
+    fn drop_rows(&mut self, target: &mut Target) -> Result<Option<Vec<bool>>, Error> {
         if self.missing.is_none() {
-            return Ok(0);
+            return Ok(None);
         }
         let mut kept = vec![true; self.rows];
         if self.request.impute == Some(Impute::Drop) {
@@ -426,7 +436,7 @@ impl<'a> Assembly<'a> {
         let rows = self.rows;
         self.values.retain(|_| at.next().is_some_and(|at: usize| kept[at % rows]));
         self.rows = left;
-        Ok(rows - left)
+        Ok(Some(kept))
     }
 
     /// Turns every column of labels into one column of 0 and 1 for every label, or for the second of two. Returns the
@@ -486,8 +496,7 @@ impl<'a> Assembly<'a> {
         }
         let (at, old) = (At::Row(rows as u64), self.values.len());
         self.rows_held.set(8 * (rows as u64).saturating_mul(names.len() as u64), at)?;
-        let text: u64 = names.iter().map(|name| name.len() as u64).sum();
-        self.names_held.set((NAME * names.len() as u64).saturating_add(text.saturating_mul(3)), at)?;
+        self.names_held.set(bytes_of_names(&names), at)?;
         // From the last to the first, so that nothing is overwritten before it has moved.
         reserve(&mut self.values, (names.len() * rows).saturating_sub(old), self.file, at)?;
         self.values.resize(names.len() * rows, 0.0);

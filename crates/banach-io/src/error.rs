@@ -3,14 +3,14 @@
 mod message;
 mod words;
 
-use std::io;
+use std::{fmt::Display, io};
 
 pub use self::words::{FileRemedy, FileWords, Setting};
 use crate::At;
 
 /// A file that cannot be used: where, what was found there, and what to do.
 ///
-/// It carries ids of settings and values. [`Error::message`] spells it in the words of a door, `to_string` in those of [`Request`].
+/// It carries ids of settings and values. [`Error::render`] spells it in the words of a door, `to_string` in those of [`Request`].
 ///
 /// [`Request`]: crate::Request
 #[derive(Debug, thiserror::Error)]
@@ -241,4 +241,21 @@ pub enum Error {
         /// What to do.
         instead: FileRemedy,
     },
+}
+
+impl Error {
+    /// Bytes that cannot be what they claim to be.
+    pub(crate) fn damaged(file: &str, place: impl Display, problem: impl Display) -> Self {
+        Self::Damaged { file: file.to_owned(), place: place.to_string(), problem: problem.to_string() }
+    }
+
+    /// What a table cannot be made of.
+    pub(crate) fn unsupported(file: &str, place: impl Display, problem: impl Display, instead: FileRemedy) -> Self {
+        Self::Unsupported { file: file.to_owned(), place: place.to_string(), problem: problem.to_string(), instead }
+    }
+
+    /// More numbers than memory.
+    pub(crate) fn too_large(file: &str, at: At, bytes: u64) -> Self {
+        Self::TooLarge { file: file.to_owned(), at, bytes }
+    }
 }

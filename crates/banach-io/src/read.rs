@@ -25,7 +25,7 @@ pub use self::format::Format;
 use self::input::Input;
 #[cfg(not(feature = "columnar"))]
 use crate::FileRemedy;
-use crate::{Error, Table, Target, room::Room};
+use crate::{At, Error, Table, Target, at::Lines, room::Room};
 
 /// The name of the file that is standard input.
 const STANDARD_INPUT: &str = "-";
@@ -115,9 +115,16 @@ pub struct Dataset {
     pub dropped: usize,
     /// Whether the first column has the index 0, in svmlight.
     pub zero_based: bool,
+    /// Where its rows are in the file.
+    pub(crate) lines: Lines,
 }
 
 impl Dataset {
+    /// Where a row of the table is in the file.
+    pub fn at(&self, row: usize) -> At {
+        self.lines.at(row)
+    }
+
     /// The bytes that it keeps, about.
     pub fn bytes(&self) -> u64 {
         let texts = |texts: &[String]| texts.iter().map(|text| 56 + text.len() as u64).sum::<u64>();
@@ -153,13 +160,14 @@ impl Encoding {
 }
 
 /// What was filled in where values of a column were missing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fill {
     /// The name of the column.
     pub column: String,
     /// The value.
     pub value: f64,
     /// In so many rows.
+    #[serde(rename = "rows")]
     pub count: usize,
 }
 
@@ -205,21 +213,21 @@ impl Request {
         let room = &Room::new(file, self.memory);
         let format = self.format.or_else(|| Format::of_name(file)).or_else(|| Format::of_bytes(&head));
         match format.unwrap_or(Format::Csv) {
-            format @ (Format::Csv | Format::Tsv) => csv::read(input, file, (self, room), format),
+            format @ (Format::Csv | Format::Tsv) => csv::read(input, self, room, format),
             #[cfg(feature = "columnar")]
-            Format::Parquet => parquet::read(input, file, (self, room)),
+            Format::Parquet => parquet::read(input, self, room),
             #[cfg(feature = "columnar")]
-            Format::Arrow => arrow::read(input, file, (self, room)),
+            Format::Arrow => arrow::read(input, self, room),
             #[cfg(not(feature = "columnar"))]
-            Format::Parquet | Format::Arrow => Err(Error::Unsupported {
-                file: file.to_owned(),
-                place: "its format".to_owned(),
-                problem: "this program was built without Parquet and Arrow".to_owned(),
-                instead: FileRemedy::Do("build it with the feature \"columnar\", or write the file as CSV"),
-            }),
-            Format::Npy => npy::read(input, file, (self, room)),
-            Format::Npz => npy::read_archive(input, file, (self, room)),
-            Format::Svmlight => svmlight::read(input, file, (self, room)),
+            Format::Parquet | Format::Arrow => Err(Error::unsupported(
+                file,
+                "its format",
+                "this program was built without Parquet and Arrow",
+                FileRemedy::Do("build it with the feature \"columnar\", or write the file as CSV"),
+            )),
+            Format::Npy => npy::read(input, self, room),
+            Format::Npz => npy::read_archive(input, self, room),
+            Format::Svmlight => svmlight::read(input, self, room),
         }
     }
 }
@@ -243,12 +251,11 @@ impl Default for Request {
 
 /// The error of a stream that cannot be read to its end.
 fn failed(file: &str, source: io::Error) -> Error {
-    let file = file.to_owned();
     match source.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            Error::Damaged { file, place: "reading on".to_owned(), problem: source.to_string() }
+            Error::damaged(file, "reading on", source)
         }
-        _ => Error::Read { file, source },
+        _ => Error::Read { file: file.to_owned(), source },
     }
 }
 

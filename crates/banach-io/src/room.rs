@@ -13,7 +13,7 @@ pub(crate) const NAME: u64 = 240;
 /// The account of one file.
 #[derive(Debug, Clone)]
 pub(crate) struct Room<'a> {
-    file: &'a str,
+    pub(crate) file: &'a str,
     account: Account,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct Held<'a> {
 impl Held<'_> {
     /// Takes so many bytes from now on; `at` is where the file has been read to.
     pub(crate) fn set(&mut self, bytes: u64, at: At) -> Result<(), Error> {
-        let refused = |bytes| Error::TooLarge { file: self.file.to_owned(), at, bytes };
-        self.taken.set(bytes.saturating_sub(self.free)).map_err(|shortage| refused(shortage.needed))
+        let taken = self.taken.set(bytes.saturating_sub(self.free));
+        taken.map_err(|shortage| Error::too_large(self.file, at, shortage.needed))
     }
 }
 
 /// A vector with room for so many entries more, unless the operating system has no memory for it.
 pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize, file: &str, at: At) -> Result<(), Error> {
     let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
-    vector.try_reserve_exact(more).map_err(|_| Error::TooLarge { file: file.to_owned(), at, bytes })
+    vector.try_reserve_exact(more).map_err(|_| Error::too_large(file, at, bytes))
 }

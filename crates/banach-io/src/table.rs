@@ -102,24 +102,6 @@ impl Table {
         }
     }
 
-    /// The product of a column with a vector.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such column.
-    pub fn dot(&self, column: usize, vector: &[f64]) -> f64 {
-        match &self.values {
-            Values::Dense(values) => {
-                let values = &values[column * self.rows..(column + 1) * self.rows];
-                values.iter().zip(vector).map(|(x, y)| x * y).sum()
-            }
-            Values::Sparse { starts, rows, values } => {
-                let stored = starts[column]..starts[column + 1];
-                rows[stored.clone()].iter().zip(&values[stored]).map(|(&row, x)| x * vector[row]).sum()
-            }
-        }
-    }
-
     /// The columns that only count the rows, upwards by one: identifiers, as a rule.
     pub fn counters(&self) -> Vec<&str> {
         let Values::Dense(values) = &self.values else { return Vec::new() };
@@ -305,7 +287,6 @@ mod tests {
         let mut sparse = Table::sparse(names(), 4, (stored.0, stored.1, values));
         let mut dense = Table::new(names(), 4, dense);
         assert_eq!(sparse.column(0), dense.column(0));
-        assert_eq!(sparse.dot(2, &[1.0, 0.0, 2.0, 0.5]), dense.dot(2, &[1.0, 0.0, 2.0, 0.5]));
         let (scaled, standardised) = (sparse.standardize(), dense.standardize());
         assert_eq!(scaled.deviations, standardised.deviations);
         assert_eq!((scaled.centred, standardised.centred, &scaled.means[..]), (false, true, &[0.0, 0.0][..]));

@@ -9,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use banach::{Observer, Workers, solver::Progress, workers::Switch};
+use banach::{FeatureMatrix, Observer, Workers, solver::Progress, workers::Switch};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
-use crate::errors::exception;
+use crate::{data::Table, errors::exception};
 
 /// How often the interpreter is asked for signals, and told of progress.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -110,6 +110,18 @@ impl Running<'_, '_> {
             (Ok(None), None) => Err(PyRuntimeError::new_err("the work was ended from outside")),
             (Err(cause), None) => Err(panicked(&*cause)),
         }
+    }
+
+    /// As [`run`](Self::run), for work on a table that nobody writes to meanwhile.
+    pub(crate) fn run_over<T: Send>(
+        &self,
+        py: Python<'_>,
+        table: &Table,
+        work: impl FnOnce(&FeatureMatrix<'_>, &mut Watch) -> Result<T, banach::Error> + Send,
+    ) -> PyResult<T> {
+        let table = table.borrow(py)?;
+        let matrix = table.matrix()?;
+        self.run(py, |watch| work(&matrix, watch))
     }
 
     fn tell(&self, news: &News) -> PyResult<()> {

@@ -30,12 +30,14 @@ impl Words for Arguments {
             Parameter::LambdaBar => "solver_options['lambda_bar']",
             Parameter::MemoryLimit => "memory_limit",
             Parameter::Threads => "n_jobs",
+            Parameter::Folds => "cv",
             Parameter::Top | Parameter::Terms => "k",
             Parameter::Nodes => "max_nodes",
             Parameter::Pairs => "n_pairs",
             Parameter::Series => "name",
             // Python has the word of the library, or none.
             Parameter::Data
+            | Parameter::MaxTerms
             | Parameter::Target
             | Parameter::P
             | Parameter::Kernel
@@ -76,7 +78,7 @@ pub(crate) fn argument_names() -> Vec<(&'static str, &'static str)> {
 
 /// `MemoryError` for what was refused for want of memory, `ValueError` for every other input that cannot work.
 pub(crate) fn exception(error: Error) -> PyErr {
-    let message = error.message(&Arguments);
+    let message = error.render(&Arguments);
     match error {
         Error::Memory { .. } => PyMemoryError::new_err(message),
         // A route that could be taken with more memory.

@@ -48,7 +48,7 @@ fn label(py: Python<'_>, label: &Label) -> PyResult<Py<PyAny>> {
 
 /// `OSError` where the file cannot be opened or written, `ValueError` where it holds no model.
 fn refused(error: ModelFileError) -> PyErr {
-    let message = error.message(&Arguments);
+    let message = error.render(&Arguments);
     match error {
         ModelFileError::Read { source, .. } | ModelFileError::Write { source, .. } => match source.kind() {
             io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
@@ -59,7 +59,7 @@ fn refused(error: ModelFileError) -> PyErr {
     }
 }
 
-/// What Python knows of a model beside its numbers.
+/// What Python knows of a model beside its numbers; each may be None.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Known {
@@ -70,38 +70,37 @@ pub(crate) struct Known {
     scaling: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-impl Model {
-    /// Writes the model to a file.
-    pub(crate) fn write(&self, py: Python<'_>, path: PathBuf, known: Known) -> PyResult<()> {
-        let Known { names, target, classes, scaling } = known;
-        let observed = match (&self.target, classes) {
-            (Target::Numbers(outputs), _) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
-            (Target::Labels(codes), Some(classes)) => Observed::Classes {
-                labels: classes.into_iter().map(Label::from).collect(),
-                rows: codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect(),
-            },
-            (Target::Labels(_), None) => return Err(PyValueError::new_err("a classifier without its labels")),
-        };
-        let spec = banach::Spec { gamma: self.gamma, ..self.spec.values.clone() };
-        let table = self.table.borrow(py)?;
-        let matrix = table.matrix()?;
-        let scaling = scaling.map(|(means, deviations)| Standardization {
-            centred: !matrix.is_sparse() || means.iter().any(|mean| *mean != 0.0),
-            corrections: vec![0.0; means.len()],
-            means,
-            deviations,
-            constant: Vec::new(),
-        });
-        let saved = SavedModel {
-            names,
-            target,
-            standardization: scaling,
-            weights: self.weights.clone(),
-            ..SavedModel::new(spec, matrix, observed)
-        };
-        let saved = saved.with_model(&self.fitted);
-        py.detach(|| saved.write(&path)).map_err(refused)
-    }
+/// Writes a model to a file.
+#[pyfunction]
+pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Known) -> PyResult<()> {
+    let Known { names, target, classes, scaling } = known;
+    let observed = match (&model.target, classes) {
+        (Target::Numbers(outputs), _) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
+        (Target::Labels(codes), Some(classes)) => Observed::Classes {
+            labels: classes.into_iter().map(Label::from).collect(),
+            rows: codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect(),
+        },
+        (Target::Labels(_), None) => return Err(PyValueError::new_err("a classifier without its labels")),
+    };
+    let spec = banach::Spec { gamma: model.gamma, ..model.spec.values.clone() };
+    let table = model.table.borrow(py)?;
+    let matrix = table.matrix()?;
+    let scaling = scaling.map(|(means, deviations)| Standardization {
+        centred: !matrix.is_sparse() || means.iter().any(|mean| *mean != 0.0),
+        corrections: vec![0.0; means.len()],
+        means,
+        deviations,
+        constant: Vec::new(),
+    });
+    let saved = SavedModel {
+        names,
+        target,
+        standardization: scaling,
+        weights: model.weights.clone(),
+        ..SavedModel::new(spec, matrix, observed)
+    };
+    let saved = saved.with_model(&model.fitted);
+    py.detach(|| saved.write(&path)).map_err(refused)
 }
 
 /// The model in a file, and what the file says of it: a dict of `model`, `spec` (JSON), `names`, `target`, `classes` and

@@ -113,10 +113,8 @@ pub(crate) fn gram_tensor<'py>(
     let exponent = Exponent::new(p).map_err(exception)?;
     let order = exponent.order().map_err(exception)?;
     let built = kernel.spec.build().map_err(exception)?;
-    let table = x.borrow(py)?;
-    let matrix = table.matrix()?;
     let memory = memory.map_or_else(Memory::available, Memory::limit);
     let entries = Running { threads, tolerance: 0.0, progress: None }
-        .run(py, |_| Gram::new(matrix.view(), built, exponent, memory)?.full(memory))?;
+        .run_over(py, &x, |matrix, _| Gram::new(matrix.view(), built, exponent, memory)?.full(memory))?;
     Ok((order, numpy::PyArray1::from_vec(py, entries)))
 }

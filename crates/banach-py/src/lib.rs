@@ -17,6 +17,7 @@ mod path;
 mod report;
 mod search;
 mod selection;
+mod sparse;
 mod spec;
 
 use pyo3::prelude::*;
@@ -28,11 +29,13 @@ mod _core {
         command,
         datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
         errors::argument_names,
-        files::load_model,
+        files::{load_model, save_model},
         kernel::{Kernel, gram_tensor},
         model::Model,
-        report::equation,
+        report::{equation, report},
         search::{choose, folds},
+        selection::{expansion, refit, select, stability},
+        sparse::{SparseFunction, fit_sparse},
         spec::{Spec, losses},
     };
 

@@ -1,10 +1,6 @@
 //! A fitted model, with the data that explain it.
 
-use std::path::PathBuf;
-
-use banach::{
-    Certificate, Route, Solution, Target, kernel::MonomialScale, model::Budget, report::Tables, solver::Folds,
-};
+use banach::{Certificate, Route, Solution, Target, model::Budget};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -12,12 +8,9 @@ use crate::{
     background::Record,
     data::{Table, rows},
     errors::{Arguments, exception},
-    files::Known,
     kernel::{Kernel, factors},
     path,
-    report::{self, Names},
-    selection,
-    spec::{Spec, Targeted, gammas},
+    spec::{Spec, Targeted, gammas, weights},
 };
 
 /// A fitted model and what it was fitted to.
@@ -64,7 +57,7 @@ impl Model {
         self.fitted.solutions().iter().map(value).collect()
     }
 
-    fn check(&self, function: usize) -> PyResult<()> {
+    pub(crate) fn check(&self, function: usize) -> PyResult<()> {
         let functions = self.fitted.solutions().len();
         if function < functions {
             return Ok(());
@@ -159,11 +152,11 @@ impl Model {
     /// What every route would cost, or why it cannot be taken.
     #[getter]
     fn plan(&self) -> String {
-        self.fitted.plan().explain_in(&Arguments)
+        self.fitted.plan().render(&Arguments)
     }
 
     fn __str__(&self) -> String {
-        self.fitted.describe(&Arguments)
+        self.fitted.render(&Arguments)
     }
 
     /// What it was fitted to: numbers, one row per output, or labels.
@@ -190,17 +183,13 @@ impl Model {
 
     /// `f(x) + b` at new points, one row per function.
     fn decision<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let table = x.borrow(py)?;
-        let matrix = table.matrix()?;
-        let values = self.spec.running(None).run(py, |_| self.fitted.decisions(&matrix))?;
+        let values = self.spec.running(None).run_over(py, &x, |matrix, _| self.fitted.decisions(matrix))?;
         rows(py, self.fitted.solutions().len(), values)
     }
 
     /// The probability of every class at new points, one row per class.
     fn probabilities<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let table = x.borrow(py)?;
-        let matrix = table.matrix()?;
-        let values = self.spec.running(None).run(py, |_| self.fitted.probabilities(&matrix))?;
+        let values = self.spec.running(None).run_over(py, &x, |matrix, _| self.fitted.probabilities(matrix))?;
         rows(py, self.fitted.classes().len(), values)
     }
 
@@ -215,10 +204,8 @@ impl Model {
         seconds: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         self.check(function)?;
-        let table = self.table.borrow(py)?;
-        let matrix = table.matrix()?;
-        let top = self.spec.running(None).run(py, |_| {
-            let found = self.fitted.function(function, &matrix)?.with_memory(self.spec.memory());
+        let top = self.spec.running(None).run_over(py, &self.table, |matrix, _| {
+            let found = self.fitted.function(function, matrix)?.with_memory(self.spec.memory());
             found.top_monomials(count, Budget { nodes, seconds })
         })?;
         let found = PyDict::new(py);
@@ -244,12 +231,9 @@ impl Model {
     /// The share of every variable and of every degree.
     fn relevance<'py>(&self, py: Python<'py>, function: usize) -> PyResult<Bound<'py, PyDict>> {
         self.check(function)?;
-        let table = self.table.borrow(py)?;
-        let matrix = table.matrix()?;
-        let found = self
-            .spec
-            .running(None)
-            .run(py, |_| self.fitted.function(function, &matrix)?.relevance(self.spec.memory()))?;
+        let found = self.spec.running(None).run_over(py, &self.table, |matrix, _| {
+            self.fitted.function(function, matrix)?.relevance(self.spec.memory())
+        })?;
         let shares = PyDict::new(py);
         shares.set_item("variables", PyArray1::from_slice(py, found.variables()))?;
         shares.set_item("degrees", found.degrees())?;
@@ -267,91 +251,10 @@ impl Model {
         variables: Vec<usize>,
     ) -> PyResult<Vec<(usize, usize, f64)>> {
         self.check(function)?;
-        let table = self.table.borrow(py)?;
-        let matrix = table.matrix()?;
-        self.spec.running(None).run(py, |_| {
-            let shares = self.fitted.function(function, &matrix)?.pair_shares(&variables, self.spec.memory())?;
+        self.spec.running(None).run_over(py, &self.table, |matrix, _| {
+            let shares = self.fitted.function(function, matrix)?.pair_shares(&variables, self.spec.memory())?;
             Ok(shares.ranking())
         })
-    }
-
-    /// The largest monomials with the coefficients that they have in the model, and what is left of its constant.
-    fn expansion<'py>(&self, py: Python<'py>, function: usize, count: usize) -> PyResult<Bound<'py, PyDict>> {
-        self.check(function)?;
-        selection::expansion(py, self, function, count)
-    }
-
-    /// The largest monomials, fitted again without shrinkage.
-    #[pyo3(signature = (function, monomials, progress=None))]
-    fn refit<'py>(
-        &self,
-        py: Python<'py>,
-        function: usize,
-        monomials: Vec<Vec<(usize, usize)>>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.check(function)?;
-        selection::refit(py, self, function, &monomials, progress)
-    }
-
-    /// As `refit`, with as many of the largest monomials as cross-validation says.
-    #[pyo3(signature = (function, max_terms, splits, one_standard_error, progress=None))]
-    fn select<'py>(
-        &self,
-        py: Python<'py>,
-        function: usize,
-        max_terms: usize,
-        splits: Vec<(Vec<usize>, Vec<usize>)>,
-        one_standard_error: bool,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.check(function)?;
-        selection::select(py, self, function, max_terms, splits, one_standard_error, progress)
-    }
-
-    /// How often each monomial is among the largest of fits to halves of the samples.
-    #[pyo3(signature = (function, terms, pairs, threshold, seed, progress=None))]
-    #[expect(clippy::too_many_arguments, reason = "the parameters of stability selection")]
-    fn stability<'py>(
-        &self,
-        py: Python<'py>,
-        function: usize,
-        terms: usize,
-        pairs: usize,
-        threshold: f64,
-        seed: u64,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.check(function)?;
-        let options = banach::selection::StabilityOptions { pairs, terms, threshold, seed };
-        selection::stability(py, self, function, options, progress)
-    }
-
-    /// All that is known of the model, as JSON. `names` is a dict of `variables`, `target` and `classes`, which may be None.
-    #[pyo3(signature = (names, top, relevance, select, stability, splits, seed, progress=None))]
-    #[expect(clippy::too_many_arguments, reason = "the tables of a report")]
-    fn report(
-        &self,
-        py: Python<'_>,
-        names: Names,
-        top: usize,
-        relevance: bool,
-        select: Option<usize>,
-        stability: Option<usize>,
-        splits: Option<Vec<(Vec<usize>, Vec<usize>)>>,
-        seed: u64,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<String> {
-        let samples = self.fitted.plan().shape().samples;
-        let folds = splits.map(|splits| Folds::from_splits(samples, splits)).transpose().map_err(exception)?;
-        let tables = Tables { top, relevance, select, stability, folds, seed };
-        report::report(py, self, &names, &tables, progress)
-    }
-
-    /// Writes a model file. `known` is a dict of `names`, `target`, `classes` (a list of labels) and `scaling` (means and
-    /// deviations), each of which may be None.
-    fn save(&self, py: Python<'_>, path: PathBuf, known: Known) -> PyResult<()> {
-        self.write(py, path, known)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
@@ -360,10 +263,7 @@ impl Model {
         state.set_item("spec", model.spec.to_json()?)?;
         state.set_item("C", model.gamma)?;
         state.set_item("x", model.table.to_python(py)?)?;
-        match &model.target {
-            Target::Numbers(outputs) => state.set_item("numbers", rows(py, outputs.len(), outputs.concat())?)?,
-            Target::Labels(labels) => state.set_item("labels", PyArray1::from_slice(py, labels))?,
-        }
+        state.set_item("targets", model.targets(py)?)?;
         state.set_item("weights", model.weights.as_ref().map(|weights| PyArray1::from_slice(py, weights)))?;
         state.set_item("route", model.route())?;
         state.set_item("history", model.history.clone())?;
@@ -397,34 +297,18 @@ impl Model {
         let spec = Spec::from_json(&get("spec")?.extract::<String>()?)?;
         let gamma: f64 = get("C")?.extract()?;
         let table: Table = get("x")?.extract()?;
-        let target = match state.get_item("labels")? {
-            Some(labels) => Targeted::Labels(labels.extract()?),
-            None => Targeted::Numbers(get("numbers")?.extract()?),
-        };
-        let target = target.target();
-        let weights: Option<PyReadonlyArray1<'_, f64>> = get("weights")?.extract()?;
-        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let target = get("targets")?.extract::<Targeted<'_>>()?.target();
+        let weights = weights(&get("weights")?.extract()?);
         let route: Route = get("route")?.extract::<String>()?.parse().map_err(exception)?;
         let states: Vec<State<'_>> = get("solutions")?.extract()?;
         let solutions: Vec<Solution> = states.iter().map(solution).collect::<PyResult<_>>()?;
         let radii = states.iter().map(|state| state.7).collect();
         let (history, seconds) = (get("history")?.extract()?, get("seconds")?.extract()?);
-        let fitted = {
-            let borrowed = table.borrow(py)?;
-            let matrix = borrowed.matrix()?;
-            spec.running(None).run(py, |_| {
-                let fit = spec.fit_with(gamma)?;
-                let (task, _) = target.outputs(matrix.samples(), fit.loss().targets(), weights.as_deref())?;
-                fit.restore(&matrix, task, solutions, radii, route)
-            })?
-        };
+        let fitted = spec.running(None).run_over(py, &table, |matrix, _| {
+            let fit = spec.fit_with(gamma)?;
+            let (task, _) = target.outputs(matrix.samples(), fit.loss().targets(), weights.as_deref())?;
+            fit.restore(matrix, task, solutions, radii, route)
+        })?;
         Ok(Self { spec, gamma, table, target, weights, fitted, history, seconds })
-    }
-}
-
-impl Model {
-    /// Whether monomials are raw, with a kernel that does not divide them.
-    pub(crate) fn is_raw(&self) -> bool {
-        self.spec.values.monomials == MonomialScale::Raw && !self.fitted.plan().kernel().normalized()
     }
 }

@@ -18,13 +18,11 @@ pub(crate) fn path<'py>(
     gammas: &Gammas,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let table = x.borrow(py)?;
-    let matrix = table.matrix()?;
-    let (paths, weights) = spec.running(progress).run(py, |watch| {
+    let (paths, weights) = spec.running(progress).run_over(py, x, |matrix, watch| {
         let weights = weights.as_deref();
         let fit = spec.fit_with(1.0)?;
         let (_, outputs) = target.outputs(matrix.samples(), fit.loss().targets(), weights)?;
-        let prepared = fit.prepare(&matrix, outputs.len())?;
+        let prepared = fit.prepare(matrix, outputs.len())?;
         let problems = prepared.problems(&outputs, weights)?;
         let paths = path_all(&problems, &gammas.grid(&problems[0])?, prepared.solver(), watch)?;
         // Of every function along its path, where features are listed.

@@ -5,6 +5,7 @@ use banach::{
     kernel::Monomial,
     model::ExplicitModel,
     report::{ColumnNames, Described, GapAfter, Note, Part, Report, Tables, Watch},
+    solver::Folds,
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -14,7 +15,7 @@ use crate::{
     model::Model,
 };
 
-/// Names that the report uses.
+/// Names that the report uses; those of the classes may be None.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Names {
@@ -32,16 +33,22 @@ impl Watch for Parts<'_> {
     }
 }
 
-/// What the command prints of a model as JSON, without what it knows of the file.
+/// All that is known of a model, as JSON: what the command prints, without what it knows of the file.
+#[pyfunction]
+#[pyo3(signature = (model, names, top, relevance, select, stability, splits, seed, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "the tables of a report")]
 pub(crate) fn report(
     py: Python<'_>,
     model: &Model,
-    names: &Names,
-    tables: &Tables,
+    names: Names,
+    top: usize,
+    relevance: bool,
+    select: Option<usize>,
+    stability: Option<usize>,
+    splits: Option<Vec<(Vec<usize>, Vec<usize>)>>,
+    seed: u64,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let table = model.table.borrow(py)?;
-    let matrix = table.matrix()?;
     let (y, weights) = (&model.target, model.weights.as_deref());
     let columns =
         ColumnNames { names: &names.variables, units: None, target: &names.target, classes: names.classes.as_deref() };
@@ -49,13 +56,15 @@ pub(crate) fn report(
         let own = model.history.iter().filter(|record| record.0 == place);
         own.map(|record| GapAfter { passes: record.2, relative_gap: record.5 }).collect()
     };
-    let report: Report = model.spec.running(progress).run(py, |watch| {
+    let report: Report = model.spec.running(progress).run_over(py, &model.table, |matrix, watch| {
+        let folds = splits.map(|splits| Folds::from_splits(matrix.samples(), splits)).transpose()?;
+        let tables = Tables { top, relevance, select, stability, folds, seed };
         let fit = &model.spec.fit_with(model.gamma)?;
         let (_, outputs) = y.outputs(matrix.samples(), fit.loss().targets(), weights)?;
-        let prepared = &fit.prepare(&matrix, outputs.len())?;
+        let prepared = &fit.prepare(matrix, outputs.len())?;
         let problems = &prepared.problems(&outputs, weights)?;
-        let described = Described { fit, prepared, problems, model: &model.fitted, x: &matrix, y, columns };
-        described.report(tables, None, history, &mut Parts(watch))
+        let described = Described { fit, prepared, problems, model: &model.fitted, x: matrix, y, columns };
+        described.report(&tables, None, history, &mut Parts(watch))
     })?;
     json(&report, &report.notes)
 }
@@ -68,7 +77,7 @@ pub(crate) fn json(data: &impl serde::Serialize, notes: &[Note]) -> PyResult<Str
         data: &'a T,
         notes: Vec<String>,
     }
-    let notes = notes.iter().map(|note| note.message(&Arguments)).collect();
+    let notes = notes.iter().map(|note| note.render(&Arguments)).collect();
     serde_json::to_string(&WithNotes { data, notes }).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

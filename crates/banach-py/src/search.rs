@@ -1,7 +1,7 @@
 //! Searches: what is searched as it comes from Python, and what was found as it goes back.
 
 use banach::{
-    Exponent, FeatureMatrix, Search, Status, Target,
+    Exponent, Search, Status, Target,
     fit::{Gammas, KernelSpace, SearchOption, Searched, Tried},
     kernel::Degrees,
     report::Validation,
@@ -60,13 +60,11 @@ pub(crate) fn run<'py>(
     splits: Vec<(Vec<usize>, Vec<usize>)>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let table = x.borrow(py)?;
-    let matrix: FeatureMatrix<'_> = table.matrix()?;
     let running = Running { tolerance: search.gap(&spec.values), ..spec.running(progress) };
-    let (found, validation) = running.run(py, |watch| {
+    let (found, validation) = running.run_over(py, x, |matrix, watch| {
         let folds = Folds::from_splits(matrix.samples(), splits)?;
         let fit = spec.fit_with(1.0)?;
-        let found = search.run(&fit, &matrix, target, weights.as_deref(), &folds, watch)?;
+        let found = search.run(&fit, matrix, target, weights.as_deref(), &folds, watch)?;
         let validation = Validation::new(&found, search.choice, target, &**fit.loss())?;
         Ok((found, validation))
     })?;

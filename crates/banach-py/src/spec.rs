@@ -179,15 +179,11 @@ impl Spec {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Model> {
         let (target, weights) = (y.target(), weights(&sample_weight));
-        let (fitted, history, seconds) = {
-            let table = x.borrow(py)?;
-            let matrix = table.matrix()?;
-            self.running(progress).run(py, |watch| {
-                let begin = Instant::now();
-                let fitted = self.fit_with(C)?.run(&matrix, &target, weights.as_deref(), watch)?;
-                Ok((fitted, std::mem::take(&mut watch.history), begin.elapsed().as_secs_f64()))
-            })?
-        };
+        let (fitted, history, seconds) = self.running(progress).run_over(py, &x, |matrix, watch| {
+            let begin = Instant::now();
+            let fitted = self.fit_with(C)?.run(matrix, &target, weights.as_deref(), watch)?;
+            Ok((fitted, std::mem::take(&mut watch.history), begin.elapsed().as_secs_f64()))
+        })?;
         Ok(Model { spec: self.clone(), gamma: C, table: x, target, weights, fitted, history, seconds })
     }
 

@@ -1,15 +1,19 @@
 //! What can be wrong with an input. Not converging is not an error: see [`Status`](crate::Status).
 
 mod message;
+mod names;
 mod words;
+
+use std::fmt::Display;
 
 use num_bigint::BigUint;
 
+pub(crate) use names::names;
 pub use words::{Parameter, Plain, Remedy, Words};
 
 /// An input that can never work: what was got, what is allowed, and how to fix it.
 ///
-/// It carries ids of parameters and values. [`Error::message`] spells it in the words of a door, `to_string` in those of this library.
+/// It carries ids of parameters and values. [`Error::render`] spells it in the words of a door, `to_string` in those of this library.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -277,7 +281,25 @@ pub(crate) fn bytes_in_words(count: u64) -> String {
 
 impl Error {
     /// A scalar parameter outside its range.
-    pub(crate) fn parameter(parameter: Parameter, got: f64, allowed: &'static str) -> Self {
+    pub(crate) fn parameter(parameter: Parameter, got: impl Display, allowed: &'static str) -> Self {
         Self::Parameter { parameter, got: got.to_string(), allowed }
+    }
+
+    /// Refuses an argument whose length does not fit the others.
+    pub(crate) fn check_length(what: &'static str, got: usize, expected: usize) -> Result<(), Self> {
+        if got == expected { Ok(()) } else { Err(Self::Shape { what, got, expected }) }
+    }
+
+    /// Refuses the first value of a vector that is not allowed.
+    pub(crate) fn check_values(
+        what: &'static str,
+        values: &[f64],
+        allowed: &'static str,
+        fits: impl Fn(f64) -> bool,
+    ) -> Result<(), Self> {
+        match values.iter().position(|&value| !fits(value)) {
+            Some(row) => Err(Self::BadValue { what, row, value: values[row], allowed }),
+            None => Ok(()),
+        }
     }
 }

@@ -68,6 +68,7 @@ mod problem;
 pub mod report;
 pub mod selection;
 pub mod solver;
+pub mod sparse;
 pub mod synthetic;
 mod tensor;
 pub mod workers;

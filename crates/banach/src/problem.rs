@@ -37,29 +37,20 @@ impl<'a> DualProblem<'a> {
     /// The problem with the same `gamma > 0` for every sample.
     pub fn new(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64], gamma: f64) -> Result<Self, Error> {
         check_gamma(gamma)?;
-        if y.len() != form.samples() {
-            return Err(Error::Shape { what: "y", got: y.len(), expected: form.samples() });
-        }
+        Error::check_length("y", y.len(), form.samples())?;
         let (allowed, fits): (_, fn(f64) -> bool) = match loss.targets() {
             Targets::Real => ("finite numbers up to 1e200 in magnitude", |y| y.abs() <= MAX_ENTRY),
             Targets::Signs => ("the labels -1 and 1", |y| y.abs() == 1.0),
         };
-        if let Some(row) = y.iter().position(|&y| !fits(y)) {
-            return Err(Error::BadValue { what: "y", row, value: y[row], allowed });
-        }
+        Error::check_values("y", y, allowed, fits)?;
         let (weights, gammas) = (vec![1.0; y.len()], vec![gamma; y.len()]);
         Self { form, loss, y, gamma, weights, gammas, zero_intercept: None }.in_range()
     }
 
     /// The problem with `gamma_i = gamma * weights_i`; weights are non-negative and not all zero.
     pub fn with_sample_weights(mut self, weights: &[f64]) -> Result<Self, Error> {
-        if weights.len() != self.y.len() {
-            return Err(Error::Shape { what: "sample_weight", got: weights.len(), expected: self.y.len() });
-        }
-        if let Some(row) = weights.iter().position(|w| !(0.0..f64::INFINITY).contains(w)) {
-            let allowed = "finite numbers >= 0";
-            return Err(Error::BadValue { what: "sample_weight", row, value: weights[row], allowed });
-        }
+        Error::check_length("sample_weight", weights.len(), self.y.len())?;
+        Error::check_values("sample_weight", weights, "finite numbers >= 0", |w| (0.0..f64::INFINITY).contains(&w))?;
         self.weights.copy_from_slice(weights);
         self.weighted()
     }
@@ -240,9 +231,7 @@ impl<'a> DualProblem<'a> {
 
     /// Whether a dual vector can start a solver.
     pub(crate) fn check_start(&self, alpha: &[f64]) -> Result<(), Error> {
-        if alpha.len() != self.samples() {
-            return Err(Error::Shape { what: "alpha_0", got: alpha.len(), expected: self.samples() });
-        }
+        Error::check_length("alpha_0", alpha.len(), self.samples())?;
         match self.first_inadmissible(alpha) {
             None if self.is_balanced(alpha) => Ok(()),
             None => Err(Error::Unbalanced { what: "alpha_0", sum: compensated_sum(alpha.iter().copied()) }),
@@ -261,11 +250,25 @@ impl<'a> DualProblem<'a> {
     ///
     /// If `alpha` does not have n entries, or the evaluation is not that of a dual vector.
     pub fn certificate(&self, alpha: &[f64], evaluation: &Evaluation) -> Certificate {
+        let b = self.centred_intercept(&evaluation.omegas[..self.samples()]);
+        self.certificate_at(b, alpha, evaluation, |i| evaluation.roundings[i])
+    }
+}
+
+impl DualProblem<'_> {
+    /// The certificate for the [`centred_intercept`](Self::centred_intercept) b of the predictions, whose search takes longer than all
+    /// the rest, if rounding may have moved the prediction of each sample by so much.
+    pub(crate) fn certificate_at(
+        &self,
+        b: f64,
+        alpha: &[f64],
+        evaluation: &Evaluation,
+        rounding: impl Fn(usize) -> f64,
+    ) -> Certificate {
         let n = self.samples();
         assert_eq!(alpha.len(), n, "alpha has n entries");
-        let (value, omega, roundings) = (evaluation.values[0], &evaluation.omegas[..n], &evaluation.roundings[..n]);
+        let (value, omega) = (evaluation.values[0], &evaluation.omegas[..n]);
         let exponent = self.form.exponent();
-        let b = self.centred_intercept(omega);
         // ||w||_p^p = q Q(alpha).
         let primal = self.sum(|y, omega| self.loss.value(y, omega + b), omega) + (exponent.q() / exponent.p()) * value;
         if !self.is_balanced(alpha) {
@@ -279,7 +282,7 @@ impl<'a> DualProblem<'a> {
         // too, which is rounded as well.
         let term = |i: usize, y: f64, s: f64| {
             let (t, lost) = two_sum(omega[i], b);
-            let rounding = roundings[i] + lost.abs() + self.centring(self.y[i]).abs();
+            let rounding = rounding(i) + lost.abs() + self.centring(self.y[i]).abs();
             let at = |t: f64| {
                 let ends = self.ends_of_quotient(i, alpha[i], s);
                 ends.into_iter().map(|s| self.loss.gap(y, t, s)).fold(0.0, f64::max)
@@ -297,9 +300,7 @@ impl<'a> DualProblem<'a> {
         let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + unbalance;
         Certificate::of_dual(primal, dual, gap, excess, exponent)
     }
-}
 
-impl DualProblem<'_> {
     /// Numbers of the domain between which `alpha_i/gamma_i` is, given the quotient as it is rounded.
     fn ends_of_quotient(&self, i: usize, alpha: f64, s: f64) -> [f64; 2] {
         let (lower, upper) = self.loss.domain(self.y[i]);
@@ -326,9 +327,5 @@ impl DualProblem<'_> {
 
 /// What a gamma must be.
 pub(crate) fn check_gamma(gamma: f64) -> Result<(), Error> {
-    if gamma > 0.0 && gamma.is_finite() {
-        Ok(())
-    } else {
-        Err(Error::parameter(Parameter::Gamma, gamma, "a finite number > 0"))
-    }
+    Parameter::Gamma.check(gamma, gamma > 0.0 && gamma.is_finite(), "a finite number > 0")
 }

@@ -38,23 +38,63 @@ pub struct Workers {
     switch: Switch,
 }
 
-/// Ends the work of the [`Workers`] it was taken from, for good.
+/// Ends the work of the [`Workers`] it was taken from.
 #[derive(Debug, Clone, Default)]
-pub struct Switch(Arc<AtomicBool>);
+pub struct Switch(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whether the work is ended, for good.
+    ended: AtomicBool,
+    /// Whether the pass is ended in which a solver is, or the next one.
+    pass_ended: AtomicBool,
+    /// Whether a solver is in a pass that it can do without.
+    in_pass: AtomicBool,
+}
 
 impl Switch {
-    /// Ends what runs.
+    /// Ends what runs, for good.
     pub fn end(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the pass over the data in which Newton's method is, which keeps the best of the iterates before it. What else runs goes on:
+    /// an [`Observer`](crate::Observer) is to end that.
+    pub fn end_pass(&self) {
+        self.0.pass_ended.store(true, Ordering::Relaxed);
     }
 
     fn is_ended(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.ended.load(Ordering::Relaxed)
+    }
+
+    fn has_ended_pass(&self) -> bool {
+        self.0.pass_ended.load(Ordering::Relaxed) && self.0.in_pass.load(Ordering::Relaxed)
     }
 }
 
 /// What unwinds a thread whose work is ended.
 struct Ended;
+/// What unwinds a thread whose pass is ended.
+struct PassEnded;
+
+/// Starts the threads of all work outside of [`Workers`], as many as for [`Workers::new`], and returns what ends it. `None` if they have
+/// been started before.
+pub fn start(threads: usize) -> Result<Option<Switch>, Error> {
+    let switch = Switch::default();
+    let of_thread = switch.clone();
+    let pool =
+        ThreadPoolBuilder::new().num_threads(threads).start_handler(move |_| SWITCH.set(Some(of_thread.clone())));
+    match pool.build_global() {
+        Ok(()) => {
+            SWITCH.set(Some(switch.clone()));
+            Ok(Some(switch))
+        }
+        // Without a cause: there is a pool already.
+        Err(error) if std::error::Error::source(&error).is_none() => Ok(None),
+        Err(error) => Err(Error::Threads { threads: NonZero::new(threads), reason: error.to_string() }),
+    }
+}
 
 impl Workers {
     /// This many threads; 0 stands for one per core, or for the number in the variable `RAYON_NUM_THREADS`.
@@ -94,12 +134,37 @@ impl Workers {
     }
 }
 
+/// Takes a pass that a solver can do without; `false` if it was ended in the middle.
+pub(crate) fn pass(work: impl FnOnce()) -> bool {
+    let Some(switch) = SWITCH.with_borrow(Clone::clone) else {
+        work();
+        return true;
+    };
+    switch.0.in_pass.store(true, Ordering::Relaxed);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    switch.0.in_pass.store(false, Ordering::Relaxed);
+    switch.0.pass_ended.store(false, Ordering::Relaxed);
+    match done {
+        Ok(()) => true,
+        Err(cause) if cause.is::<PassEnded>() => false,
+        Err(cause) => resume_unwind(cause),
+    }
+}
+
+/// Forgets that a pass was to be ended: what an observer was told before a solver began is no concern of its passes.
+pub(crate) fn forget_ended_pass() {
+    SWITCH.with_borrow(|switch| switch.iter().for_each(|switch| switch.0.pass_ended.store(false, Ordering::Relaxed)));
+}
+
 /// Leaves the computation if it was ended. Every loop over blocks of data passes here once in a while. The thread unwinds without
 /// the message of a panic: the user wished it to end.
 pub(crate) fn checkpoint() {
-    let ended = SWITCH.with_borrow(|switch| switch.as_ref().is_some_and(Switch::is_ended));
-    if ended {
+    let of_switch = |of: fn(&Switch) -> bool| SWITCH.with_borrow(|switch| switch.as_ref().is_some_and(of));
+    if of_switch(Switch::is_ended) {
         resume_unwind(Box::new(Ended));
+    }
+    if of_switch(Switch::has_ended_pass) {
+        resume_unwind(Box::new(PassEnded));
     }
 }
 
@@ -156,6 +221,38 @@ mod tests {
         });
         // A second is promised; machines that do much else get more.
         assert!(ended.elapsed() < Duration::from_secs(5), "{:?}", ended.elapsed());
+    }
+
+    /// Whoever ends a pass gets the best iterate before it, at the latest the null model; what follows is not concerned.
+    #[test]
+    fn a_pass_that_is_ended_keeps_what_was_found() {
+        let (n, d) = (20, 2000);
+        let x =
+            FeatureMatrix::from_columns(n, d, (0..n * d).map(|k| (k as f64).sin()).collect::<Vec<_>>()).expect("valid");
+        let y: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
+        let form = crate::form::Features::new(x, crate::Exponent::new(1.2).expect("inside"));
+        let problem = crate::DualProblem::new(&form, &crate::loss::Squared, &y, 1.0).expect("valid");
+        let workers = Workers::new(2).expect("threads");
+        for ended in [0, 1, 3] {
+            let switch = workers.switch();
+            let mut seen = 0;
+            let mut watch = |_: &crate::solver::Progress| {
+                seen += 1;
+                if seen == ended {
+                    switch.end_pass();
+                }
+                std::ops::ControlFlow::Continue(())
+            };
+            let solution = workers
+                .run(|| crate::Solver::solve(&crate::Newton::default(), &problem, &mut watch).expect("valid"))
+                .expect("only a pass is ended");
+            if ended == 0 {
+                assert_eq!(solution.status, crate::Status::Converged);
+                continue;
+            }
+            assert_eq!((solution.status, seen), (crate::Status::Interrupted, ended));
+            assert!(solution.certificate.gap.is_finite() && solution.iterations < ended);
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod memory;
 mod plan;
 pub mod search;
 pub mod solvers;
+pub mod supports;
 pub mod tiles;
 mod timing;
 

@@ -153,6 +153,12 @@ pub(crate) enum BenchCommand {
         #[arg(long)]
         quick: bool,
     },
+    /// Supports by evidence on data whose truth is known: what is found, what is false, and seconds.
+    Supports {
+        /// A small version that takes seconds.
+        #[arg(long)]
+        quick: bool,
+    },
     /// The tiles route: an evaluation against a matrix product of the same work, and fits with millions of monomials.
     Tiles {
         /// A small size that takes seconds; its ratios say little.

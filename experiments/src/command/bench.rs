@@ -13,6 +13,7 @@ use banach_lab::{
             grid::{Grid, GridRequest},
             lockstep::{Lockstep, LockstepRequest},
         },
+        supports::{self, Supports},
         tiles::{TilesBench, TilesRequest},
     },
     stress::{Stress, StressRequest},
@@ -56,6 +57,10 @@ pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Co
             let request = if quick { SearchRequest::quick() } else { SearchRequest::full() };
             let search = Search::run(request, bar)?;
             show(common, &search, || report::search(&search).text())
+        }
+        Some(BenchCommand::Supports { quick }) => {
+            let supports = Supports::run(if quick { supports::quick() } else { supports::full() }, bar)?;
+            show(common, &supports, || report::supports(&supports).text())
         }
         Some(BenchCommand::Tiles { quick, rounds }) => {
             let request = if quick { TilesRequest::quick } else { TilesRequest::full };

@@ -96,9 +96,9 @@ def blood_cells(seed, train=100):
     return Data(np.asfortranarray(X[:, useful]), y, X_new[:, useful], y_new)
 
 
-WIDE = ("ours", "ours_equation", "lasso", "celer_lasso", "skglm_lasso", "skglm_mcp", "glmnet_lasso")
+WIDE = ("ours", "ours_equation", "ours_sparse", "lasso", "celer_lasso", "skglm_lasso", "skglm_mcp", "glmnet_lasso")
 PRODUCTS = (
-    "ours", "ours_equation", "lasso", "poly_lasso", "celer_lasso", "skglm_mcp", "glmnet_lasso", "kernel_ridge", "svr",
+    "ours", "ours_equation", "ours_sparse", "lasso", "poly_lasso", "celer_lasso", "skglm_mcp", "glmnet_lasso", "kernel_ridge", "svr",
 )  # fmt: skip
 MANY_PRODUCTS = ("ours", "celer_lasso", "glmnet_lasso")
 HINDSIGHT = (
@@ -170,7 +170,7 @@ QUICK = {
         "n = 40, d = 200, 3 true columns",
         lambda seed: wide_linear(40, 200, 3, seed),
         draws=1,
-        contenders=("ours", "ours_equation", "lasso", "kernel_ridge"),
+        contenders=("ours", "ours_equation", "ours_sparse", "lasso", "kernel_ridge"),
     ),
     "products": Task(
         "Products",

@@ -9,9 +9,9 @@ use banach::{
     loss::LossSpec,
     solver::Rule,
 };
-use banach_io::Format;
+use banach_io::{Format, Impute};
 use clap::{
-    Args, ValueEnum,
+    Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 
@@ -21,6 +21,7 @@ Examples:
   banach fit trial.csv --target effect -o trial.banach
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --top 20 --relevance
   banach fit trial.csv --target effect --kernel anova --degree 1..3 --p 1.1 --select 8
+  banach fit trial.csv --target effect --kernel poly --degree 1..2 --sparse
   banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --report trial.html
   banach fit trial.csv --target effect --gamma 10 --json > fit.json
@@ -47,6 +48,9 @@ pub(crate) struct FitArgs {
     #[command(flatten, next_help_heading = "Model")]
     pub model: ModelArgs,
 
+    #[command(flatten, next_help_heading = "Few terms")]
+    pub sparse: SparseArgs,
+
     #[command(flatten, next_help_heading = "Choice of gamma")]
     pub choice: GammaChoice,
 
@@ -57,7 +61,7 @@ pub(crate) struct FitArgs {
     pub running: Running,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Columns {
     /// The column to predict: its name, or its number from 1 if no column has that name.
     #[arg(long, value_name = "COL")]
@@ -72,8 +76,8 @@ pub(crate) struct Columns {
     #[arg(long, value_name = "COL,..")]
     pub categorical: Vec<String>,
     /// What to do about missing values; they are refused if not given. Rows without a target are left out with any of these.
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub impute: Option<ImputeName>,
+    #[arg(long, value_parser = imputes(), value_name = "HOW")]
+    pub impute: Option<Impute>,
     /// The format of the file; that of its name if not given.
     #[arg(long, value_parser = formats())]
     pub format: Option<Format>,
@@ -126,6 +130,19 @@ pub(crate) struct ModelArgs {
     /// Leave out the constant.
     #[arg(long)]
     pub no_intercept: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SparseArgs {
+    /// Name the few monomials of the kernel that explain a number, by evidence, with coefficients that nothing shrinks; no gamma, p or loss is chosen.
+    #[arg(long, conflicts_with_all = [
+        "output", "gamma", "cv", "one_se", "p", "coef0", "scale", "monomials", "normalize_kernel", "epsilon", "rho", "tau", "top",
+        "relevance", "select", "stability", "report", "tolerance", "max_iterations", "route", "solver", "no_standardize",
+    ])]
+    pub sparse: bool,
+    /// The most terms; a third of the rows if not given, and never more.
+    #[arg(long, value_name = "K", requires = "sparse")]
+    pub max_terms: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -221,15 +238,15 @@ impl AlgorithmChoice {
     }
 }
 
-/// What is done about missing values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ImputeName {
-    /// Fill in the mean of the column.
-    Mean,
-    /// Fill in the median of the column.
-    Median,
-    /// Leave out the row.
-    Drop,
+/// What can be done about missing values.
+fn imputes() -> impl TypedValueParser<Value = Impute> {
+    let known = [
+        (Impute::Mean, "mean", "Fill in the mean of the column"),
+        (Impute::Median, "median", "Fill in the median of the column"),
+        (Impute::Drop, "drop", "Leave out the row"),
+    ];
+    let parser = PossibleValuesParser::new(known.map(|(_, name, help)| PossibleValue::new(name).help(help)));
+    parser.map(move |text| known.iter().find(|(_, name, _)| *name == text).expect("one of the possible values").0)
 }
 
 /// The formats of files, by the names that the reader gives them.

@@ -9,7 +9,7 @@ use super::{
     args::{Columns, ModelArgs},
     read, resolve,
     resolve::Goal,
-    result::{Categorical, Class, Data, Imputed, Variable},
+    result::{Class, Data, Variable},
 };
 use crate::options::Common;
 
@@ -62,6 +62,23 @@ impl Input {
         Ok(Fit::new(spec)?.with_account(self.account.clone()))
     }
 
+    /// An error with the place in the file that it means, instead of the numbers of a sample and a variable.
+    pub(crate) fn located(&self, error: anyhow::Error) -> anyhow::Error {
+        let Self { data, .. } = self;
+        let place = |row: usize, column: &str| format!("{}, {}, column {column:?}", data.file, data.at(row));
+        match error.downcast_ref::<banach::Error>() {
+            Some(banach::Error::BadEntry { what: "X", row, column, value, limit }) => anyhow::anyhow!(
+                "{}: {value:e}; entries must be at most {limit:e} in magnitude: correct it, leave the row out, or leave \
+                 --no-standardize out",
+                place(*row, &data.table.names()[*column])
+            ),
+            Some(banach::Error::BadValue { what: "y", row, value, allowed }) => {
+                anyhow::anyhow!("{}: {value:e}; allowed: {allowed}", place(*row, data.target.name()))
+            }
+            _ => error,
+        }
+    }
+
     /// What a page will take, which is held from the beginning, so that a long fit does not end without one.
     pub(crate) fn page(&self, wanted: bool) -> Result<Taken, banach::Error> {
         let bytes = if wanted { PAGE + PAGE_VARIABLE * self.data.table.names().len() as u64 } else { 0 };
@@ -74,11 +91,6 @@ impl Input {
     pub(crate) fn data(&self) -> Data {
         let Self { data, standardization, .. } = self;
         let standardization = standardization.as_ref();
-        let variable = |(at, name): (usize, &String)| Variable {
-            name: name.clone(),
-            mean: standardization.map_or(0.0, |done| done.means[at]),
-            deviation: standardization.map_or(1.0, |done| done.deviations[at]),
-        };
         let classes = self.goal.classes.as_ref().map(|classes| {
             let labels = classes.labels.iter().cloned().zip(classes.counts());
             labels.map(|(label, rows)| Class { label, rows }).collect()
@@ -90,15 +102,13 @@ impl Input {
             target: data.target.name().to_owned(),
             task: if classes.is_some() { "classification" } else { "regression" },
             classes,
-            variables: data.table.names().iter().enumerate().map(variable).collect(),
+            variables: Variable::all(data.table.names(), standardization),
             standardized: standardization.is_some(),
             centred: standardization.is_some_and(|done| done.centred),
             sparse: data.table.is_sparse(),
-            imputed: data.fills.iter().map(Imputed::from).collect(),
+            imputed: data.fills.clone(),
             dropped: data.dropped,
-            categorical: { data.encodings.iter() }
-                .map(|column| Categorical { column: column.column.clone(), labels: column.labels.clone() })
-                .collect(),
+            categorical: data.encodings.clone(),
             constant: standardization.map_or_else(Vec::new, |done| done.constant.clone()),
         }
     }

@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     ops::ControlFlow,
     sync::{
-        Mutex,
+        Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -26,6 +26,8 @@ static WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// Ends what [`stoppable`] does.
 static SWITCH: Mutex<Option<Switch>> = Mutex::new(None);
+/// Ends a pass of any other work.
+static PASSES: OnceLock<Switch> = OnceLock::new();
 
 /// Steps of the bar of a single fit.
 const LENGTH: usize = 1000;
@@ -44,9 +46,16 @@ pub(crate) fn install() -> anyhow::Result<()> {
         if again || !WATCHED.load(Ordering::SeqCst) {
             std::process::exit(KILLED);
         }
-        print::message("stopping after this pass over the data; Ctrl-C again ends at once");
+        // The solver of the paper has no pass that it can do without.
+        PASSES.get().inspect(|passes| passes.end_pass());
+        print::message("stopping with the best so far; Ctrl-C again ends at once");
     };
     ctrlc::set_handler(pressed).context("taking over Ctrl-C")
+}
+
+/// What ends a pass over the data at the first Ctrl-C.
+pub(crate) fn ends_passes_by(switch: Switch) {
+    let _ = PASSES.set(switch);
 }
 
 /// Whether Ctrl-C has ended a phase.

@@ -8,6 +8,7 @@ pub(crate) mod read;
 pub(crate) mod resolve;
 pub(crate) mod result;
 mod save;
+mod sparse;
 pub(crate) mod text;
 
 use banach::{
@@ -25,6 +26,9 @@ use self::{
 use crate::{files, options::Common, print, words};
 
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
+    if fit.sparse.sparse {
+        return sparse::fit(fit, common, command);
+    }
     files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
     files::check_output("--report", fit.tables.report.as_deref(), &[&fit.data])?;
     anyhow::ensure!(
@@ -33,13 +37,17 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     );
     fit.running.algorithm.choice()?;
     let mut input = Input::read(&fit.data, &fit.columns, &fit.model, common.account()?)?;
-    let mut notes = std::mem::take(&mut input.notes);
+    let notes = std::mem::take(&mut input.notes);
+    fit_to(&input, notes, fit, common, command).map_err(|error| input.located(error))
+}
+
+fn fit_to(input: &Input, mut notes: Vec<String>, fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     let x = input.matrix()?;
     let _page = input.page(fit.tables.report.is_some())?;
-    let folds = folds(fit, &input)?;
+    let folds = folds(fit, input)?;
     interrupt::install()?;
 
-    let run = Run { fit, common, input: &input, x: &x };
+    let run = Run { fit, common, input, x: &x };
     let asked = resolve::spec(&fit.model, &fit.running, &input.goal, fit.choice.gamma)?;
     let (spec, validation) = match &folds {
         Some(folds) => run.search(&asked, folds)?,

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Dataset, Impute, Request, Standardization, Table, Values};
+use banach_io::{Dataset, Request, Standardization, Table, Values};
 
-use super::args::{Columns, ImputeName};
+use super::args::Columns;
 
 pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dataset, banach_io::Error> {
     let Columns { target, features, drop, categorical, impute, format, delimiter, no_header, .. } = columns;
@@ -17,21 +17,11 @@ pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dat
         format: *format,
         delimiter: *delimiter,
         header: !no_header,
-        impute: impute.map(Impute::from),
+        impute: *impute,
         model: None,
         memory: memory.bytes(),
     };
     request.read(path)
-}
-
-impl From<ImputeName> for Impute {
-    fn from(name: ImputeName) -> Self {
-        match name {
-            ImputeName::Mean => Self::Mean,
-            ImputeName::Median => Self::Median,
-            ImputeName::Drop => Self::Drop,
-        }
-    }
 }
 
 /// The matrix of a table, without a copy.

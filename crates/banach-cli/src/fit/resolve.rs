@@ -88,7 +88,8 @@ impl Goal {
     pub(crate) fn new(data: &Dataset, model: &ModelArgs) -> anyhow::Result<Self> {
         let (target, rows) = (&data.target, data.table.rows());
         let name = target.name();
-        let two = target.classes().is_some_and(|classes| classes.labels.len() == 2);
+        // Numbers of which one is there only once are no classes: each needs two rows.
+        let two = target.classes().is_some_and(|classes| matches!(classes.counts()[..], [a, b] if a.min(b) > 1));
         let default = if target.numbers().is_none() || two { LossSpec::Logistic } else { LossSpec::Squared };
         let chosen = model.loss.unwrap_or(default);
         let loss = loss(chosen, model)?;
@@ -115,6 +116,18 @@ impl Goal {
             numbers[0]
         );
         Ok(Self { loss, target: Target::Numbers(vec![numbers.to_vec().into()]), classes: None })
+    }
+
+    /// The numbers to explain by least squares; classes and other losses are refused.
+    pub(crate) fn numbers(&self) -> anyhow::Result<&[f64]> {
+        match &self.target {
+            Target::Numbers(outputs) if self.loss == LossSpec::Squared => Ok(&outputs[0]),
+            Target::Numbers(_) => bail!("--sparse is by least squares; leave --loss {} out", self.loss.name()),
+            Target::Labels(_) => bail!(
+                "--sparse explains numbers, and the target is predicted as classes; leave --sparse out, or take the two values as numbers by \
+                 --loss squared"
+            ),
+        }
     }
 
     /// The class that each function is positive for; nothing for the one function of a number.

@@ -1,7 +1,7 @@
 //! What `banach fit` prints: the JSON object, key by key (docs/command-line.md explains them).
 
 use banach::report::Report;
-use banach_io::Fill;
+use banach_io::{Encoding, Fill, Standardization};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -38,32 +38,13 @@ pub(crate) struct Data {
     pub centred: bool,
     pub sparse: bool,
     /// What was filled in for missing values.
-    pub imputed: Vec<Imputed>,
+    pub imputed: Vec<Fill>,
     /// Rows with missing values that were left out.
     pub dropped: usize,
     /// Columns of labels.
-    pub categorical: Vec<Categorical>,
+    pub categorical: Vec<Encoding>,
     /// Constant columns, which were left out.
     pub constant: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Imputed {
-    pub column: String,
-    pub value: f64,
-    pub rows: usize,
-}
-
-impl From<&Fill> for Imputed {
-    fn from(fill: &Fill) -> Self {
-        Self { column: fill.column.clone(), value: fill.value, rows: fill.count }
-    }
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Categorical {
-    pub column: String,
-    pub labels: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -78,4 +59,16 @@ pub(crate) struct Variable {
     /// 0 and 1 for columns that are taken as they are.
     pub mean: f64,
     pub deviation: f64,
+}
+
+impl Variable {
+    /// All variables, with what was done to their columns, if anything was.
+    pub(crate) fn all(names: &[String], done: Option<&Standardization>) -> Vec<Self> {
+        let variable = |(at, name): (usize, &String)| Self {
+            name: name.clone(),
+            mean: done.map_or(0.0, |done| done.means[at]),
+            deviation: done.map_or(1.0, |done| done.deviations[at]),
+        };
+        names.iter().enumerate().map(variable).collect()
+    }
 }

@@ -36,11 +36,10 @@ pub(super) fn page(fitted: &Fitted, fit: &FitArgs) -> String {
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     if let Some(table) = &fitted.explained {
         lines.push(format!("\n{table}"));
-        let searched =
-            fitted.report.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
+        let searched = report.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
         lines.extend(searched.map(|searched| format!("\n{}", search_table(searched).trim_end())));
     }
-    for function in &fitted.report.functions {
+    for function in &report.functions {
         lines.extend(tables(function, fitted, fit));
     }
     lines.join("\n") + "\n"

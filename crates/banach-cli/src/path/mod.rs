@@ -80,7 +80,11 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
     files::check_output("--report", what.grid.report.as_deref(), &[&what.data])?;
     what.running.algorithm.choice()?;
     let mut input = Input::read(&what.data, &what.columns, &what.model, common.account()?)?;
-    let mut notes = std::mem::take(&mut input.notes);
+    let notes = std::mem::take(&mut input.notes);
+    path_of(&input, notes, what, common, command).map_err(|error| input.located(error))
+}
+
+fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, command: &str) -> anyhow::Result<u8> {
     let x = input.matrix()?;
     let _page = input.page(what.grid.report.is_some())?;
     let target = &input.goal.target;
@@ -113,7 +117,7 @@ pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Resul
     notes.extend(validation.iter().flat_map(|validation| &validation.notes).map(words::note));
     let fits = grid.values().len() * problems.len();
     let paths = path_all(&problems, &grid, prepared.solver(), &mut phase("path", fits, spec.tolerance))?;
-    let functions = follow::functions(what, &input, &fit, &x, (&problems, &paths), &mut notes)?;
+    let functions = follow::functions(what, input, &fit, &x, (&problems, &paths), &mut notes)?;
     let worst = Status::worst(paths.iter().flat_map(|path| &path.solutions).map(|solution| solution.status));
     if worst == Status::Interrupted {
         notes.push("the path was interrupted: where its fits had not begun, the model is the constant".to_owned());

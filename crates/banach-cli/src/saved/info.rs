@@ -6,7 +6,10 @@ use serde::Serialize;
 
 use super::{args::Info, open};
 use crate::{
-    fit::text::{count, scaled, significant, size},
+    fit::{
+        result::Variable,
+        text::{count, scaled, significant, size},
+    },
     options::Common,
     print,
     visible::visible_name,
@@ -38,19 +41,12 @@ struct SavedData {
     weighted: bool,
     target: Option<String>,
     classes: Option<Vec<Label>>,
-    variables: Vec<SavedVariable>,
+    variables: Vec<Variable>,
     standardized: bool,
     /// Whether means were taken off.
     centred: bool,
     categorical: Vec<Encoding>,
     constant: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct SavedVariable {
-    name: String,
-    mean: f64,
-    deviation: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,11 +94,6 @@ fn how(model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<String> {
 
 fn data(model: &SavedModel<'_>) -> SavedData {
     let done = model.standardization.as_ref();
-    let variable = |(at, name): (usize, String)| SavedVariable {
-        name,
-        mean: done.map_or(0.0, |done| done.means[at]),
-        deviation: done.map_or(1.0, |done| done.deviations[at]),
-    };
     SavedData {
         samples: model.x.samples(),
         stored: model.x.stored(),
@@ -110,7 +101,7 @@ fn data(model: &SavedModel<'_>) -> SavedData {
         weighted: model.weights.is_some(),
         target: model.target.clone(),
         classes: model.observed.labels().map(<[Label]>::to_vec),
-        variables: model.variable_names().into_iter().enumerate().map(variable).collect(),
+        variables: Variable::all(&model.variable_names(), done),
         standardized: done.is_some(),
         centred: done.is_some_and(|done| done.centred),
         categorical: model.encodings.clone(),

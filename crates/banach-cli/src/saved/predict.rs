@@ -5,9 +5,12 @@ use std::{
     fmt::Write as _,
 };
 
-use anyhow::{Context, bail, ensure};
-use banach::{FeatureMatrix, Memory, Model, error::Remedy};
-use banach_io::{Dataset, Impute, Label, Request, SavedModel, Standardization, Values};
+use anyhow::{Context, anyhow, bail, ensure};
+use banach::{
+    Error, FeatureMatrix, Memory, Model,
+    error::{Parameter, Remedy},
+};
+use banach_io::{Dataset, Fill, Impute, Label, Request, SavedModel, Standardization, Values};
 use serde::Serialize;
 
 use super::{
@@ -17,10 +20,7 @@ use super::{
 };
 use crate::{
     files,
-    fit::{
-        read::{filled, list},
-        result::Imputed,
-    },
+    fit::read::{filled, list},
     options::Common,
     print,
 };
@@ -37,7 +37,7 @@ struct Predicted {
     /// Columns that the model does not use.
     ignored: Vec<String>,
     /// What was filled in for missing values.
-    imputed: Vec<Imputed>,
+    imputed: Vec<Fill>,
     outputs: Vec<Output>,
     /// What is predicted of every row: the label, of classes.
     labels: Option<Vec<Label>>,
@@ -72,7 +72,7 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         common.say(format_args!("note: columns that the model does not use: {}", list(&names)));
     }
     filled(&data).iter().for_each(|note| common.say(format_args!("note: {note}")));
-    let imputed = data.fills.iter().map(Imputed::from).collect();
+    let imputed = data.fills.clone();
     let _matrix = account.take(matrix_bytes(&model, &data)).map_err(|short| short.error("the data, scaled,", FEWER))?;
     let (file, x) = (data.file.clone(), matrix(&model, data)?);
     let functions = model.solutions.len() + model.observed.labels().map_or(0, <[Label]>::len);
@@ -224,7 +224,14 @@ fn probabilities(model: &SavedModel<'_>, fitted: &Model, x: &FeatureMatrix<'_>) 
     let Some(labels) = model.observed.labels() else {
         bail!("--proba is for classes, and this model predicts a number");
     };
-    let values = fitted.probabilities(x)?;
+    let values = fitted.probabilities(x).map_err(|error| match error {
+        // Of the flags of `banach fit`, which this command does not have.
+        Error::Parameter { parameter: Parameter::Loss, got, .. } => anyhow!(
+            "--proba is for models with the logistic loss, and this one has the {got} loss; leave it out, or fit the model again with \
+             `banach fit --loss logistic`"
+        ),
+        other => other.into(),
+    })?;
     let of_each = labels.iter().zip(values.chunks(x.samples()));
     Ok(of_each.map(|(class, values)| Probability { class: class.clone(), values: values.to_vec() }).collect())
 }

@@ -236,6 +236,13 @@ fn what_does_not_converge_is_printed_and_ends_with_1() {
     assert!(page.contains("NOT CONVERGED (the limit on iterations") && page.contains("Largest monomials"), "{page}");
 }
 
+/// Two rows of numbers are two numbers, and no two classes of a row each.
+#[test]
+fn two_rows_are_numbers() {
+    let page = printed(&["fit", &file("two.csv", "a,b,y\n1,2,3\n2,5,4.5\n"), "--target", "y", "--gamma", "1"]);
+    assert!(page.contains("a number") && page.contains("squared loss"), "{page}");
+}
+
 #[test]
 fn wrong_input_ends_with_2_and_one_sentence() {
     let good = file("good.csv", trial());
@@ -244,6 +251,10 @@ fn wrong_input_ends_with_2_and_one_sentence() {
     let constant = file("constant.csv", "a,y\n1,3\n4,3\n5,3\n");
     let fixed = file("fixed.csv", "a,y\n1,3\n1,4\n1,5\n");
     let labels = file("labels2.csv", "a,y\n1,u\n4,v\n5,u\n");
+    // The first rows have a line between them; the others are told by their lines, whatever rows were left out.
+    let large = file("large.csv", "a,b,y\n1,2,3\n\n2,3,4\n2,5e250,4.5\n3,1,1\n4,2,3\n5,5,5\n");
+    let far = file("far.csv", "a,b,y\n1,,3\n2,3,4\n2,5,1e210\n3,1,1\n4,2,3\n5,5,5\n");
+    let small = file("small.csv", "a,b,y\n1,2,3e-200\n2,3,4e-200\n2,5,1e-200\n3,1,1e-200\n4,2,3e-200\n5,5,5e-200\n");
     for (arguments, expected) in [
         (vec!["/nowhere.csv", "--target", "y"], "cannot read /nowhere.csv"),
         (vec![&good[..]], "--target"),
@@ -252,7 +263,7 @@ fn wrong_input_ends_with_2_and_one_sentence() {
         (vec![&good, "--target", "effect", "--features", "age,effect"], "also asked for by --features"),
         (vec![&good, "--target", "effect", "--p", "1"], "1 < p <= 2"),
         (vec![&good, "--target", "effect", "--gamma", "0"], "--gamma = 0"),
-        (vec![&good, "--target", "effect", "--cv", "61"], "61 folds of 60 samples"),
+        (vec![&good, "--target", "effect", "--cv", "61"], "--cv = 61; allowed: a whole number from 2 to 60"),
         (vec![&good, "--target", "effect", "--degree", "2"], "--degree = 2; allowed: 1 for the kernel linear"),
         (vec![&good, "--target", "effect", "--kernel", "poly", "--degree", "2..1"], "begins with the lower degree"),
         (
@@ -264,7 +275,7 @@ fn wrong_input_ends_with_2_and_one_sentence() {
         (vec![&good, "--target", "effect", "--epsilon", "1"], "--epsilon belongs to another loss"),
         (vec![&good, "--target", "effect", "--loss", "hinge"], "in one row only"),
         (vec![&good, "--target", "effect", "--memory-limit", "2XB"], "a size such as 2GB"),
-        (vec![&good, "--target", "effect", "--memory-limit", "1kB"], "raise the limit"),
+        (vec![&good, "--target", "effect", "--memory-limit", "1kB"], "allowed: more than 3145728"),
         (vec![&good, "--target", "effect", "--delimiter", ";"], "has no column"),
         (vec![&good, "--target", "effect", "--monomials", "big"], "raw, unit or standardized"),
         (vec![&missing, "--target", "y"], "line 3, column \"b\": the value is missing"),
@@ -273,6 +284,16 @@ fn wrong_input_ends_with_2_and_one_sentence() {
         (vec![&constant, "--target", "y"], "is 3 in all 3 rows"),
         (vec![&fixed, "--target", "y"], "every column beside the target is constant"),
         (vec![&labels, "--target", "y"], "the label \"v\" in one row only"),
+        (vec![&large, "--target", "y", "--no-standardize"], "large.csv, line 5, column \"b\": 5e250; entries must be"),
+        (
+            vec![&far, "--target", "y", "--impute", "drop"],
+            "far.csv, line 4, column \"y\": 1e210; allowed: finite numbers",
+        ),
+        (vec![&small, "--target", "y"], "multiply y by a number that brings its values near 1; the model"),
+        (
+            vec![&good, "--target", "effect", "--kernel", "exp", "--monomials", "unit", "--gamma", "1"],
+            "cut its degrees (--degree), or take --route gram, which lists no features (q = 2, 4, 6 or 8, and --monomials raw)",
+        ),
     ] {
         let run = banach(&[&["fit"], &arguments[..]].concat());
         let error = text(&run.stderr);

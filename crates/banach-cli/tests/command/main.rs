@@ -7,6 +7,7 @@ mod model;
 mod path;
 mod report;
 mod solver;
+mod sparse;
 mod strangers;
 
 use std::process::Output;

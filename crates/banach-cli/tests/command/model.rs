@@ -194,7 +194,10 @@ fn classes_come_back_as_they_were_written() {
     printed(&["fit", &data, "--target", "y", "--gamma", "100", "--loss", "hinge", "-o", &model]);
     assert_eq!(printed(&["predict", &model, &data]), "prediction\n0\n0\n1\n1\n");
     let message = refused(2, &["predict", &model, &data, "--proba"]);
-    assert!(message.contains("logistic"), "{message}");
+    assert!(
+        message.contains("--proba is for models with the logistic loss, and this one has the hinge loss"),
+        "{message}"
+    );
 }
 
 /// A prediction is the sum of its parts, and the parts are those of the monomials that the fit names.

@@ -12,13 +12,13 @@ const SHOWN: usize = 8;
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message(&Plain))
+        f.write_str(&self.render(&Plain))
     }
 }
 
 impl Error {
     /// Where, what was found there, and what to do.
-    pub fn message(&self, words: &dyn FileWords) -> String {
+    pub fn render(&self, words: &dyn FileWords) -> String {
         let word = |setting| words.setting(setting);
         let (drop, categorical) = (word(Setting::Drop), word(Setting::Categorical));
         match self {

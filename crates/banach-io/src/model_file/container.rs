@@ -92,7 +92,7 @@ impl<'de> Deserialize<'de> for ContainerHeader {
                 let twice = |name: &str| A::Error::custom(format!("{name:?} is there twice"));
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "__metadata__" {
-                        if header.document.replace(map.next_value::<Metadata>()?.0).is_some() {
+                        if header.document.replace(map.next_value::<Metadata>()?.banach).is_some() {
                             return Err(twice(&name));
                         }
                     } else {
@@ -110,20 +110,14 @@ impl<'de> Deserialize<'de> for ContainerHeader {
     }
 }
 
-/// The document in `__metadata__`, which has no other entry.
-struct Metadata(String);
-
-impl<'de> Deserialize<'de> for Metadata {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct DocumentOnly {
-            banach: String,
-        }
-        const { assert!(matches!(DOCUMENT.as_bytes(), b"banach")) };
-        DocumentOnly::deserialize(deserializer).map(|only| Self(only.banach))
-    }
+/// What is in `__metadata__`: the document, and nothing else.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metadata {
+    banach: String,
 }
+
+const _: () = assert!(matches!(DOCUMENT.as_bytes(), b"banach"));
 
 /// A file that holds a document and parts that fill it without gap or overlap.
 pub(super) struct Container<'a> {

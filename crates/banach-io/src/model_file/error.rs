@@ -47,7 +47,7 @@ pub enum ModelFileError {
 
 impl ModelFileError {
     /// Which file, and why, in the words of a door. What stands in a file is named as the file names it.
-    pub fn message(&self, words: &dyn Words) -> String {
+    pub fn render(&self, words: &dyn Words) -> String {
         match self {
             Self::TooLarge { file, needed, allowed } => too_large(file, *needed, *allowed, words),
             other => other.to_string(),

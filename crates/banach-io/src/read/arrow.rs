@@ -45,18 +45,10 @@ const CONTENTS: u64 = 6;
 /// The most that packing can save.
 const MAX_RATIO: u64 = 40_000;
 
-pub(super) fn read<'a>(
-    input: Input<'_>,
-    file: &'a str,
-    (request, room): (&'a Request, &Room<'a>),
-) -> Result<Dataset, Error> {
-    let (mut source, _held) = input.source(file, room)?;
-    guarded(|| Reader::open(&mut source, file, room)?.read(request))
-        .unwrap_or_else(|| Err(damaged(file, "its batches", &"they contradict each other")))
-}
-
-fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
-    Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem: problem.to_string() }
+pub(super) fn read<'a>(input: Input<'_>, request: &'a Request, room: &Room<'a>) -> Result<Dataset, Error> {
+    let (mut source, _held) = input.source(room)?;
+    guarded(|| Reader::open(&mut source, room)?.read(request))
+        .unwrap_or_else(|| Err(Error::damaged(room.file, "its batches", "they contradict each other")))
 }
 
 struct Reader<'s, 'a> {
@@ -76,8 +68,9 @@ struct Reader<'s, 'a> {
 }
 
 impl<'s, 'a> Reader<'s, 'a> {
-    fn open(source: &'s mut Source, file: &'a str, room: &'s Room<'a>) -> Result<Self, Error> {
-        let wrong = |problem: &str| damaged(file, "its end", &problem);
+    fn open(source: &'s mut Source, room: &'s Room<'a>) -> Result<Self, Error> {
+        let file = room.file;
+        let wrong = |problem: &str| Error::damaged(file, "its end", problem);
         let length = source.length(file)?;
         if length < TAIL + 8 {
             return Err(wrong("it is too short"));
@@ -115,7 +108,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             total = total.saturating_add(description + body);
         }
         if total > self.length {
-            return Err(damaged(self.file, "its table of contents", &"its batches are larger than the file"));
+            return Err(Error::damaged(self.file, "its table of contents", "its batches are larger than the file"));
         }
         Ok(())
     }
@@ -130,7 +123,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             self.kept = self.kept.saturating_add(data.len() as u64).saturating_add(unpacked);
             self.decoder
                 .read_dictionary(&block, &data.into())
-                .map_err(|error| damaged(self.file, "its labels", &error))?;
+                .map_err(|error| Error::damaged(self.file, "its labels", error))?;
         }
         let (file, blocks) = (self.file, std::mem::take(&mut self.batches));
         let mut rows = 0_usize;
@@ -143,15 +136,15 @@ impl<'s, 'a> Reader<'s, 'a> {
             let place = format!("batch {}", at + 1);
             let (data, _) = self.block(block)?;
             let batch = self.decoder.read_record_batch(block, &data.into());
-            let batch = batch.map_err(|error| damaged(file, &place, &error))?;
-            let batch = batch.ok_or_else(|| damaged(file, &place, &"it has no rows"))?;
+            let batch = batch.map_err(|error| Error::damaged(file, &place, error))?;
+            let batch = batch.ok_or_else(|| Error::damaged(file, &place, "it has no rows"))?;
             if first + batch.num_rows() > rows {
-                return Err(damaged(file, &place, &"it has more rows than it says"));
+                return Err(Error::damaged(file, &place, "it has more rows than it says"));
             }
             first += fill(&mut assembly, batch, first)?;
         }
         if first < rows {
-            return Err(damaged(file, "its batches", &format!("they have {first} rows and not {rows}")));
+            return Err(Error::damaged(file, "its batches", format!("they have {first} rows and not {rows}")));
         }
         assembly.finish()
     }
@@ -167,12 +160,9 @@ impl<'s, 'a> Reader<'s, 'a> {
                 || matches!(kind, DataType::Float32 | DataType::Float64 | DataType::Boolean | DataType::Null)
                 || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
             if *role != Role::Dropped && !known {
-                return Err(Error::Unsupported {
-                    file: self.file.to_owned(),
-                    place: format!("column {:?}", field.name()),
-                    problem: format!("its type is {}", field.data_type()),
-                    instead: FileRemedy::ConvertOrDrop,
-                });
+                let (place, problem) =
+                    (format!("column {:?}", field.name()), format!("its type is {}", field.data_type()));
+                return Err(Error::unsupported(self.file, place, problem, FileRemedy::ConvertOrDrop));
             }
         }
         Ok(())
@@ -180,7 +170,7 @@ impl<'s, 'a> Reader<'s, 'a> {
 
     /// The lengths of the description and of the body of a block, and where it is.
     fn extent(&self, block: &Block) -> Result<(u64, u64, u64), Error> {
-        let wrong = || damaged(self.file, "its table of contents", &"a batch is not within the file");
+        let wrong = || Error::damaged(self.file, "its table of contents", "a batch is not within the file");
         let at = u64::try_from(block.offset()).map_err(|_| wrong())?;
         let description = u64::try_from(block.metaDataLength()).map_err(|_| wrong())?;
         let body = u64::try_from(block.bodyLength()).map_err(|_| wrong())?;
@@ -196,7 +186,7 @@ impl<'s, 'a> Reader<'s, 'a> {
     fn rows(&mut self, block: &Block) -> Result<usize, Error> {
         let (at, size, _) = self.extent(block)?;
         let description = bytes(self.source, self.file, at, size)?;
-        let wrong = |problem: &str| damaged(self.file, &format!("byte {at}"), &problem);
+        let wrong = |problem: &str| Error::damaged(self.file, format!("byte {at}"), problem);
         let message = root_as_message_with_opts(&verifier(size), after_prefix(&description))
             .map_err(|error| wrong(&error.to_string()))?;
         let batch = message.header_as_record_batch().ok_or_else(|| wrong("there is no batch"))?;
@@ -208,7 +198,7 @@ impl<'s, 'a> Reader<'s, 'a> {
         let (at, size, body) = self.extent(block)?;
         self.check(size.saturating_add(body))?;
         let data = bytes(self.source, self.file, at, size + body)?;
-        let wrong = |problem: &str| damaged(self.file, &format!("byte {at}"), &problem);
+        let wrong = |problem: &str| Error::damaged(self.file, format!("byte {at}"), problem);
         let (description, body) = data.split_at(size as usize);
         let message = root_as_message_with_opts(&verifier(size), after_prefix(description))
             .map_err(|error| wrong(&error.to_string()))?;
@@ -256,10 +246,10 @@ fn verifier(size: u64) -> VerifierOptions {
 /// Bytes of the file, which are known to be there.
 fn bytes(source: &mut Source, file: &str, at: u64, size: u64) -> Result<Vec<u8>, Error> {
     let place = format!("byte {at}");
-    source.seek(SeekFrom::Start(at)).map_err(|error| damaged(file, &place, &error))?;
+    source.seek(SeekFrom::Start(at)).map_err(|error| Error::damaged(file, &place, error))?;
     let mut bytes = Vec::with_capacity(size as usize);
-    let read = source.take(size).read_to_end(&mut bytes).map_err(|error| damaged(file, &place, &error))?;
-    if (read as u64) < size { Err(damaged(file, &place, &"it ends too early")) } else { Ok(bytes) }
+    let read = source.take(size).read_to_end(&mut bytes).map_err(|error| Error::damaged(file, &place, error))?;
+    if (read as u64) < size { Err(Error::damaged(file, &place, "it ends too early")) } else { Ok(bytes) }
 }
 
 /// Takes in a batch whose first row is `first`; says how many rows it has.
@@ -275,25 +265,16 @@ fn fill(assembly: &mut Assembly<'_>, batch: RecordBatch, first: usize) -> Result
 }
 
 fn column_of(assembly: &mut Assembly<'_>, place: usize, first: usize, column: &ArrayRef) -> Result<(), Error> {
-    if let DataType::Dictionary(..) = column.data_type() {
-        let labels = column.as_any_dictionary();
-        let (keys, values) = (labels.normalized_keys(), labels.values());
-        let take = taker(values);
-        for (row, key) in keys.into_iter().enumerate() {
-            if column.is_null(row) || values.is_null(key) {
-                assembly.missing(place, first + row, "null");
-            } else {
-                take(assembly, place, first + row, key)?;
-            }
-        }
-        return Ok(());
-    }
-    let take = taker(column);
-    for row in 0..column.len() {
-        if column.is_null(row) {
+    let (keys, values): (Box<dyn Iterator<Item = usize>>, &ArrayRef) = match column.as_any_dictionary_opt() {
+        Some(labels) => (Box::new(labels.normalized_keys().into_iter()), labels.values()),
+        None => (Box::new(0..column.len()), column),
+    };
+    let take = taker(values);
+    for (row, key) in keys.enumerate() {
+        if column.is_null(row) || values.is_null(key) {
             assembly.missing(place, first + row, "null");
         } else {
-            take(assembly, place, first + row, row)?;
+            take(assembly, place, first + row, key)?;
         }
     }
     Ok(())

@@ -45,13 +45,14 @@ const SHARE: u64 = 4;
 
 pub(super) fn read<'a>(
     input: Input<'_>,
-    file: &'a str,
-    (request, room): (&'a Request, &Room<'a>),
+    request: &'a Request,
+    room: &Room<'a>,
     format: Format,
 ) -> Result<Dataset, Error> {
+    let file = room.file;
     let delimiter = request.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
     let (input, bound) = input.counted().map_err(|error| failed(file, error))?;
-    let mut text = Text { stream: input.stream(), buffer: Vec::new(), ended: false, held: room.part(), room, file };
+    let mut text = Text { stream: input.stream(), buffer: Vec::new(), ended: false, held: room.part(), room };
     text.skip_mark()?;
     let (first, size) = text.first_record(delimiter)?;
     let (names, line) = if request.header {
@@ -112,7 +113,6 @@ struct Text<'a, 'r> {
     /// What the part in memory takes, with what is made of it at once.
     held: Held<'r>,
     room: &'a Room<'r>,
-    file: &'a str,
 }
 
 impl Text<'_, '_> {
@@ -123,9 +123,9 @@ impl Text<'_, '_> {
             return Ok(());
         }
         self.held.set((length as u64).saturating_mul(each), at)?;
-        reserve(&mut self.buffer, wanted, self.file, at)?;
+        reserve(&mut self.buffer, wanted, self.room.file, at)?;
         let read = (&mut self.stream).take(wanted as u64).read_to_end(&mut self.buffer);
-        self.ended = read.map_err(|error| failed(self.file, error))? < wanted;
+        self.ended = read.map_err(|error| failed(self.room.file, error))? < wanted;
         Ok(())
     }
 
@@ -151,11 +151,11 @@ impl Text<'_, '_> {
             self.held.set(FIRST * self.buffer.len() as u64 + FIELD * fields, At::Line(1))?;
             let mut reader = ReaderBuilder::new().delimiter(delimiter).has_headers(false).from_reader(&self.buffer[..]);
             let mut record = ByteRecord::new();
-            let found = reader.read_byte_record(&mut record).map_err(|error| failed(self.file, error.into()))?;
+            let found = reader.read_byte_record(&mut record).map_err(|error| failed(self.room.file, error.into()))?;
             let mut size = reader.position().byte() as usize;
             if self.ended || found && size + 1 < self.buffer.len() {
                 if !found {
-                    return Err(Error::Empty { file: self.file.to_owned() });
+                    return Err(Error::Empty { file: self.room.file.to_owned() });
                 }
                 if size > 0 && self.buffer[size - 1] == b'\r' && self.buffer.get(size) == Some(&b'\n') {
                     size += 1;
@@ -187,7 +187,7 @@ impl Body<'_> {
     fn read(&mut self, mut text: Text<'_, '_>) -> Result<(), Error> {
         let pieces = rayon::current_num_threads();
         // The rows come first: what they do not need is for the text.
-        self.rows.make_room(0, self.assembly.rows_held(), (text.file, At::Line(self.line)))?;
+        self.rows.make_room(0, self.assembly.rows_held(), (text.room.file, At::Line(self.line)))?;
         let share = usize::try_from(text.room.left() / SHARE / PER_BYTE).unwrap_or(PIECE) / pieces;
         let mut length = PIECE.min(share).max(1 << 12) * pieces;
         let mut numbers_held = text.room.part();
@@ -227,7 +227,8 @@ impl Body<'_> {
 
     /// Reads records that may be quoted.
     fn read_quoted(&mut self, text: Text<'_, '_>) -> Result<(), Error> {
-        let Text { stream, buffer, file, room, held: _held, .. } = text;
+        let Text { stream, buffer, room, held: _held, .. } = text;
+        let file = room.file;
         // A record is in memory three times, while it grows by doubling.
         let limit = room.left() / SHARE;
         let piece = PIECE.min(usize::try_from(limit / PER_BYTE).unwrap_or(PIECE)).max(1 << 12);
@@ -254,8 +255,7 @@ impl Body<'_> {
             reader.get_mut().left = limit.saturating_add(1 << 17);
             let found = reader.read_byte_record(&mut record).map_err(|error| failed(file, error.into()))?;
             if reader.get_ref().out {
-                let at = At::Line(before + reader.position().line());
-                return Err(Error::TooLarge { file: file.to_owned(), at, bytes: limit });
+                return Err(Error::too_large(file, At::Line(before + reader.position().line()), limit));
             }
             if found {
                 let line = start(&record, reader.position().line(), windows);
@@ -267,8 +267,8 @@ impl Body<'_> {
                 || refused && !reader.read_byte_record(&mut record).map_err(|error| failed(file, error.into()))?;
             if ended && last.1 && reader.get_ref().odd_quotes {
                 // It has taken in all lines behind it.
-                let problem = "a quote is opened there or in the lines behind, and never closed".to_owned();
-                return Err(Error::Damaged { file: file.to_owned(), place: At::Line(last.0).to_string(), problem });
+                let problem = "a quote is opened there or in the lines behind, and never closed";
+                return Err(Error::damaged(file, At::Line(last.0), problem));
             }
             if !found
                 || block.fault.is_some()
@@ -317,7 +317,7 @@ impl Body<'_> {
                     Error::Ragged { file: self.assembly.file.to_owned(), at, got, expected }
                 }
                 Wrong::NotFinite(place, value) => self.assembly.not_finite(place, self.rows.rows(), &value),
-                Wrong::TooMany(bytes) => Error::TooLarge { file: self.assembly.file.to_owned(), at, bytes },
+                Wrong::TooMany(bytes) => Error::too_large(self.assembly.file, at, bytes),
             });
         }
         self.line += block.ends;

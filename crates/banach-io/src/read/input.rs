@@ -80,7 +80,7 @@ impl<'a> Input<'a> {
     }
 
     /// Bytes that can be read in any order. Those of a stream are kept in memory, within the limit, as long as the part is held.
-    pub(super) fn source<'r>(self, file: &str, room: &Room<'r>) -> Result<(Source, Held<'r>), Error> {
+    pub(super) fn source<'r>(self, room: &Room<'r>) -> Result<(Source, Held<'r>), Error> {
         let mut held = room.part();
         match self {
             Self::File(opened) => Ok((Source::File(opened), held)),
@@ -90,9 +90,9 @@ impl<'a> Input<'a> {
                     // By a quarter at a time, so that little is taken in vain.
                     let more = STEP.max(bytes.len() / 4);
                     held.set((bytes.len() + more) as u64, At::Row(1))?;
-                    reserve(&mut bytes, more, file, At::Row(1))?;
+                    reserve(&mut bytes, more, room.file, At::Row(1))?;
                     let read = (&mut stream).take(more as u64).read_to_end(&mut bytes);
-                    if read.map_err(|error| failed(file, error))? < more {
+                    if read.map_err(|error| failed(room.file, error))? < more {
                         return Ok((Source::Bytes(Cursor::new(bytes)), held));
                     }
                 }

@@ -9,7 +9,7 @@ mod literal;
 
 use std::io::Read;
 
-use zip::ZipArchive;
+use zip::{ZipArchive, result::ZipError};
 
 use self::{
     item::{Cell, Item},
@@ -41,57 +41,47 @@ const NAMES: [&str; 3] = ["feature_names", "names", "columns"];
 /// The archive that numpy.savez writes has this behind every name.
 const SUFFIX: &str = ".npy";
 
-pub(super) fn read<'a>(
-    input: Input<'_>,
-    file: &'a str,
-    (request, room): (&'a Request, &Room<'a>),
-) -> Result<Dataset, Error> {
-    let (mut source, _held) = input.source(file, room)?;
-    let length = source.length(file)?;
-    let array = Array::read(&mut source, file, "")?;
-    array.check(file, length)?;
+pub(super) fn read<'a>(input: Input<'_>, request: &'a Request, room: &Room<'a>) -> Result<Dataset, Error> {
+    let (mut source, _held) = input.source(room)?;
+    let length = source.length(room.file)?;
+    let array = Array::read(&mut source, room.file, "")?;
+    array.check(length)?;
     check_names(array.columns as u64, room)?;
     let names = array.names(None);
-    let mut assembly = Assembly::new(file, request, room, names)?;
+    let mut assembly = Assembly::new(room.file, request, room, names)?;
     assembly.allocate(array.rows)?;
     array.fill(&mut source, &mut assembly, 0)?;
     assembly.finish()
 }
 
-pub(super) fn read_archive<'a>(
-    input: Input<'_>,
-    file: &'a str,
-    (request, room): (&'a Request, &Room<'a>),
-) -> Result<Dataset, Error> {
-    let damaged =
-        |place: &str, problem: String| Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem };
-    let (mut source, _held) = input.source(file, room)?;
+pub(super) fn read_archive<'a>(input: Input<'_>, request: &'a Request, room: &Room<'a>) -> Result<Dataset, Error> {
+    let file = room.file;
+    let in_directory = |problem: ZipError| Error::damaged(file, "its directory", problem);
+    let (mut source, _held) = input.source(room)?;
     let length = source.length(file)?;
     let mut members = room.part();
     members.set(MEMBER * archive::members(&mut source, file)?, At::Row(1))?;
-    let mut archive = ZipArchive::new(source).map_err(|error| damaged("its directory", error.to_string()))?;
+    let mut archive = ZipArchive::new(source).map_err(in_directory)?;
     let mut arrays: Vec<(usize, Array)> = Vec::new();
     let mut given: Option<Vec<String>> = None;
     let (mut columns, mut total) = (0_u64, 0_u64);
     for at in 0..archive.len() {
-        let mut member =
-            archive.by_index(at).map_err(|error| damaged(&format!("array {}", at + 1), error.to_string()))?;
-        let name = member.name().map_err(|error| damaged("its directory", error.to_string()))?.into_owned();
+        let unreadable = |error| Error::damaged(file, format_args!("array {}", at + 1), error);
+        let mut member = archive.by_index(at).map_err(unreadable)?;
+        let name = member.name().map_err(in_directory)?.into_owned();
         let name = name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned();
         let (packed, size) = (member.compressed_size(), member.size());
         // A small archive could have the same bytes unpacked without an end.
         total = total.saturating_add(packed);
         if total > length {
-            return Err(damaged("its directory", "its arrays are larger than the file".to_owned()));
+            return Err(Error::damaged(file, "its directory", "its arrays are larger than the file"));
         }
         let array = Array::read(&mut member, file, &name)?;
         if size > packed.saturating_mul(MAX_RATIO).saturating_add(1 << 12) {
-            return Err(damaged(
-                &format!("array {name:?}"),
-                format!("{packed} bytes cannot be those of {size}, packed"),
-            ));
+            let problem = format_args!("{packed} bytes cannot be those of {size}, packed");
+            return Err(Error::damaged(file, array.place(), problem));
         }
-        array.check(file, size)?;
+        array.check(size)?;
         if NAMES.contains(&&name[..]) && matches!(&array.items[..], [item] if item.is_text()) {
             let texts = (array.rows as u64).saturating_mul(array.columns as u64);
             let bytes = texts.saturating_mul(array.items[0].size() as u64);
@@ -107,7 +97,8 @@ pub(super) fn read_archive<'a>(
     let rows = first.rows;
     if let Some((_, other)) = arrays.iter().find(|(_, array)| array.rows != rows) {
         let problem = format!("{} rows, and {:?} has {rows}", other.rows, first.name);
-        return Err(other.unsupported(file, problem, "every array of the archive must have a row for every sample"));
+        let instead = FileRemedy::Do("every array of the archive must have a row for every sample");
+        return Err(Error::unsupported(file, other.place(), problem, instead));
     }
     let matrices = arrays.iter().filter(|(_, array)| array.dimensions == 2).count();
     let mut names = Vec::new();
@@ -125,8 +116,7 @@ pub(super) fn read_archive<'a>(
     let mut assembly = Assembly::new(file, request, room, names)?;
     assembly.allocate(rows)?;
     for ((at, array), first) in arrays.into_iter().zip(places) {
-        let mut member =
-            archive.by_index(at).map_err(|error| damaged(&format!("array {:?}", array.name), error.to_string()))?;
+        let mut member = archive.by_index(at).map_err(|error| Error::damaged(file, array.place(), error))?;
         // The header was read and is passed over.
         Array::read(&mut member, file, &array.name)?;
         array.fill(&mut member, &mut assembly, first)?;
@@ -157,8 +147,7 @@ struct Array {
 impl Array {
     fn read(stream: &mut impl Read, file: &str, name: &str) -> Result<Self, Error> {
         let place = if name.is_empty() { "its header".to_owned() } else { format!("the header of {name:?}") };
-        let damaged =
-            |problem: &str| Error::Damaged { file: file.to_owned(), place: place.clone(), problem: problem.to_owned() };
+        let damaged = |problem: &str| Error::damaged(file, &place, problem);
         let short = |_| damaged("it ends too early");
         let mut start = [0; 8];
         stream.read_exact(&mut start).map_err(short)?;
@@ -176,11 +165,10 @@ impl Array {
         stream.read_exact(&mut header).map_err(short)?;
         let header = String::from_utf8(header).map_err(|_| damaged("it is not text"))?;
         let parsed = Literal::parse(&header).ok_or_else(|| damaged("it cannot be understood"))?;
-        let unknown = || Error::Unsupported {
-            file: file.to_owned(),
-            place: place.clone(),
-            problem: format!("its type is {}", parsed.get("descr").map_or_else(String::new, Literal::text)),
-            instead: FileRemedy::Do("convert it to numbers or texts of fixed size, as with astype('f8')"),
+        let unknown = || {
+            let kind = parsed.get("descr").map_or_else(String::new, Literal::text);
+            let instead = FileRemedy::Do("convert it to numbers or texts of fixed size, as with astype('f8')");
+            Error::unsupported(file, &place, format_args!("its type is {kind}"), instead)
         };
         let (Some(order), Some(Literal::List(shape))) = (parsed.get("fortran_order"), parsed.get("shape")) else {
             return Err(damaged("it says nothing of the shape"));
@@ -213,12 +201,8 @@ impl Array {
             [rows] => (rows, items.len()),
             [rows, columns] if !record => (rows, columns),
             _ => {
-                return Err(Error::Unsupported {
-                    file: file.to_owned(),
-                    place,
-                    problem: format!("its shape is {sizes:?}"),
-                    instead: FileRemedy::Do("a table has rows and columns; reshape it"),
-                });
+                let instead = FileRemedy::Do("a table has rows and columns; reshape it");
+                return Err(Error::unsupported(file, place, format_args!("its shape is {sizes:?}"), instead));
             }
         };
         let by_columns = *order == Literal::Bool(true) && !record;
@@ -237,12 +221,8 @@ impl Array {
         if self.name.is_empty() { "its data".to_owned() } else { format!("array {:?}", self.name) }
     }
 
-    fn unsupported(&self, file: &str, problem: String, instead: &'static str) -> Error {
-        Error::Unsupported { file: file.to_owned(), place: self.place(), problem, instead: FileRemedy::Do(instead) }
-    }
-
     /// Refuses an array that cannot be in so many bytes.
-    fn check(&self, file: &str, length: u64) -> Result<(), Error> {
+    fn check(&self, length: u64) -> Result<(), Error> {
         let row: u64 = if self.items.len() > 1 || self.dimensions < 2 {
             self.items.iter().map(|item| item.size() as u64).sum()
         } else {
@@ -253,7 +233,7 @@ impl Array {
         if needed > length || self.columns as u64 > length || self.rows as u64 > length {
             let problem =
                 format!("{} x {} values need {needed} bytes, and there are {length} in all", self.rows, self.columns);
-            return Err(Error::Damaged { file: file.to_owned(), place: self.place(), problem });
+            return Err(Error::damaged(&self.file, self.place(), problem));
         }
         Ok(())
     }
@@ -281,7 +261,7 @@ impl Array {
         stream: &mut impl Read,
         mut take: impl FnMut(usize, usize, Cell) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let damaged = |problem: String| Error::Damaged { file: self.file.clone(), place: self.place(), problem };
+        let damaged = |problem: String| Error::damaged(&self.file, self.place(), problem);
         let (outer, inner) = if self.by_columns { (self.columns, self.rows) } else { (self.rows, self.columns) };
         let mut buffer = Vec::new();
         for line in 0..outer {

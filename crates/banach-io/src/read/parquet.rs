@@ -37,45 +37,38 @@ const PAGES: u64 = 4;
 /// The most values that are read at a time.
 const BATCH: usize = 1 << 14;
 
-pub(super) fn read<'a>(
-    input: Input<'_>,
-    file: &'a str,
-    (request, room): (&'a Request, &Room<'a>),
-) -> Result<Dataset, Error> {
-    let (source, _held) = input.source(file, room)?;
+pub(super) fn read<'a>(input: Input<'_>, request: &'a Request, room: &Room<'a>) -> Result<Dataset, Error> {
+    let (source, _held) = input.source(room)?;
     let read = || match source {
         Source::File(opened) => {
-            let again = opened.try_clone().map_err(|error| failed(file, error))?;
-            read_chunks(opened, &again, file, (request, room))
+            let again = opened.try_clone().map_err(|error| failed(room.file, error))?;
+            read_chunks(opened, &again, request, room)
         }
         Source::Bytes(bytes) => {
             let bytes = Bytes::from(bytes.into_inner());
-            read_chunks(bytes.clone(), &bytes, file, (request, room))
+            read_chunks(bytes.clone(), &bytes, request, room)
         }
     };
-    guarded(read).unwrap_or_else(|| Err(damaged(file, "its pages", &"they contradict each other")))
-}
-
-fn damaged(file: &str, place: &str, problem: &dyn ToString) -> Error {
-    Error::Damaged { file: file.to_owned(), place: place.to_owned(), problem: problem.to_string() }
+    guarded(read).unwrap_or_else(|| Err(Error::damaged(room.file, "its pages", "they contradict each other")))
 }
 
 /// Reads the file; `again` is the same.
 fn read_chunks<'a, R: ChunkReader + 'static>(
     chunks: R,
     again: &R,
-    file: &'a str,
-    (request, room): (&'a Request, &Room<'a>),
+    request: &'a Request,
+    room: &Room<'a>,
 ) -> Result<Dataset, Error> {
+    let file = room.file;
     let refused = |refusal: Refusal, place: &str| match refusal {
-        Refusal::Damaged(problem) => damaged(file, place, &problem),
-        Refusal::TooLarge(bytes) => Error::TooLarge { file: file.to_owned(), at: At::Row(1), bytes },
+        Refusal::Damaged(problem) => Error::damaged(file, place, problem),
+        Refusal::TooLarge(bytes) => Error::too_large(file, At::Row(1), bytes),
     };
     let contents = contents_size(again).map_err(|refusal| refused(refusal, "its end"))?;
     let mut contents_held = room.part();
     contents_held.set(contents.saturating_mul(CONTENTS), At::Row(1))?;
     check_contents(again).map_err(|refusal| refused(refusal, "its end"))?;
-    let reader = SerializedFileReader::new(chunks).map_err(|error| damaged(file, "its end", &error))?;
+    let reader = SerializedFileReader::new(chunks).map_err(|error| Error::damaged(file, "its end", error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
     let names = schema.columns().iter().map(|column| column.path().string()).collect();
@@ -85,7 +78,7 @@ fn read_chunks<'a, R: ChunkReader + 'static>(
         let more = usize::try_from(group.num_rows()).ok();
         rows = more
             .and_then(|more| rows.checked_add(more))
-            .ok_or_else(|| damaged(file, "its end", &"no number of rows"))?;
+            .ok_or_else(|| Error::damaged(file, "its end", "no number of rows"))?;
     }
     assembly.allocate(rows)?;
     let roles = assembly.roles().to_vec();
@@ -94,11 +87,12 @@ fn read_chunks<'a, R: ChunkReader + 'static>(
     let mut first = 0;
     for (at, group) in metadata.row_groups().iter().enumerate() {
         // Opening a group takes time in proportion to its columns, so it is done once.
-        let opened = reader.get_row_group(at).map_err(|error| damaged(file, &format!("group {}", at + 1), &error))?;
+        let opened =
+            reader.get_row_group(at).map_err(|error| Error::damaged(file, format!("group {}", at + 1), error))?;
         let rows = group.num_rows() as usize;
         for (place, column) in kept() {
-            let name = format!("column {:?}", column.path().string());
-            let wrong = |error: ParquetError| damaged(file, &name, &error);
+            let name = name(column);
+            let wrong = |error: ParquetError| Error::damaged(file, &name, error);
             let memory = room.left() / PAGES;
             let largest = check_pages(again, group.column(place), memory.max(FREE));
             let largest = largest.map_err(|refusal| refused(refusal, &name))?;
@@ -109,7 +103,7 @@ fn read_chunks<'a, R: ChunkReader + 'static>(
             let pages = get_column_reader(column.clone(), pages);
             let batch = batch(column, largest, memory);
             let mut chunk = Chunk { assembly: &mut assembly, place, first, rows, column, batch };
-            chunk.read(pages, file)?;
+            chunk.read(pages)?;
         }
         first += rows;
     }
@@ -150,16 +144,14 @@ fn supported(column: &ColumnDescriptor, file: &str) -> Result<(), Error> {
     if known && column.max_rep_level() == 0 && column.max_def_level() <= 1 {
         return Ok(());
     }
-    Err(Error::Unsupported {
-        file: file.to_owned(),
-        place: format!("column {:?}", column.path().string()),
-        problem: format!(
-            "its type is {}{}",
-            column.physical_type(),
-            logical.map_or(String::new(), |kind| format!(" ({kind:?})"))
-        ),
-        instead: FileRemedy::ConvertOrDrop,
-    })
+    let kind = logical.map_or(String::new(), |kind| format!(" ({kind:?})"));
+    let problem = format!("its type is {}{kind}", column.physical_type());
+    Err(Error::unsupported(file, name(column), problem, FileRemedy::ConvertOrDrop))
+}
+
+/// A column, for people.
+fn name(column: &ColumnDescriptor) -> String {
+    format!("column {:?}", column.path().string())
 }
 
 /// The part of a column that is in one group of rows.
@@ -176,52 +168,44 @@ struct Chunk<'a, 'b> {
 }
 
 impl Chunk<'_, '_> {
-    fn read(&mut self, pages: ColumnReader, file: &str) -> Result<(), Error> {
+    fn read(&mut self, pages: ColumnReader) -> Result<(), Error> {
         let converted = self.column.converted_type();
         match pages {
             ColumnReader::BoolColumnReader(pages) => {
-                self.values(pages, file, |chunk, row, value| chunk.assembly.text(chunk.place, row, &value.to_string()))
+                self.values(pages, |chunk, row, value| chunk.assembly.text(chunk.place, row, &value.to_string()))
             }
             ColumnReader::Int32ColumnReader(pages) => {
                 let unsigned = converted == ConvertedType::UINT_32;
-                let number = |value: i32| if unsigned { f64::from(value.cast_unsigned()) } else { f64::from(value) };
-                self.numbers(pages, file, |value| number(*value))
+                self.numbers(pages, |value| if unsigned { value.cast_unsigned().into() } else { f64::from(*value) })
             }
             ColumnReader::Int64ColumnReader(pages) => {
                 let unsigned = converted == ConvertedType::UINT_64;
-                let number = |value: i64| if unsigned { value.cast_unsigned() as f64 } else { value as f64 };
-                self.numbers(pages, file, |value| number(*value))
+                self.numbers(pages, |value| if unsigned { value.cast_unsigned() as f64 } else { *value as f64 })
             }
-            ColumnReader::FloatColumnReader(pages) => self.numbers(pages, file, |value| f64::from(*value)),
-            ColumnReader::DoubleColumnReader(pages) => self.numbers(pages, file, |value| *value),
+            ColumnReader::FloatColumnReader(pages) => self.numbers(pages, |value| f64::from(*value)),
+            ColumnReader::DoubleColumnReader(pages) => self.numbers(pages, |value| *value),
             ColumnReader::ByteArrayColumnReader(pages) => {
-                self.values(pages, file, |chunk, row, value| match value.as_utf8() {
+                self.values(pages, |chunk, row, value| match value.as_utf8() {
                     Ok(text) => chunk.assembly.text(chunk.place, row, text),
                     Err(_) => Err(chunk.assembly.encoding(chunk.place, row)),
                 })
             }
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                Err(damaged(file, "its end", &"a column has two types"))
+                Err(Error::damaged(self.assembly.file, "its end", "a column has two types"))
             }
         }
     }
 
-    fn numbers<T: DataType>(
-        &mut self,
-        pages: ColumnReaderImpl<T>,
-        file: &str,
-        number: impl Fn(&T::T) -> f64,
-    ) -> Result<(), Error> {
-        self.values(pages, file, |chunk, row, value| chunk.assembly.number(chunk.place, row, number(value)))
+    fn numbers<T: DataType>(&mut self, pages: ColumnReaderImpl<T>, number: impl Fn(&T::T) -> f64) -> Result<(), Error> {
+        self.values(pages, |chunk, row, value| chunk.assembly.number(chunk.place, row, number(value)))
     }
 
     fn values<T: DataType>(
         &mut self,
         mut pages: ColumnReaderImpl<T>,
-        file: &str,
         take: impl Fn(&mut Self, usize, &T::T) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let name = format!("column {:?}", self.column.path().string());
+        let (file, name) = (self.assembly.file, name(self.column));
         let (mut levels, mut values) = (Vec::new(), Vec::new());
         let optional = self.column.max_def_level() > 0;
         let (mut row, end) = (self.first, self.first + self.rows);
@@ -230,11 +214,11 @@ impl Chunk<'_, '_> {
             values.clear();
             let most = self.batch.min(end - row);
             let read = pages.read_records(most, optional.then_some(&mut levels), None, &mut values);
-            let (records, found, _) = read.map_err(|error| damaged(file, &name, &error))?;
+            let (records, found, _) = read.map_err(|error| Error::damaged(file, &name, error))?;
             let present = if optional { levels.iter().filter(|level| **level > 0).count() } else { records };
             if records == 0 || records > most || found != present || optional && levels.len() != records {
                 let problem = format!("it ends after {row} rows, and there should be {end}");
-                return Err(damaged(file, &name, &problem));
+                return Err(Error::damaged(file, &name, problem));
             }
             let mut values = values.iter();
             for at in 0..records {

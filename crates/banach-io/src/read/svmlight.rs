@@ -29,7 +29,8 @@ const PER_ROW: u64 = 56;
 /// The bytes of an entry: as it is read, and as it is placed in its column.
 const ENTRY: u64 = 22;
 
-pub(super) fn read(input: Input<'_>, file: &str, (request, room): (&Request, &Room<'_>)) -> Result<Dataset, Error> {
+pub(super) fn read(input: Input<'_>, request: &Request, room: &Room<'_>) -> Result<Dataset, Error> {
+    let file = room.file;
     let mut stream = BufReader::with_capacity(1 << 16, input.stream());
     let mut rows = Rows::new(file, request, room);
     let mut line = Vec::new();
@@ -44,7 +45,7 @@ pub(super) fn read(input: Input<'_>, file: &str, (request, room): (&Request, &Ro
         }
         let at = At::Line(number);
         if size as u64 == limit {
-            return Err(Error::TooLarge { file: file.to_owned(), at, bytes: limit });
+            return Err(Error::too_large(file, at, limit));
         }
         let content = line.split(|byte| *byte == b'#').next().unwrap_or_default();
         rows.push(content, at)?;
@@ -149,8 +150,7 @@ impl<'a> Rows<'a> {
     }
 
     fn wrong(&self, at: At, word: &[u8], problem: &str) -> Error {
-        let problem = format!("{:?} {problem}", shown(word));
-        Error::Damaged { file: self.file.to_owned(), place: at.to_string(), problem }
+        Error::damaged(self.file, at, format_args!("{:?} {problem}", shown(word)))
     }
 
     fn finish(mut self, request: &Request) -> Result<Dataset, Error> {
@@ -168,8 +168,8 @@ impl<'a> Rows<'a> {
         let bytes = self.bytes(count as u64);
         self.held.set(bytes, at)?;
         if count as u64 > FEW + COLUMNS_PER_ENTRY * self.entries {
-            let problem = format!("index {largest} in a file of {} entries", self.entries);
-            return Err(Error::Damaged { file, place: at.to_string(), problem });
+            let problem = format_args!("index {largest} in a file of {} entries", self.entries);
+            return Err(Error::damaged(&file, at, problem));
         }
         // For every index its feature.
         let mut features = vec![u32::MAX; largest as usize + 1];
@@ -182,24 +182,21 @@ impl<'a> Rows<'a> {
         let lines = self.lines;
         let compressed = compress(&features, kept.len(), self.columns, self.values, &self.sizes);
         let compressed = compressed.map_err(|(row, feature)| {
-            let problem = format!("the column {} stands there twice", kept[feature]);
-            Error::Damaged { file: file.clone(), place: lines.at(row).to_string(), problem }
+            Error::damaged(&file, lines.at(row), format_args!("the column {} stands there twice", kept[feature]))
         })?;
         let table = Table::sparse(kept, rows, compressed);
         let (columns, target) = (count + 1, self.target.unwrap_or_else(|| Collector::new("")).finish());
         let (encodings, fills) = (Vec::new(), Vec::new());
-        Ok(Dataset { file, columns, others, table, target, encodings, fills, dropped: 0, zero_based })
+        Ok(Dataset { file, columns, others, table, target, encodings, fills, dropped: 0, zero_based, lines })
     }
 
     /// Whether the first column has the index 0: in new samples of a model if it had in those that it was fitted to.
     fn zero_based(&self, request: &Request) -> Result<bool, Error> {
         match &request.model {
-            Some(model) if self.from_zero && !model.zero_based => Err(Error::Unsupported {
-                file: self.file.to_owned(),
-                place: "its columns".to_owned(),
-                problem: "there is an index 0, and the columns of the model count from 1".to_owned(),
-                instead: FileRemedy::Do("add 1 to every index"),
-            }),
+            Some(model) if self.from_zero && !model.zero_based => {
+                let problem = "there is an index 0, and the columns of the model count from 1";
+                Err(Error::unsupported(self.file, "its columns", problem, FileRemedy::Do("add 1 to every index")))
+            }
             Some(model) => Ok(model.zero_based),
             None => Ok(self.from_zero),
         }
@@ -245,20 +242,13 @@ impl<'a> Rows<'a> {
         let target = Some(request.target.clone().unwrap_or(TARGET.to_owned()));
         let request = Request { target, model: None, ..request.clone() };
         let uses = names.uses(&request)?;
-        let unsupported = |problem: &str, instead| Error::Unsupported {
-            file: self.file.to_owned(),
-            place: "its columns".to_owned(),
-            problem: problem.to_owned(),
-            instead,
-        };
+        let unsupported =
+            |problem: &str, unset| Error::unsupported(self.file, "its columns", problem, FileRemedy::Unset(unset));
         if uses[0] != ColumnUse::Target {
-            return Err(unsupported("the target of svmlight is its first word", FileRemedy::Unset(Setting::Target)));
+            return Err(unsupported("the target of svmlight is its first word", Setting::Target));
         }
         if uses.contains(&ColumnUse::Label) {
-            return Err(unsupported(
-                "a sparse table has no columns of labels",
-                FileRemedy::Unset(Setting::Categorical),
-            ));
+            return Err(unsupported("a sparse table has no columns of labels", Setting::Categorical));
         }
         let first = usize::from(zero_based);
         let (mut kept, mut others) = (Vec::new(), Vec::new());

@@ -90,16 +90,8 @@ impl<'a> FeatureMatrix<'a> {
         if samples == 0 || features == 0 {
             return Err(Error::Empty { what: "X" });
         }
-        if features.checked_add(1) != Some(starts.len()) {
-            return Err(Error::Shape {
-                what: "the column starts of X",
-                got: starts.len(),
-                expected: features.saturating_add(1),
-            });
-        }
-        if rows.len() != values.len() {
-            return Err(Error::Shape { what: "the row indices of X", got: rows.len(), expected: values.len() });
-        }
+        Error::check_length("the column starts of X", starts.len(), features.saturating_add(1))?;
+        Error::check_length("the row indices of X", rows.len(), values.len())?;
         let wrong = |problem, column| Err(Error::SparseStructure { problem, column });
         if starts[0] != 0 || starts[features] != values.len() {
             return wrong("column starts must run from 0 to the number of values", 0);
@@ -202,8 +194,7 @@ fn check_size(samples: usize, features: usize, got: usize) -> Result<(), Error> 
     if samples == 0 || features == 0 {
         return Err(Error::Empty { what: "X" });
     }
-    let expected = samples.saturating_mul(features);
-    if got == expected { Ok(()) } else { Err(Error::Shape { what: "X", got, expected }) }
+    Error::check_length("X", got, samples.saturating_mul(features))
 }
 
 fn first_bad(values: &[f64]) -> Option<usize> {

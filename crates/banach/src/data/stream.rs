@@ -8,6 +8,8 @@ use std::array::from_fn;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use crate::numeric::vectorised;
+
 /// Columns handled together. With three vectors that is twelve sums; they, the three vectors and one column fill the sixteen vector
 /// registers of AVX2.
 const COLUMNS: usize = 4;
@@ -35,29 +37,18 @@ pub(super) fn squares(n: usize, block: &[f64], out: &mut [f64]) {
 
 /// Adds the squares, or the fourth powers, of the columns, n numbers each, to n sums.
 pub(super) fn add_row_powers(n: usize, fourth: bool, block: &[f64], sums: &mut [f64]) {
-    Arch::new().dispatch(RowPowers { n, fourth, block, sums });
-}
-
-struct RowPowers<'a> {
-    n: usize,
-    fourth: bool,
-    block: &'a [f64],
-    sums: &'a mut [f64],
-}
-
-impl WithSimd for RowPowers<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for column in self.block.chunks_exact(self.n) {
-            if self.fourth {
-                self.sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += (x * x) * (x * x));
-            } else {
-                self.sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
+    vectorised(
+        #[inline(always)]
+        move || {
+            for column in block.chunks_exact(n) {
+                if fourth {
+                    sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += (x * x) * (x * x));
+                } else {
+                    sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 struct Adjoint<'a> {

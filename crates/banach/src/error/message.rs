@@ -6,7 +6,7 @@ use super::{Error, Parameter, Plain, Remedy, Words, bytes_in_words};
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message(&Plain))
+        f.write_str(&self.render(&Plain))
     }
 }
 
@@ -29,10 +29,10 @@ impl Error {
     ///
     /// let error = banach::Fit::new(&Spec { gamma: 0.0, ..Spec::default() }).unwrap_err();
     /// assert_eq!(error.to_string(), "gamma = 0; allowed: a finite number > 0");
-    /// assert_eq!(error.message(&Flags), "--gamma = 0; allowed: a finite number > 0");
+    /// assert_eq!(error.render(&Flags), "--gamma = 0; allowed: a finite number > 0");
     /// ```
     #[expect(clippy::too_many_lines, reason = "a message for every variant")]
-    pub fn message(&self, words: &dyn Words) -> String {
+    pub fn render(&self, words: &dyn Words) -> String {
         let name = |parameter| words.name(parameter);
         match self {
             Self::Empty { what } => format!("{what} is empty; at least one entry is needed"),
@@ -62,9 +62,11 @@ impl Error {
                 name(Parameter::Route),
             ),
             Self::InfinitelyManyFeatures { kernel } => format!(
-                "{kernel} has infinitely many features: cut its degrees ({}), or {}, which lists no features (q = 2, 4, 6 or 8)",
+                "{kernel} has infinitely many features: cut its degrees ({}), or {}, which lists no features (q = 2, 4, 6 or 8, and \
+                 {})",
                 name(Parameter::Degree),
-                Remedy::Choose(Parameter::Route, "gram").text(words)
+                Remedy::Choose(Parameter::Route, "gram").text(words),
+                words.choice(Parameter::Monomials, "raw")
             ),
             Self::TooFewColumns { kernel, degree, inputs } => format!(
                 "{kernel} has products of {degree} different variables, and {} = {inputs}: {} to {inputs} or less, or \
@@ -88,10 +90,15 @@ impl Error {
                  is c times the model for y when {gamma} is changed by c^(p-2) for the squared loss",
                 gamma = name(Parameter::Gamma)
             ),
-            Self::Underflow { value } => format!(
-                "the objective at w = 0 is {value:e}, which underflows: rescale y (or raise {})",
-                name(Parameter::Gamma)
-            ),
+            Self::Underflow { value } => {
+                // What is 0 stays 0 for every gamma.
+                let raise =
+                    if *value > 0.0 { format!(" (or raise {})", name(Parameter::Gamma)) } else { String::new() };
+                format!(
+                    "the objective at w = 0 is {value:e}, which underflows: multiply y by a number that brings its values near \
+                     1{raise}; the model for c*y is c times the model for y"
+                )
+            }
             Self::OneClass { loss, label, samples } => format!(
                 "the {loss} loss with an intercept needs samples of both classes, and all {samples} of positive weight \
                  have the label {label}: add samples of the other class, or fit without an intercept ({})",
@@ -109,9 +116,14 @@ impl Error {
                 "the {} that fits the scale of the data is 1e{log10:.0}, out of range: rescale X or y",
                 name(Parameter::Gamma)
             ),
-            Self::FoldCount { folds, samples } => {
-                format!("{folds} folds of {samples} samples; allowed: at least 2, at most one per sample")
-            }
+            Self::FoldCount { folds, samples } if *samples < 2 => format!(
+                "{} = {folds}; folds need two samples or more, and there is {samples} sample",
+                name(Parameter::Folds)
+            ),
+            Self::FoldCount { folds, samples } => format!(
+                "{} = {folds}; allowed: a whole number from 2 to {samples}, at most one fold for every sample",
+                name(Parameter::Folds)
+            ),
             Self::FoldSize { fold, held_out, left } => {
                 format!("fold {fold} holds out {held_out} samples and leaves {left}; both must be at least 1")
             }
@@ -165,7 +177,7 @@ fn into_range(sum: f64, scale: Option<f64>, normalize: bool, words: &dyn Words) 
 
 fn no_route(refused: &[(&'static str, Error)], admissible: &[&'static str], words: &dyn Words) -> String {
     let mut lines = vec!["no route can be taken:".to_owned()];
-    lines.extend(refused.iter().map(|(route, reason)| format!("{route}: {}", reason.message(words))));
+    lines.extend(refused.iter().map(|(route, reason)| format!("{route}: {}", reason.render(words))));
     if !admissible.is_empty() {
         lines.push(format!("allowed here: {}", admissible.join(", ")));
     }

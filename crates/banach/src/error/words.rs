@@ -1,5 +1,9 @@
 //! What can be set, by ids; every door to the library spells them in its own words.
 
+use std::fmt;
+
+use super::Error;
+
 macro_rules! parameters {
     ($($id:ident $name:literal $doc:literal)*) => {
         /// Something that an error can name: what callers set, or what follows from it.
@@ -56,16 +60,25 @@ parameters! {
     Route "route" "The route to Q."
     MemoryLimit "the limit on memory" "How much memory may be taken."
     Threads "threads" "The number of threads."
+    Folds "the number of folds" "Into how many sets cross-validation splits the samples."
     Top "top" "How many of the largest monomials are listed."
     Nodes "nodes" "How many monomials a search may look at."
     Seconds "seconds" "How long a search may take."
     Terms "terms" "How many of the largest monomials count as selected."
+    MaxTerms "max_terms" "The most terms of a sparse function."
     Pairs "pairs" "The pairs of random halves of a stability selection."
     Threshold "threshold" "How often a stable monomial is selected."
     Samples "the number of samples of positive weight" "How many samples count."
     Intercept "intercept" "The constant of an equation."
     Radius "radius" "The distance of a dual vector from the solution."
     Status "status" "How a run ended."
+}
+
+impl Parameter {
+    /// Refuses a value that does not fit.
+    pub(crate) fn check(self, got: impl fmt::Display, fits: bool, allowed: &'static str) -> Result<(), Error> {
+        if fits { Ok(()) } else { Err(Error::parameter(self, got, allowed)) }
+    }
 }
 
 /// How the users of a door to the library spell its parameters.

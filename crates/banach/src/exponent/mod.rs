@@ -80,11 +80,7 @@ impl Exponent {
     }
 
     fn outside(got: &str) -> Error {
-        Error::Parameter {
-            parameter: Parameter::P,
-            got: got.to_owned(),
-            allowed: "1 < p <= 2, as a decimal or a fraction such as 4/3",
-        }
+        Error::parameter(Parameter::P, got, "1 < p <= 2, as a decimal or a fraction such as 4/3")
     }
 
     /// The exponent of the regulariser.
@@ -104,10 +100,12 @@ impl Exponent {
 
     /// The order of the tensor kernels of this exponent: q, if it is 2, 4, 6 or 8.
     pub fn order(&self) -> Result<usize, Error> {
-        [2, 4, 6, 8].into_iter().find(|&order| self.q == order as f64).ok_or_else(|| Error::Parameter {
-            parameter: Parameter::P,
-            got: format!("{self} (q = {})", self.q),
-            allowed: "2, 4/3, 6/5 or 8/7, the exponents with a tensor kernel (q = 2, 4, 6, 8)",
+        [2, 4, 6, 8].into_iter().find(|&order| self.q == order as f64).ok_or_else(|| {
+            Error::parameter(
+                Parameter::P,
+                format!("{self} (q = {})", self.q),
+                "2, 4/3, 6/5 or 8/7, the exponents with a tensor kernel (q = 2, 4, 6, 8)",
+            )
         })
     }
 

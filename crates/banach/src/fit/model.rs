@@ -192,7 +192,7 @@ pub fn probabilities(loss: &dyn Loss, decisions: &[f64], points: usize) -> Resul
 
 impl Model {
     /// What was fitted and how that went, in the words of a door.
-    pub fn describe(&self, words: &dyn Words) -> String {
+    pub fn render(&self, words: &dyn Words) -> String {
         let (shape, plan, solutions) = (self.plan.shape(), &self.plan, &self.solutions);
         let total = |count: fn(&Solution) -> usize| solutions.iter().map(count).sum::<usize>();
         let (gamma, tolerance) = (words.name(Parameter::Gamma), words.name(Parameter::Tolerance));
@@ -231,6 +231,6 @@ impl Model {
 
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.describe(&Plain))
+        f.write_str(&self.render(&Plain))
     }
 }

@@ -13,6 +13,9 @@ pub struct Expansion {
     pub(crate) kept: Kept,
 }
 
+/// A dual vector with the expansion there.
+pub type Expanded<'a> = (&'a [f64], &'a Expansion);
+
 /// What a route keeps of a pass.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Kept {

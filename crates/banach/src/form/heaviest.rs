@@ -3,6 +3,8 @@
 //! For p near 1 nearly all of the trace sits on few features: a model that keeps those and puts the others in as a
 //! multiple of the identity is as good for a Newton step, and `card(K)/keep` times as cheap.
 
+use std::sync::OnceLock;
+
 use faer::{
     Accum, MatMut, MatRef, Par,
     linalg::matmul::triangular::{self, BlockStructure},
@@ -79,6 +81,16 @@ impl HeaviestFeatures {
         let tail_share = if tail > 0.0 { tail / (tail + trace) } else { 0.0 };
         Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share, columns }
     }
+}
+
+/// The Hessian for q = 2, which is the same everywhere and found once. That is done outside the lock: a thread that waits for parts of
+/// it may be given another problem that asks for it.
+pub(super) fn square_hessian(kept: &OnceLock<Vec<f64>>, find: impl FnOnce() -> Vec<f64>) -> Hessian {
+    let square = kept.get().cloned().unwrap_or_else(|| {
+        let found = find();
+        kept.get_or_init(|| found).clone()
+    });
+    Hessian::exact(HessianPart::Dense(square))
 }
 
 /// `Phi_n Phi_n*` over all features of a matrix.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Evaluation, Expansion, Features, Hessian, Lines, Predict, QForm,
+    Evaluation, Expanded, Expansion, Features, Hessian, Lines, Predict, QForm,
     features::{Origin, Weights},
     rounding,
 };
@@ -193,12 +193,7 @@ impl QForm for KernelFeatures {
         self.features.preview(at, hessian, d, scratch)
     }
 
-    fn segment<'b>(
-        &'b self,
-        from: (&[f64], &Expansion),
-        to: (&[f64], &Expansion),
-        scratch: &'b mut Scratch,
-    ) -> Box<dyn Lines + 'b> {
+    fn segment<'b>(&'b self, from: Expanded<'_>, to: Expanded<'_>, scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
         self.features.segment(from, to, scratch)
     }
 
@@ -234,10 +229,7 @@ const POINT_BYTES: usize = 1 << 22;
 
 impl Predict for KernelWeights {
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let (got, expected) = (x.features(), self.inputs);
-        if got != expected {
-            return Err(Error::Shape { what: "a row of the new X", got, expected });
-        }
+        Error::check_length("a row of the new X", x.features(), self.inputs)?;
         let map = FeatureMap::new(&*self.kernel, self.inputs, self.exponent, None)?;
         let (points, together) = (x.samples(), (POINT_BYTES / 8 / self.features).max(1));
         let mut blocks = Vec::new();

@@ -16,7 +16,7 @@ pub(crate) mod sealed;
 pub(crate) mod tiles;
 
 pub(crate) use expansion::MOST_DENSE;
-pub use expansion::{Expansion, Hessian, HessianPart};
+pub use expansion::{Expanded, Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;
 pub(crate) use heaviest::square_of;
@@ -108,12 +108,7 @@ pub trait QForm: sealed::Sealed + fmt::Debug + Send + Sync {
 
     /// `Q` on the segment from one expanded point to another, t = 0 to t = 1; on routes that keep only the heaviest
     /// features, exactly for those, with the slope of the others interpolated between its two ends.
-    fn segment<'a>(
-        &'a self,
-        from: (&[f64], &Expansion),
-        to: (&[f64], &Expansion),
-        scratch: &'a mut Scratch,
-    ) -> Box<dyn Lines + 'a>;
+    fn segment<'a>(&'a self, from: Expanded<'_>, to: Expanded<'_>, scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;
 
     /// `Q` restricted to the lines `alpha + t d`, one for every `d` of the batch `directions`.
     fn lines<'a>(&'a self, alpha: &[f64], directions: &[f64], scratch: &'a mut Scratch) -> Box<dyn Lines + 'a>;

@@ -17,16 +17,12 @@ pub struct Anova {
 impl Anova {
     /// Interactions of `min_degree` to `max_degree` variables, `1 <= min_degree <= max_degree <= 8`.
     pub fn new(min_degree: usize, max_degree: usize) -> Result<Self, Error> {
-        if !(1..=MAX_ORDER).contains(&max_degree) {
-            return Err(Error::parameter(Parameter::Degree, max_degree as f64, "a whole number from 1 to 8"));
-        }
-        if !(1..=max_degree).contains(&min_degree) {
-            return Err(Error::parameter(
-                Parameter::Degree,
-                min_degree as f64,
-                "a range that begins at 1 or above, with the lower degree",
-            ));
-        }
+        Parameter::Degree.check(max_degree, (1..=MAX_ORDER).contains(&max_degree), "a whole number from 1 to 8")?;
+        Parameter::Degree.check(
+            min_degree,
+            (1..=max_degree).contains(&min_degree),
+            "a range that begins at 1 or above, with the lower degree",
+        )?;
         Ok(Self { min_degree, max_degree })
     }
 }

@@ -1,9 +1,7 @@
-use pulp::{Arch, Simd, WithSimd};
-
 use super::{MAX_VALUE, TensorKernel, checked_scale, inside};
 use crate::{
     Error,
-    numeric::{exp_in_place, exp_m1_in_place, exp_slice},
+    numeric::{exp_in_place, exp_m1_in_place, exp_slice, vectorised},
 };
 
 /// `K = exp(scale p_1)` (paper, after (17)): the features are all monomials, `c_k = scale^s / k!` at degree s.
@@ -35,7 +33,14 @@ impl TensorKernel for Exponential {
     }
 
     fn apply_shifted(&self, sums: &mut [f64], shifts: &[f64]) {
-        Arch::new().dispatch(ApplyShifted { scale: self.scale, t: &mut sums[..shifts.len()], shifts });
+        let (scale, t) = (self.scale, &mut sums[..shifts.len()]);
+        vectorised(
+            #[inline(always)]
+            move || {
+                t.iter_mut().zip(shifts).for_each(|(t, shift)| *t = scale * *t - shift);
+                exp_slice(t);
+            },
+        );
     }
 
     fn apply_involving(&self, _: &[f64], values: &[f64], z: &[f64], _: Option<&[f64]>, out: &mut [f64]) {
@@ -60,21 +65,5 @@ impl TensorKernel for Exponential {
     fn unscaled_coefficient(&self, exponents: &[usize]) -> f64 {
         let factors = exponents.iter().flat_map(|&exponent| 1..=exponent);
         factors.map(|i| 1.0 / i as f64).product()
-    }
-}
-
-struct ApplyShifted<'a> {
-    scale: f64,
-    t: &'a mut [f64],
-    shifts: &'a [f64],
-}
-
-impl WithSimd for ApplyShifted<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        self.t.iter_mut().zip(self.shifts).for_each(|(t, shift)| *t = self.scale * *t - shift);
-        exp_slice(self.t);
     }
 }

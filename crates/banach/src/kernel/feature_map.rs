@@ -101,7 +101,7 @@ impl<'k> FeatureMap<'k> {
         let (lowest, highest) = kernel.degrees();
         let refuse = |allowed| {
             let got = max_degree.map_or("none".to_owned(), |degree| degree.to_string());
-            Error::Parameter { parameter: Parameter::Degree, got, allowed }
+            Error::parameter(Parameter::Degree, got, allowed)
         };
         let degree = match (max_degree, highest) {
             (Some(degree), Some(highest)) => degree.min(highest),
@@ -176,21 +176,15 @@ impl<'k> FeatureMap<'k> {
 
     /// `Phi(x)`.
     pub fn phi(&self, x: &[f64]) -> Result<Vec<f64>, Error> {
-        if x.len() != self.inputs {
-            return Err(Error::Shape { what: "x", got: x.len(), expected: self.inputs });
-        }
-        if let Some(row) = x.iter().position(|entry| !entry.is_finite()) {
-            return Err(Error::BadValue { what: "x", row, value: x[row], allowed: "finite numbers" });
-        }
+        Error::check_length("x", x.len(), self.inputs)?;
+        Error::check_values("x", x, "finite numbers", f64::is_finite)?;
         self.columns(x, 1, Memory::limit(u64::MAX))
     }
 
     /// The feature matrix `Phi_n` (23) `[featmat]` of the samples in the rows of `x`: one column per monomial. With its
     /// copy of `x` it is kept within the memory allowed.
     pub fn matrix(&self, x: &FeatureMatrix<'_>, memory: Memory) -> Result<FeatureMatrix<'static>, Error> {
-        if x.features() != self.inputs {
-            return Err(Error::Shape { what: "a row of X", got: x.features(), expected: self.inputs });
-        }
+        Error::check_length("a row of X", x.features(), self.inputs)?;
         memory.check(FEATURE_MATRIX, self.bytes(x.samples()), INSTEAD)?;
         let mut columns = vec![0.0; x.samples() * x.features()];
         for (j, column) in columns.chunks_exact_mut(x.samples()).enumerate() {

@@ -178,11 +178,8 @@ fn inside(bound: f64) -> f64 {
 
 /// A scale that a kernel can have.
 fn checked_scale(scale: f64) -> Result<f64, Error> {
-    if scale > 0.0 && scale.is_finite() {
-        Ok(scale)
-    } else {
-        Err(Error::parameter(Parameter::Scale, scale, "a finite number > 0"))
-    }
+    Parameter::Scale.check(scale, scale > 0.0 && scale.is_finite(), "a finite number > 0")?;
+    Ok(scale)
 }
 
 /// `s!/(k_1! ... k_d!)` with s the sum of the exponents: the coefficient of `z^k` in `e_1^s`.

@@ -1,7 +1,10 @@
 use std::{cmp::Ordering, fmt, iter};
 
+use serde::{Deserialize, Serialize};
+
 /// A product of powers of variables, `x^k`: the name of a feature. Variables are numbered from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Vec<(usize, usize)>", into = "Vec<(usize, usize)>")]
 pub struct Monomial {
     factors: Vec<(usize, usize)>,
 }
@@ -61,6 +64,18 @@ impl Monomial {
             [] => "1".to_owned(),
             factors => factors.iter().map(factor).collect::<Vec<_>>().join(" * "),
         }
+    }
+}
+
+impl From<Vec<(usize, usize)>> for Monomial {
+    fn from(factors: Vec<(usize, usize)>) -> Self {
+        Self::new(&factors)
+    }
+}
+
+impl From<Monomial> for Vec<(usize, usize)> {
+    fn from(monomial: Monomial) -> Self {
+        monomial.factors
     }
 }
 

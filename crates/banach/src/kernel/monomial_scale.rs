@@ -1,8 +1,9 @@
-use std::{fmt, str::FromStr};
-
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, error::Parameter, numeric::largest};
+use crate::{
+    error::{Parameter, names},
+    numeric::largest,
+};
 
 /// How large the features of a kernel are on the samples at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,19 +19,12 @@ pub enum MonomialScale {
     Standardized,
 }
 
+names! {
+    MonomialScale, Parameter::Monomials, "raw, unit or standardized";
+    Raw "raw", Unit "unit", Standardized "standardized"
+}
+
 impl MonomialScale {
-    /// Every scale.
-    pub const ALL: [Self; 3] = [Self::Raw, Self::Unit, Self::Standardized];
-
-    /// Its name in messages and parameters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Raw => "raw",
-            Self::Unit => "unit",
-            Self::Standardized => "standardized",
-        }
-    }
-
     /// The factor that brings a monomial to this scale, from its mean and its mean square over the samples; 0 for one that
     /// is 0, or constant where it is to be standardised. For a raw one it is 1.
     #[inline(always)]
@@ -68,22 +62,3 @@ impl MonomialScale {
 /// A monomial whose variance is at most this share of its mean square counts as constant: from sums of squares its
 /// standard deviation would not be known to six digits.
 const CONSTANT: f64 = 1e-9;
-
-impl fmt::Display for MonomialScale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for MonomialScale {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let refused = || Error::Parameter {
-            parameter: Parameter::Monomials,
-            got: name.to_owned(),
-            allowed: "raw, unit or standardized",
-        };
-        Self::ALL.into_iter().find(|scale| scale.name() == name).ok_or_else(refused)
-    }
-}

@@ -1,7 +1,9 @@
-use pulp::{Arch, Simd, WithSimd};
-
 use super::{MAX_DEGREE, MAX_VALUE, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial};
-use crate::{Error, error::Parameter, numeric::integer_power};
+use crate::{
+    Error,
+    error::Parameter,
+    numeric::{integer_power, vectorised},
+};
 
 /// `K = (coef0 + scale p_1)^degree` (paper, after (17)): the features are all monomials of this degree, and of the
 /// lower ones if `coef0 > 0`.
@@ -15,18 +17,14 @@ pub struct Polynomial {
 impl Polynomial {
     /// The kernel `(coef0 + scale t)^degree`, with `1 <= degree <= 64`, `scale > 0` and `coef0 >= 0`.
     pub fn new(degree: usize, scale: f64, coef0: f64) -> Result<Self, Error> {
-        if !(1..=MAX_DEGREE).contains(&degree) {
-            return Err(Error::parameter(Parameter::Degree, degree as f64, "a whole number from 1 to 64"));
-        }
+        Parameter::Degree.check(degree, (1..=MAX_DEGREE).contains(&degree), "a whole number from 1 to 64")?;
         let scale = checked_scale(scale)?;
         // With a larger value at p_1 = 0 there would be no room for the data.
-        if !(coef0 >= 0.0 && coef0.powf(degree as f64) <= MAX_VALUE.sqrt()) {
-            return Err(Error::parameter(
-                Parameter::Coef0,
-                coef0,
-                "a number >= 0, at most 1e140 when raised to the degree",
-            ));
-        }
+        Parameter::Coef0.check(
+            coef0,
+            coef0 >= 0.0 && coef0.powf(degree as f64) <= MAX_VALUE.sqrt(),
+            "a number >= 0, at most 1e140 when raised to the degree",
+        )?;
         Ok(Self { degree, scale, coef0 })
     }
 }
@@ -41,7 +39,14 @@ impl TensorKernel for Polynomial {
     }
 
     fn apply(&self, sums: &mut [f64], count: usize) {
-        Arch::new().dispatch(Apply { kernel: *self, t: &mut sums[..count] });
+        let (Self { degree, scale, coef0 }, t) = (*self, &mut sums[..count]);
+        vectorised(
+            #[inline(always)]
+            move || {
+                t.iter_mut().for_each(|t| *t = coef0 + scale * *t);
+                integer_power(t, degree as u32);
+            },
+        );
     }
 
     fn ln_value(&self, sums: &[f64]) -> (f64, f64) {
@@ -89,21 +94,5 @@ impl TensorKernel for Polynomial {
         let constant = self.degree - degree;
         let constants = self.coef0.powi(constant as i32) * multinomial(&[degree, constant]);
         multinomial(exponents) * constants
-    }
-}
-
-struct Apply<'a> {
-    kernel: Polynomial,
-    t: &'a mut [f64],
-}
-
-impl WithSimd for Apply<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Polynomial { degree, scale, coef0 } = self.kernel;
-        self.t.iter_mut().for_each(|t| *t = coef0 + scale * *t);
-        integer_power(self.t, degree as u32);
     }
 }

@@ -1,9 +1,11 @@
-use pulp::{Arch, Simd, WithSimd};
-
 use super::{
     MAX_DEGREE, MAX_VALUE, Series, TensorKernel, by_difference, checked_scale, inside, linear::sign, multinomial,
 };
-use crate::{Error, error::Parameter, numeric::search::bisect};
+use crate::{
+    Error,
+    error::Parameter,
+    numeric::{search::bisect, vectorised},
+};
 
 /// `K = sum_s a_s (scale p_1)^s` with `a_s >= 0`: every monomial of a degree s with `a_s > 0` is a feature, and
 /// `c_k = a_s scale^s s!/k!`.
@@ -42,7 +44,7 @@ impl PowerSeries {
     ///
     /// The cut kernel is not normalised: cut first, then normalise.
     pub fn cut(kernel: &dyn TensorKernel, min_degree: usize, max_degree: usize) -> Result<Self, Error> {
-        let refuse = |allowed| Err(Error::Parameter { parameter: Parameter::Kernel, got: kernel.name(), allowed });
+        let refuse = |allowed| Err(Error::parameter(Parameter::Kernel, kernel.name(), allowed));
         if kernel.symmetric() > 1 {
             return refuse("a function of one sum; the ANOVA kernel has a range of degrees of its own");
         }
@@ -51,17 +53,13 @@ impl PowerSeries {
         }
         let (lowest, highest) = kernel.degrees();
         let range = min_degree.max(lowest)..=highest.map_or(max_degree, |highest| max_degree.min(highest));
-        if min_degree > max_degree || range.is_empty() {
-            let got = format!("{min_degree} to {max_degree}");
-            return Err(Error::Parameter {
-                parameter: Parameter::Degree,
-                got,
-                allowed: "a range with a feature of the kernel",
-            });
-        }
-        if *range.end() > MAX_DEGREE {
-            return Err(Error::parameter(Parameter::Degree, max_degree as f64, "a whole number up to 64"));
-        }
+        let fits = min_degree <= max_degree && !range.is_empty();
+        Parameter::Degree.check(
+            format!("{min_degree} to {max_degree}"),
+            fits,
+            "a range with a feature of the kernel",
+        )?;
+        Parameter::Degree.check(max_degree, *range.end() <= MAX_DEGREE, "a whole number up to 64")?;
         let scale = kernel.scale().unwrap_or(1.0);
         let coefficient = |s: usize| kernel.unscaled_coefficient(&[s]);
         let a = (0..=*range.end()).map(|s| if range.contains(&s) { coefficient(s) } else { 0.0 }).collect();
@@ -72,22 +70,11 @@ impl PowerSeries {
         let scale = checked_scale(scale)?;
         // Up to the root of the largest value, so that there is room for the data.
         let largest = MAX_VALUE.sqrt();
-        if let Some(row) = a.iter().position(|a| !(0.0..=largest).contains(a)) {
-            return Err(Error::BadValue {
-                what: "the coefficients",
-                row,
-                value: a[row],
-                allowed: "numbers from 0 to 1e140",
-            });
-        }
+        Error::check_values("the coefficients", &a, "numbers from 0 to 1e140", |a| (0.0..=largest).contains(&a))?;
         a.truncate(a.iter().rposition(|&a| a > 0.0).map_or(0, |last| last + 1));
-        if !(1..=MAX_DEGREE + 1).contains(&a.len()) {
-            return Err(Error::Parameter {
-                parameter: Parameter::Coefficients,
-                got: format!("{} of them", a.len()),
-                allowed: "at least one positive, the last one at degree 64 or below",
-            });
-        }
+        let allowed = "at least one positive, the last one at degree 64 or below";
+        let fits = (1..=MAX_DEGREE + 1).contains(&a.len());
+        Parameter::Coefficients.check(format!("{} of them", a.len()), fits, allowed)?;
         let limit = inside(limit(&a) / scale);
         Ok(Self { terms: Terms::Finite { a, name }, scale, limit })
     }
@@ -99,6 +86,23 @@ fn limit(a: &[f64]) -> f64 {
         return f64::INFINITY;
     }
     bisect(0.0, f64::MAX.ln(), 60, |ln_t| ln_polynomial(a, ln_t.exp(), ln_t).1 <= MAX_VALUE.ln()).exp()
+}
+
+/// The values of a polynomial, in place.
+fn horner(a: &[f64], t: &mut [f64]) {
+    const CHUNK: usize = 64;
+    vectorised(
+        #[inline(always)]
+        move || {
+            for t in t.chunks_mut(CHUNK) {
+                let mut sums = [0.0; CHUNK];
+                for a in a.iter().rev() {
+                    sums.iter_mut().zip(&*t).for_each(|(sum, t)| *sum = *sum * t + a);
+                }
+                t.copy_from_slice(&sums[..t.len()]);
+            }
+        },
+    );
 }
 
 /// `(f(t) - f(r))/(t - r)` of a polynomial, by two Horner schemes in one.
@@ -138,7 +142,7 @@ impl TensorKernel for PowerSeries {
         t.iter_mut().for_each(|t| *t *= self.scale);
         match &self.terms {
             Terms::Named(series) => series.apply(t),
-            Terms::Finite { a, .. } => Arch::new().dispatch(Horner { a, t }),
+            Terms::Finite { a, .. } => horner(a, t),
         }
     }
 
@@ -194,26 +198,5 @@ impl TensorKernel for PowerSeries {
             Terms::Finite { a, .. } => a.get(degree).copied().unwrap_or(0.0),
         };
         a * multinomial(exponents)
-    }
-}
-
-struct Horner<'a> {
-    a: &'a [f64],
-    t: &'a mut [f64],
-}
-
-impl WithSimd for Horner<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        const CHUNK: usize = 64;
-        for t in self.t.chunks_mut(CHUNK) {
-            let mut sums = [0.0; CHUNK];
-            for a in self.a.iter().rev() {
-                sums.iter_mut().zip(&*t).for_each(|(sum, t)| *sum = *sum * t + a);
-            }
-            t.copy_from_slice(&sums[..t.len()]);
-        }
     }
 }

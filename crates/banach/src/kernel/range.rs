@@ -61,9 +61,7 @@ fn round_down(value: f64) -> f64 {
 /// K at q points; see [`TensorKernel::value`].
 pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> Result<f64, Error> {
     let q = points.len();
-    if ![2, 4, 6, 8].contains(&q) {
-        return Err(Error::parameter(Parameter::Points, q as f64, "2, 4, 6 or 8, the order q"));
-    }
+    Parameter::Points.check(q, [2, 4, 6, 8].contains(&q), "2, 4, 6 or 8, the order q")?;
     let inputs = points[0].len();
     if inputs == 0 {
         return Err(Error::Empty { what: "a point" });
@@ -71,9 +69,7 @@ pub(super) fn value<K: TensorKernel + ?Sized>(kernel: &K, points: &[&[f64]]) -> 
     let mut shift = 0.0;
     let mut vanishes = false;
     for (row, point) in points.iter().enumerate() {
-        if point.len() != inputs {
-            return Err(Error::Shape { what: "a point", got: point.len(), expected: inputs });
-        }
+        Error::check_length("a point", point.len(), inputs)?;
         if let Some(column) = point.iter().position(|entry| !entry.is_finite()) {
             let value = point[column];
             return Err(Error::BadEntry { what: "points", row, column, value, limit: f64::MAX });

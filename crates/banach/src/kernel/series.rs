@@ -1,9 +1,12 @@
 //! Functions with a power series of non-negative coefficients, by name.
 
-use std::{f64::consts, fmt, str::FromStr};
+use std::f64::consts;
 
 use super::{MAX_VALUE, linear::sign};
-use crate::{Error, error::Parameter, numeric::exp_in_place};
+use crate::{
+    error::{Parameter, names},
+    numeric::exp_in_place,
+};
 
 /// A named function `f(t) = sum_s a_s t^s` with `a_s >= 0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,20 +23,12 @@ pub enum Series {
     BesselI0,
 }
 
+names! {
+    Series, Parameter::Series, "geometric, log, cosh, sinh or bessel_i0";
+    Geometric "geometric", Logarithm "log", Cosh "cosh", Sinh "sinh", BesselI0 "bessel_i0"
+}
+
 impl Series {
-    /// Every named function.
-    pub const ALL: [Self; 5] = [Self::Geometric, Self::Logarithm, Self::Cosh, Self::Sinh, Self::BesselI0];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Geometric => "geometric",
-            Self::Logarithm => "log",
-            Self::Cosh => "cosh",
-            Self::Sinh => "sinh",
-            Self::BesselI0 => "bessel_i0",
-        }
-    }
-
     /// `a_s`.
     pub(super) fn coefficient(self, s: usize) -> f64 {
         let reciprocals = |m: usize| (1..=m).map(|i| 1.0 / i as f64);
@@ -167,24 +162,6 @@ fn bessel_i0_far(t: f64) -> f64 {
         k += 1.0;
     }
     sum / (consts::TAU.sqrt() * t.sqrt())
-}
-
-impl fmt::Display for Series {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Series {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|series| series.name() == text).ok_or_else(|| Error::Parameter {
-            parameter: Parameter::Series,
-            got: text.to_owned(),
-            allowed: "geometric, log, cosh, sinh or bessel_i0",
-        })
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{Anova, Exponential, Linear, Normalized, Polynomial, PowerSeries, TensorKernel};
-use crate::{Error, error::Parameter};
+use crate::{
+    Error,
+    error::{Parameter, names},
+};
 
 /// The kernels that are known by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,20 +24,12 @@ pub enum KernelName {
     Exp,
 }
 
+names! {
+    KernelName, Parameter::Kernel, "linear, poly, anova or exp";
+    Linear "linear", Poly "poly", Anova "anova", Exp "exp"
+}
+
 impl KernelName {
-    /// Every name.
-    pub const ALL: [Self; 4] = [Self::Linear, Self::Poly, Self::Anova, Self::Exp];
-
-    /// As it is written in parameters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Poly => "poly",
-            Self::Anova => "anova",
-            Self::Exp => "exp",
-        }
-    }
-
     /// One line of help: the products of variables in it.
     pub fn help(self) -> &'static str {
         match self {
@@ -43,19 +38,6 @@ impl KernelName {
             Self::Anova => "Products of different variables",
             Self::Exp => "Products of every degree, higher ones with less weight",
         }
-    }
-}
-
-impl FromStr for KernelName {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let refused = || Error::Parameter {
-            parameter: Parameter::Kernel,
-            got: format!("{text:?}"),
-            allowed: "linear, poly, anova or exp",
-        };
-        Self::ALL.into_iter().find(|kernel| kernel.name() == text).ok_or_else(refused)
     }
 }
 
@@ -82,7 +64,7 @@ impl Degrees {
             return Ok(Self { min, max, range: true });
         }
         let allowed = "a range that begins with the lower degree";
-        Err(Error::Parameter { parameter: Parameter::Degree, got: format!("{min}..{max}"), allowed })
+        Err(Error::parameter(Parameter::Degree, format!("{min}..{max}"), allowed))
     }
 }
 
@@ -90,11 +72,7 @@ impl FromStr for Degrees {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refused = |_| Error::Parameter {
-            parameter: Parameter::Degree,
-            got: format!("{text:?}"),
-            allowed: "one, as 2, or a range, as 1..2",
-        };
+        let refused = |_| Error::parameter(Parameter::Degree, format!("{text:?}"), "one, as 2, or a range, as 1..2");
         let number = |text: &str| text.trim().parse::<usize>().map_err(refused);
         let range = text.split_once("..=").or_else(|| text.split_once("..")).or_else(|| text.split_once('-'));
         match range {
@@ -128,36 +106,24 @@ impl KernelChoice {
     /// The kernel that was chosen. What belongs to another kernel is refused.
     pub fn spec(&self) -> Result<KernelSpec, Error> {
         let &Self { name, degree, coef0, scale, normalize } = self;
-        let refuse = |parameter, got: String, allowed| Err(Error::Parameter { parameter, got, allowed });
         if let (Some(coef0), false) = (coef0, name == KernelName::Poly) {
-            return refuse(Parameter::Coef0, coef0.to_string(), "no value, but for the kernel poly");
+            return Err(Error::parameter(Parameter::Coef0, coef0, "no value, but for the kernel poly"));
         }
         if let (Some(scale), KernelName::Linear | KernelName::Anova) = (scale, name) {
-            return refuse(
-                Parameter::Scale,
-                scale.to_string(),
-                "no value, but for the kernels poly and exp; multiply the columns",
-            );
+            let allowed = "no value, but for the kernels poly and exp; multiply the columns";
+            return Err(Error::parameter(Parameter::Scale, scale, allowed));
         }
         let (scale, pairs) = (scale.unwrap_or(1.0), Degrees::one(2));
         let spec = match (name, degree) {
             (KernelName::Linear, None | Some(Degrees { min: 1, max: 1, .. })) => KernelSpec::Linear,
             (KernelName::Linear, Some(Degrees { max, .. })) => {
-                return refuse(
-                    Parameter::Degree,
-                    max.to_string(),
-                    "1 for the kernel linear; choose poly or anova for others",
-                );
+                let allowed = "1 for the kernel linear; choose poly or anova for others";
+                return Err(Error::parameter(Parameter::Degree, max, allowed));
             }
             (KernelName::Poly, Some(Degrees { min, max, range: true })) => {
                 let coef0 = coef0.unwrap_or(1.0);
-                if coef0 == 0.0 && min < max {
-                    return refuse(
-                        Parameter::Coef0,
-                        "0".to_owned(),
-                        "a number > 0 with a range of degrees; 0 leaves one of them",
-                    );
-                }
+                let allowed = "a number > 0 with a range of degrees; 0 leaves one of them";
+                Parameter::Coef0.check(coef0, coef0 != 0.0 || min >= max, allowed)?;
                 KernelSpec::Poly { degree: max, scale, coef0, degrees: Some((min, max)) }
             }
             (KernelName::Poly, degree) => {

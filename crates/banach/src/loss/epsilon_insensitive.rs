@@ -10,9 +10,7 @@ pub struct EpsilonInsensitive {
 impl EpsilonInsensitive {
     /// Residuals up to `epsilon >= 0` cost nothing.
     pub fn new(epsilon: f64) -> Result<Self, Error> {
-        if !(0.0..f64::INFINITY).contains(&epsilon) {
-            return Err(Error::parameter(Parameter::Epsilon, epsilon, "a finite number >= 0"));
-        }
+        Parameter::Epsilon.check(epsilon, (0.0..f64::INFINITY).contains(&epsilon), "a finite number >= 0")?;
         Ok(Self { epsilon })
     }
 }

@@ -10,9 +10,7 @@ pub struct Huber {
 impl Huber {
     /// Quadratic up to residuals of size `rho > 0`, linear beyond.
     pub fn new(rho: f64) -> Result<Self, Error> {
-        if !(rho > 0.0 && rho.is_finite()) {
-            return Err(Error::parameter(Parameter::Rho, rho, "a finite number > 0"));
-        }
+        Parameter::Rho.check(rho, rho > 0.0 && rho.is_finite(), "a finite number > 0")?;
         Ok(Self { rho })
     }
 }

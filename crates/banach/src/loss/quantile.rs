@@ -10,9 +10,7 @@ pub struct Quantile {
 impl Quantile {
     /// The loss whose minimiser is the quantile at level `tau`, 0 < tau < 1.
     pub fn new(tau: f64) -> Result<Self, Error> {
-        if !(tau > 0.0 && tau < 1.0) {
-            return Err(Error::parameter(Parameter::Tau, tau, "a number > 0 and < 1"));
-        }
+        Parameter::Tau.check(tau, tau > 0.0 && tau < 1.0, "a number > 0 and < 1")?;
         Ok(Self { tau })
     }
 }

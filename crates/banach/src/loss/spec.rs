@@ -84,8 +84,7 @@ impl LossSpec {
 
     /// The loss of a name, as `epsilon_insensitive`; losses for other targets are not known by name.
     pub fn named(name: &str, targets: Targets) -> Result<Self, Error> {
-        let refused =
-            || Error::Parameter { parameter: Parameter::Loss, got: format!("{name:?}"), allowed: names(targets) };
+        let refused = || Error::parameter(Parameter::Loss, format!("{name:?}"), names(targets));
         Self::of(targets).find(|loss| loss.name() == name).ok_or_else(refused)
     }
 }

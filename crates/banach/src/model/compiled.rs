@@ -92,15 +92,11 @@ impl DualModel<'_> {
     pub fn compile(&self, kept: &[TopMonomial], intercept: f64, memory: Memory) -> Result<Compiled, Error> {
         if self.kernel.normalized() {
             let allowed = "a kernel that is not normalised: with one that is, f is no polynomial";
-            return Err(Error::Parameter { parameter: Parameter::Kernel, got: self.kernel.name(), allowed });
+            return Err(Error::parameter(Parameter::Kernel, self.kernel.name(), allowed));
         }
         if self.monomial_scale != MonomialScale::Raw {
             let allowed = "raw, as the bound needs the norm of all features at a new point";
-            return Err(Error::Parameter {
-                parameter: Parameter::Monomials,
-                got: self.monomial_scale.to_string(),
-                allowed,
-            });
+            return Err(Error::parameter(Parameter::Monomials, self.monomial_scale, allowed));
         }
         let p = self.exponent.p();
         let (ln_power_sum, error) = self.ln_power_sum(memory)?;

@@ -63,9 +63,7 @@ pub struct ExplicitModel {
 impl ExplicitModel {
     /// The function with these coefficients, finite numbers.
     pub fn new(intercept: f64, terms: Vec<(Monomial, f64)>) -> Result<Self, Error> {
-        if !intercept.is_finite() {
-            return Err(Error::parameter(Parameter::Intercept, intercept, "a finite number"));
-        }
+        Parameter::Intercept.check(intercept, intercept.is_finite(), "a finite number")?;
         if let Some(row) = terms.iter().position(|(_, coefficient)| !coefficient.is_finite()) {
             let value = terms[row].1;
             return Err(Error::BadValue { what: "the coefficients", row, value, allowed: "finite numbers" });

@@ -33,14 +33,8 @@ impl DualModel<'_> {
             return Ok(());
         }
         let Some(predictor) = self.predictor()? else { return Ok(()) };
-        let values = predictor.predict(&self.samples)?;
-        match values.iter().position(|value| !value.is_finite()) {
-            None => Ok(()),
-            Some(row) => {
-                let allowed = "finite numbers; the dual vector, the samples or the scale of the kernel are too large";
-                Err(Error::BadValue { what: "f(x)", row, value: values[row], allowed })
-            }
-        }
+        let allowed = "finite numbers; the dual vector, the samples or the scale of the kernel are too large";
+        Error::check_values("f(x)", &predictor.predict(&self.samples)?, allowed, f64::is_finite)
     }
 
     /// A bound on `ln |f(x_i)|` for all samples, from the largest entry alone.

@@ -47,13 +47,8 @@ impl<'a> DualModel<'a> {
         exponent: Exponent,
         alpha: &[f64],
     ) -> Result<Self, Error> {
-        let (got, expected) = (alpha.len(), samples.samples());
-        if got != expected {
-            return Err(Error::Shape { what: "alpha", got, expected });
-        }
-        if let Some(row) = alpha.iter().position(|alpha| !alpha.is_finite()) {
-            return Err(Error::BadValue { what: "alpha", row, value: alpha[row], allowed: "finite numbers" });
-        }
+        Error::check_length("alpha", alpha.len(), samples.samples())?;
+        Error::check_values("alpha", alpha, "finite numbers", f64::is_finite)?;
         let (kernel, alpha) = (Arc::new(kernel), alpha.to_vec());
         let (monomial_scale, memory) = (MonomialScale::Raw, Memory::limit(u64::MAX));
         Ok(Self { samples, kernel, monomial_scale, exponent, alpha, radius: None, ln_norm: None, memory })
@@ -75,19 +70,14 @@ impl<'a> DualModel<'a> {
     /// gives where the loss is smooth ([`DualProblem::radius`](crate::DualProblem::radius)). It turns into intervals for
     /// weights.
     pub fn with_radius(self, radius: f64) -> Result<Self, Error> {
-        if !(0.0..f64::INFINITY).contains(&radius) {
-            return Err(Error::parameter(Parameter::Radius, radius, "a finite number >= 0"));
-        }
+        Parameter::Radius.check(radius, (0.0..f64::INFINITY).contains(&radius), "a finite number >= 0")?;
         Ok(Self { radius: Some(radius), ..self })
     }
 
     /// The same, with its predictions at the samples (without an intercept), which every solution has. They give
     /// `||w||_p^p = <alpha, omega>`, of which the weights of monomials are parts.
     pub fn with_omega(self, omega: &[f64]) -> Result<Self, Error> {
-        let (got, expected) = (omega.len(), self.alpha.len());
-        if got != expected {
-            return Err(Error::Shape { what: "omega", got, expected });
-        }
+        Error::check_length("omega", omega.len(), self.alpha.len())?;
         let norm = dot(&self.alpha, omega);
         // Not positive for the zero function, and infinite beyond the range of numbers: there shares are not known.
         let ln_norm = (norm > 0.0 && norm.is_finite()).then(|| norm.ln());

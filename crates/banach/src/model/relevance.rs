@@ -7,7 +7,6 @@ mod tensor_reader;
 
 use std::{borrow::Cow, marker::PhantomData};
 
-use self::from_tensor::TensorShares;
 use super::{DualModel, energy::Energy};
 use crate::{
     Error, FeatureMatrix, Memory,
@@ -157,15 +156,13 @@ impl DualModel<'_> {
     /// `alpha_i = 0` cost nothing where monomials are raw.
     pub fn relevance(&self, memory: Memory) -> Result<Relevance, Error> {
         let found = self.shares(None, memory)?;
-        let rest = if found.infinite {
-            (1.0 - found.degrees.iter().map(|(_, share)| share).sum::<f64>()).max(0.0)
-        } else {
-            0.0
-        };
+        // Degrees are left out of an infinite kernel alone.
+        let listed = found.ln_power_sum == f64::NEG_INFINITY || self.kernel.degrees().1.is_some();
+        let rest = (1.0 - found.degrees.iter().map(|(_, share)| share).sum::<f64>()).max(0.0);
         Ok(Relevance {
             ln_power_sum: found.ln_power_sum,
             p: self.exponent.p(),
-            rest: if found.ln_power_sum == f64::NEG_INFINITY { 0.0 } else { rest },
+            rest: if listed { 0.0 } else { rest },
             variables: found.variables,
             degrees: found.degrees,
             error: found.error,
@@ -208,16 +205,11 @@ impl DualModel<'_> {
         pairs: Option<&[usize]>,
         memory: Memory,
     ) -> Result<FoundShares, Error> {
-        let shares =
-            TensorShares::bytes(&*self.kernel, pairs.map_or(samples.features(), <[usize]>::len), pairs.is_some());
+        let variables = pairs.map_or(samples.features(), <[usize]>::len);
+        let shares = from_tensor::bytes(&*self.kernel, variables, pairs.is_some());
         memory.check("the sums of a pass over the tensor", Some(shares), INSTEAD)?;
         let gram = Gram::streamed(samples.view(), self.kernel.clone(), self.exponent, memory.less(shares))?;
-        let TensorShares { ln_power_sum, variables, pairs, degrees, error } = match pairs {
-            None => from_tensor::variable_shares(&gram, alpha)?,
-            Some(pairs) => from_tensor::pair_shares(&gram, alpha, pairs)?,
-        };
-        let infinite = self.kernel.degrees().1.is_none();
-        Ok(FoundShares { ln_power_sum, variables, pairs, degrees, error: bounded(error), infinite })
+        from_tensor::shares(&gram, alpha, pairs)
     }
 
     /// The samples with `alpha_i != 0`, and their dual vector. Unless monomials are raw, all samples: their sizes depend on all.
@@ -237,11 +229,7 @@ impl DualModel<'_> {
         let Some(features) = feature_count(kernel, inputs) else {
             if self.monomial_scale != MonomialScale::Raw {
                 let allowed = "raw for a kernel with infinitely many features";
-                return Err(Error::Parameter {
-                    parameter: Parameter::Monomials,
-                    got: self.monomial_scale.to_string(),
-                    allowed,
-                });
+                return Err(Error::parameter(Parameter::Monomials, self.monomial_scale, allowed));
             }
             return match order {
                 Ok(_) => Ok(false),
@@ -288,7 +276,6 @@ impl DualModel<'_> {
             pairs: energy.pair_shares(),
             degrees: shares.skip(lowest).filter(|(degree, _)| of_degree(*degree)).collect(),
             error: self.listed_error(samples, alpha, ln_power_sum, monomials.count()),
-            infinite: false,
         })
     }
 
@@ -332,26 +319,26 @@ fn bounded(error: f64) -> f64 {
     if error < 1.0 { error } else { 1.0 }
 }
 
-/// The shares, from the features or from the tensor.
+/// Shares of `||w||_p^p`, from the features or from the tensor.
 #[derive(Debug)]
 struct FoundShares {
+    /// `ln ||w||_p^p`; minus infinity for `w = 0`, where all shares are 0.
     ln_power_sum: f64,
+    /// For each variable, of all or of those whose pairs are wanted, the share of the monomials that involve it.
     variables: Vec<f64>,
+    /// For each pair of the variables that are wanted, the share of the monomials that involve both: a square, row after row, with the
+    /// shares of the variables themselves on its diagonal.
     pairs: Vec<f64>,
+    /// For each degree, the share of its monomials.
     degrees: Vec<(usize, f64)>,
+    /// How far rounding may have moved a share.
     error: f64,
-    infinite: bool,
 }
 
 impl FoundShares {
+    /// Those of the zero function.
     fn nothing(inputs: usize, chosen: usize) -> Self {
-        Self {
-            ln_power_sum: f64::NEG_INFINITY,
-            variables: vec![0.0; inputs],
-            pairs: vec![0.0; chosen * chosen],
-            degrees: Vec::new(),
-            error: 0.0,
-            infinite: false,
-        }
+        let (variables, pairs) = (vec![0.0; inputs], vec![0.0; chosen * chosen]);
+        Self { ln_power_sum: f64::NEG_INFINITY, variables, pairs, degrees: Vec::new(), error: 0.0 }
     }
 }

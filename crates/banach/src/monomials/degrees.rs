@@ -27,8 +27,7 @@ pub(super) fn degrees(kernel: &dyn TensorKernel, inputs: usize) -> Result<Vec<De
         return Err(Error::InfinitelyManyFeatures { kernel: kernel.name() });
     };
     let (lowest, highest) = kernel.degrees();
-    let refuse =
-        |allowed| Error::Parameter { parameter: Parameter::Degree, got: format!("{lowest} to {highest:?}"), allowed };
+    let refuse = |allowed| Error::parameter(Parameter::Degree, format!("{lowest} to {highest:?}"), allowed);
     let mut first = 0_u64;
     let mut degrees = Vec::new();
     for Block { degree, distinct } in Block::all(kernel, highest.unwrap_or(lowest)) {

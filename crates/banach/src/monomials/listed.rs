@@ -10,7 +10,7 @@ const PIECE: usize = 512;
 
 /// Some monomials by their numbers, as columns.
 pub(crate) struct ListedMonomials<'m, 'a> {
-    monomials: &'m Monomials<'a>,
+    pub(crate) monomials: &'m Monomials<'a>,
     variables: Vec<Vec<u32>>,
 }
 
@@ -22,16 +22,6 @@ impl<'m, 'a> ListedMonomials<'m, 'a> {
     /// The variables of one monomial.
     pub(crate) fn variables(&self, column: usize) -> &[u32] {
         &self.variables[column]
-    }
-
-    /// The number of samples, n.
-    pub(crate) fn samples(&self) -> usize {
-        self.monomials.samples()
-    }
-
-    /// The values of one monomial, one per sample.
-    pub(crate) fn column_into(&self, column: usize, out: &mut [f64]) {
-        self.monomials.column_into(&self.variables[column], out);
     }
 
     /// The products of all these monomials with a vector.

@@ -51,8 +51,11 @@ pub(crate) struct Monomials<'a> {
     row_exponent: f64,
     pub(crate) degrees: Vec<Degree>,
     layout: Tiling,
-    ln_norms: Vec<f64>,
-    ln_divisors: Vec<f64>,
+    /// `ln ||Phi(x_i)||_q` of the samples, which for a normalised kernel is 0, or minus infinity for a sample without features.
+    /// Empty unless monomials are raw.
+    pub(crate) ln_norms: Vec<f64>,
+    /// `ln ||Phi(x_i)||_q`, by which a normalised kernel divides raw monomials; otherwise empty.
+    pub(crate) ln_divisors: Vec<f64>,
 }
 
 /// `c_k^(1/q)` of the monomials that begin with the same variables and end with two more, `x_j x_k`, j <= k.
@@ -123,6 +126,14 @@ impl<'a> Monomials<'a> {
         self.over(self.points.x.view().into_owned())
     }
 
+    /// The same with factors on all monomials, one for each sample, at most 1. For a kernel that is not normalised, whose samples have
+    /// none of their own.
+    pub(crate) fn with_row_factors(mut self, factors: Vec<f64>) -> Self {
+        debug_assert!(self.points.rows.is_none(), "a normalised kernel has factors");
+        self.points.rows = Some(factors);
+        self
+    }
+
     /// The same of the moduli of the data.
     pub(crate) fn moduli(&self) -> Result<Monomials<'static>, Error> {
         Ok(self.over(self.points.x.moduli()?))
@@ -174,27 +185,6 @@ impl<'a> Monomials<'a> {
         self.layout.additions()
     }
 
-    /// `ln ||Phi(x_i)||_q` of the samples, which for a normalised kernel is 0, or minus infinity for a sample without features.
-    /// Empty unless monomials are raw.
-    pub(crate) fn ln_norms(&self) -> &[f64] {
-        &self.ln_norms
-    }
-
-    /// `ln ||Phi(x_i)||_q`, by which a normalised kernel divides raw monomials; otherwise empty.
-    pub(crate) fn ln_divisors(&self) -> &[f64] {
-        &self.ln_divisors
-    }
-
-    /// The values of one variable, as monomials are made of them.
-    pub(crate) fn input_into(&self, variable: usize, out: &mut [f64]) {
-        self.points.x.column_into(variable, out);
-    }
-
-    /// The factors on all monomials, one per sample: 1, or `1/||Phi(x_i)||_q`.
-    pub(crate) fn row_factors_into(&self, out: &mut [f64]) {
-        self.points.factors_into(out);
-    }
-
     /// The highest degree.
     pub(crate) fn highest(&self) -> usize {
         self.degrees.last().map_or(0, |degree| degree.degree)
@@ -202,10 +192,7 @@ impl<'a> Monomials<'a> {
 
     /// New points of the same kind as the samples.
     pub(crate) fn points<'p>(&self, x: &'p FeatureMatrix<'_>) -> Result<Points<'p>, Error> {
-        let (got, expected) = (x.features(), self.inputs());
-        if got != expected {
-            return Err(Error::Shape { what: "a row of the new X", got, expected });
-        }
+        Error::check_length("a row of the new X", x.features(), self.inputs())?;
         self.check(x)?;
         let rows = self.row_factors(x)?;
         let x = if self.monomial_scale == MonomialScale::Raw { x.view() } else { x.scaled_columns(&self.exponents)? };
@@ -233,15 +220,7 @@ impl<'a> Monomials<'a> {
         let norms: Vec<f64> = self.ln_norms_of(x).into_iter().map(f64::exp).collect();
         let factor = |norm: &f64| scale_by_exp2(if *norm > 0.0 { 1.0 / norm } else { 1.0 }, -self.row_exponent);
         let rows: Vec<f64> = norms.iter().map(factor).collect();
-        if let Some(row) = rows.iter().position(|row| row.is_nan() || *row > MAX_ENTRY) {
-            let value = rows[row];
-            return Err(Error::BadValue {
-                what: "1/||Phi(x)||",
-                row,
-                value,
-                allowed: "at most 1e200; rescale the columns",
-            });
-        }
+        Error::check_values("1/||Phi(x)||", &rows, "at most 1e200; rescale the columns", |row| row <= MAX_ENTRY)?;
         Ok(Some(rows))
     }
 

@@ -11,7 +11,7 @@ pub(crate) struct Points<'a> {
 }
 
 impl Points<'_> {
-    /// The factors on all monomials.
+    /// The factors on all monomials, one per sample: 1, or `1/||Phi(x_i)||_q`.
     pub(crate) fn factors_into(&self, out: &mut [f64]) {
         match &self.rows {
             Some(rows) => out.copy_from_slice(rows),

@@ -200,6 +200,13 @@ impl MonomialSweep<'_, '_> {
         Self::sizes(monomials.samples(), points, width, inputs, self.group, self.state, rescales)
     }
 
+    /// The bytes of working memory that this pass takes for so many dual vectors.
+    pub(crate) fn bytes(&self, inputs: usize) -> u64 {
+        let (area, stripes) = (self.area(inputs), self.monomials.stripes());
+        let numbers = area.results() * stripes + area.workspace() * stripes.min(rayon::current_num_threads());
+        8 * numbers as u64
+    }
+
     /// Runs the pass for dual vectors, n-vectors one after another. `own` is what the visitor keeps, one for each stripe. The
     /// running numbers and the sums of every stripe are handed to `reduce` in order.
     pub(crate) fn run<V: Visitor>(

@@ -1,24 +1,18 @@
 //! `t -> e^t` over whole slices, at the width of the machine's vectors.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
+
+use super::vectorised;
 
 /// `1.5 * 2^52`. Adding it rounds a number to a whole one, which is then in the low bits of the sum.
 pub(super) const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// `e^t` in place, with a relative error below `2^-51`; gradual underflow to 0, overflow to infinity, NaN only for NaN.
 pub(crate) fn exp_in_place(t: &mut [f64]) {
-    Arch::new().dispatch(ExpInPlace(t));
-}
-
-struct ExpInPlace<'a>(&'a mut [f64]);
-
-impl WithSimd for ExpInPlace<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        exp_slice(self.0);
-    }
+    vectorised(
+        #[inline(always)]
+        move || exp_slice(t),
+    );
 }
 
 /// As [`exp_in_place`], inside a loop that is vectorised already.
@@ -33,22 +27,16 @@ pub(crate) fn exp_slice(t: &mut [f64]) {
 
 /// `e^t - 1` in place, as accurate near 0 as elsewhere.
 pub(crate) fn exp_m1_in_place(t: &mut [f64]) {
-    Arch::new().dispatch(ExpM1InPlace(t));
-}
-
-struct ExpM1InPlace<'a>(&'a mut [f64]);
-
-impl WithSimd for ExpM1InPlace<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        if has_fma() {
-            self.0.iter_mut().for_each(|t| *t = exp_m1(*t));
-        } else {
-            self.0.iter_mut().for_each(|t| *t = t.exp_m1());
-        }
-    }
+    vectorised(
+        #[inline(always)]
+        move || {
+            if has_fma() {
+                t.iter_mut().for_each(|t| *t = exp_m1(*t));
+            } else {
+                t.iter_mut().for_each(|t| *t = t.exp_m1());
+            }
+        },
+    );
 }
 
 /// The Taylor polynomial near 0, where `e^t - 1` would cancel.

@@ -7,6 +7,7 @@ mod exp;
 mod exp2;
 mod power;
 pub(crate) mod search;
+mod vectorised;
 
 pub(crate) use compensated::{Product, compensated_dot, compensated_sum, two_sum};
 pub(crate) use dot::{dot, dot_in_lanes, sum_in_lanes};
@@ -15,6 +16,7 @@ pub(crate) use exp2::{WidePower, ZERO_EXPONENT, binary_exponent, scale_by_exp2, 
 pub(crate) use power::{
     LANES, Power, accumulate, integer_power, largest, largest_on_line, raise, signed_powers, total,
 };
+pub(crate) use vectorised::vectorised;
 
 /// Elements handled at a time by the loops over slices: a few such buffers, of 2 KB each, fit in the first-level cache.
 pub(crate) const CHUNK: usize = 256;

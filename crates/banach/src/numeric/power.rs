@@ -3,11 +3,10 @@
 //! Small integers multiply, half-integers add a square root, every other `r` takes a branch-free
 //! `exp2(r log2 t)` that the compiler vectorises. `pulp` picks the instruction set at run time.
 
-use pulp::{Arch, Simd, WithSimd};
-
 use super::{
     CHUNK,
     exp::{ROUND, exp_small, has_fma, polynomial, power_of_two},
+    vectorised,
 };
 
 /// How `t^r` is computed.
@@ -161,41 +160,31 @@ fn exp2_log2(t: f64, r: f64) -> f64 {
 
 /// `sign(u)|u|^r` in place for `u * inverse_size`, and the sum of `|u * inverse_size|^(r+1)`.
 pub(crate) fn signed_powers(power: Power, u: &mut [f64], inverse_size: f64) -> f64 {
-    Arch::new().dispatch(SignedPowers { power, u, inverse_size })
+    vectorised(
+        #[inline(always)]
+        move || {
+            let (mut modulus, mut raised) = ([0.0; CHUNK], [0.0; CHUNK]);
+            let mut sums = [0.0; LANES];
+            for u in u.chunks_mut(CHUNK) {
+                let (modulus, raised) = (&mut modulus[..u.len()], &mut raised[..u.len()]);
+                for k in 0..u.len() {
+                    modulus[k] = u[k].abs() * inverse_size;
+                    raised[k] = modulus[k];
+                }
+                power.raise(raised);
+                for k in 0..u.len() {
+                    u[k] = raised[k].copysign(u[k]);
+                }
+                accumulate(&mut sums, modulus, raised);
+            }
+            total(&sums)
+        },
+    )
 }
 
 /// `t^r` in place for `t >= 0` and `r > 0`.
 pub(crate) fn raise(t: &mut [f64], r: f64) {
     signed_powers(Power::new(r), t, 1.0);
-}
-
-struct SignedPowers<'a> {
-    power: Power,
-    u: &'a mut [f64],
-    inverse_size: f64,
-}
-
-impl WithSimd for SignedPowers<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let (mut modulus, mut raised) = ([0.0; CHUNK], [0.0; CHUNK]);
-        let mut sums = [0.0; LANES];
-        for u in self.u.chunks_mut(CHUNK) {
-            let (modulus, raised) = (&mut modulus[..u.len()], &mut raised[..u.len()]);
-            for k in 0..u.len() {
-                modulus[k] = u[k].abs() * self.inverse_size;
-                raised[k] = modulus[k];
-            }
-            self.power.raise(raised);
-            for k in 0..u.len() {
-                u[k] = raised[k].copysign(u[k]);
-            }
-            accumulate(&mut sums, modulus, raised);
-        }
-        total(&sums)
-    }
 }
 
 /// Independent partial sums, so that additions fill vectors: two of the widest of today's machines.
@@ -228,32 +217,21 @@ pub(crate) fn largest(u: &[f64]) -> f64 {
 
 /// The largest magnitude of `u u_factor` and of `u u_factor + d d_factor`.
 pub(crate) fn largest_on_line(u: &[f64], d: &[f64], u_factor: f64, d_factor: f64) -> f64 {
-    Arch::new().dispatch(LargestOnLine { u, d, u_factor, d_factor })
-}
-
-struct LargestOnLine<'a> {
-    u: &'a [f64],
-    d: &'a [f64],
-    u_factor: f64,
-    d_factor: f64,
-}
-
-impl WithSimd for LargestOnLine<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let mut lanes = [0.0_f64; LANES];
-        for (u, d) in self.u.chunks(LANES).zip(self.d.chunks(LANES)) {
-            for lane in 0..u.len() {
-                let start = u[lane] * self.u_factor;
-                let (start, end) = (start.abs(), (start + self.d_factor * d[lane]).abs());
-                let size = if start > end { start } else { end };
-                lanes[lane] = if size > lanes[lane] { size } else { lanes[lane] };
+    vectorised(
+        #[inline(always)]
+        move || {
+            let mut lanes = [0.0_f64; LANES];
+            for (u, d) in u.chunks(LANES).zip(d.chunks(LANES)) {
+                for lane in 0..u.len() {
+                    let start = u[lane] * u_factor;
+                    let (start, end) = (start.abs(), (start + d_factor * d[lane]).abs());
+                    let size = if start > end { start } else { end };
+                    lanes[lane] = if size > lanes[lane] { size } else { lanes[lane] };
+                }
             }
-        }
-        lanes.into_iter().fold(0.0, f64::max)
-    }
+            lanes.into_iter().fold(0.0, f64::max)
+        },
+    )
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use crate::{Certificate, data::Scratch, form::Evaluation};
 /// The certificate of an iterate.
 pub(crate) struct Certified {
     pub certificate: Certificate,
+    /// The intercept of the predictions, for targets from their centre.
+    pub b: f64,
     /// Passes over the data that it took besides the evaluation.
     pub passes: usize,
     /// Whether what rounding may have done to the predictions is all that keeps the gap above the tolerance, at any better dual
@@ -29,32 +31,33 @@ impl DualProblem<'_> {
         tolerance: f64,
         scratch: &mut Scratch,
     ) -> Certified {
-        let certificate = self.certificate(alpha, evaluation);
-        let unblurred = |evaluation: &Evaluation| self.certificate_within(0.0, alpha, evaluation).relative_gap();
-        if certificate.relative_gap() <= tolerance || unblurred(evaluation) > tolerance {
-            return Certified { certificate, passes: 0, blurred: false, doubtful: false };
+        let b = self.centred_intercept(&evaluation.omegas);
+        let claimed =
+            |b: f64, evaluation: &Evaluation| self.certificate_at(b, alpha, evaluation, |i| evaluation.roundings[i]);
+        let unblurred =
+            |b: f64, evaluation: &Evaluation| self.certificate_within(0.0, b, alpha, evaluation).relative_gap();
+        let certificate = claimed(b, evaluation);
+        if certificate.relative_gap() <= tolerance || unblurred(b, evaluation) > tolerance {
+            return Certified { certificate, b, passes: 0, blurred: false, doubtful: false };
         }
         let passes = self.form().sharpen(alpha, evaluation, scratch);
-        let certificate = self.certificate(alpha, evaluation);
-        let (claimed, rest) = (certificate.relative_gap(), unblurred(evaluation));
+        let b = self.centred_intercept(&evaluation.omegas);
+        let certificate = claimed(b, evaluation);
+        let (claimed, rest) = (certificate.relative_gap(), unblurred(b, evaluation));
         // What rounding adds beside a kink does not depend on the gap; what it adds to a parabola falls with the gap's root.
         let lasts = self.loss().smoothness().is_none() && claimed - rest > tolerance;
         let blurred = claimed > tolerance && (lasts || rest <= SHARE_TO_BE_GAINED * tolerance);
-        Certified { certificate, passes, blurred, doubtful: claimed > tolerance && rest <= tolerance }
+        Certified { certificate, b, passes, blurred, doubtful: claimed > tolerance && rest <= tolerance }
     }
 
-    /// The certificate as it would be if rounding had moved every prediction by so much.
-    pub(crate) fn certificate_within(&self, rounding: f64, alpha: &[f64], evaluation: &Evaluation) -> Certificate {
-        let Evaluation { values, ln_values, omegas, .. } = evaluation;
-        self.certificate(
-            alpha,
-            &Evaluation {
-                values: values.clone(),
-                ln_values: ln_values.clone(),
-                omegas: omegas.clone(),
-                roundings: vec![rounding; omegas.len()],
-                curvatures: Vec::new(),
-            },
-        )
+    /// The certificate as it would be if rounding had moved every prediction by so much, for their centred intercept b.
+    pub(crate) fn certificate_within(
+        &self,
+        rounding: f64,
+        b: f64,
+        alpha: &[f64],
+        evaluation: &Evaluation,
+    ) -> Certificate {
+        self.certificate_at(b, alpha, evaluation, |_| rounding)
     }
 }

@@ -31,7 +31,12 @@ impl DualProblem<'_> {
     /// If `omega` does not have n entries.
     pub fn intercept(&self, omega: &[f64]) -> f64 {
         assert_eq!(omega.len(), self.samples(), "omega has n entries");
-        self.centre() + self.centred_intercept(omega)
+        self.uncentred(self.centred_intercept(omega))
+    }
+
+    /// The intercept of which this is the part beyond the [`centre`](Self::centre).
+    pub(crate) fn uncentred(&self, b: f64) -> f64 {
+        self.centre() + b
     }
 
     /// The intercept for targets from their [`centre`](Self::centre), as far as the sum of both is a number: a certificate is that

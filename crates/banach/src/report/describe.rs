@@ -7,7 +7,7 @@ use super::{
     Validation,
 };
 use crate::{
-    DualProblem, Error, FeatureMatrix, Fit, Model, Observer, Prepared, Target,
+    DualProblem, Error, FeatureMatrix, Fit, Model, Observer, Prepared, Status, Target,
     kernel::MonomialScale,
     model::Budget,
     selection::{Refit, SelectionOptions, StabilityOptions, select, stability},
@@ -149,7 +149,11 @@ impl Described<'_> {
         let (kernel, scale) = (self.fit.kernel(), self.fit.spec().monomials);
         let linear = units.filter(|_| kernel.degrees() == (1, Some(1)) && !kernel.normalized());
 
-        let top = (tables.top > 0)
+        let solution = &self.model.solutions()[place];
+        // What was ended before its first pass is a constant, and nobody waits for a search among weights of zero.
+        let untouched = solution.status == Status::Interrupted && solution.passes == 0;
+        notes.extend((untouched && tables.top > 0).then_some(Note::Ended(Part::Monomials)));
+        let top = (tables.top > 0 && !untouched)
             .then(|| at_once(Part::Monomials, watch, notes, || function.top_monomials(tables.top, Budget::default())))
             .flatten();
         let relevance = tables.relevance.then(|| at_once(Part::Relevance, watch, notes, || function.relevance(memory)));
@@ -159,7 +163,6 @@ impl Described<'_> {
         let stability = tables.stability.and_then(|terms| {
             in_steps(Part::Stability, watch, notes, |watch, notes| self.stability(place, terms, tables, watch, notes))
         });
-        let solution = &self.model.solutions()[place];
         Ok(FunctionReport {
             class: self.class(place),
             status: solution.status,

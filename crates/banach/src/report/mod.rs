@@ -1,6 +1,6 @@
 //! The result as data: what JSON objects, tables and pages are made from, whoever asks.
 //!
-//! A [`Report`] holds numbers, names, equations and enums. Enums become words when they are printed; [`Note::message`] spells parameters
+//! A [`Report`] holds numbers, names, equations and enums. Enums become words when they are printed; [`Note::render`] spells parameters
 //! in the words of a door.
 
 mod bars;
@@ -9,6 +9,7 @@ mod equation;
 mod held_out;
 mod note;
 mod relevance;
+mod sparse;
 mod stability;
 mod summary;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use equation::{EquationTable, EquationTerm, TermScore};
 pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
 pub use note::Note;
 pub use relevance::{DegreeShare, RelevanceTable, VariableShare};
+pub use sparse::{AlternativeEntry, Centre, SparseEntry, SparseTable};
 pub use stability::{MonomialFrequency, StabilityTable};
 pub use summary::{CertificateValues, ModelSummary, RouteCost, RouteSummary};
 pub use top::{TopEntry, TopTable};

@@ -61,13 +61,13 @@ pub enum Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message(&Plain))
+        f.write_str(&self.render(&Plain))
     }
 }
 
 impl Note {
     /// The remark in the words of a door.
-    pub fn message(&self, words: &dyn Words) -> String {
+    pub fn render(&self, words: &dyn Words) -> String {
         // What is said of the parameter, not how it is given.
         let gamma = words.name(Parameter::Gamma).trim_start_matches("--");
         match self {
@@ -78,7 +78,7 @@ impl Note {
                 format!("{failed} of the {fits} fits of the cross-validation did not converge")
             }
             Self::LeftOut { p, kernel, error } => {
-                format!("left out of the search: p = {p}, {kernel}: {}", error.message(words))
+                format!("left out of the search: p = {p}, {kernel}: {}", error.render(words))
             }
             Self::BestAtEnd => {
                 let given = words.name(Parameter::Gamma);
@@ -86,7 +86,7 @@ impl Note {
             }
             Self::NothingValidated => format!("the cross-validation was interrupted before any {gamma} was finished"),
             Self::MiddleTaken => format!("{gamma} is the one in the middle of the grid, as none was validated"),
-            Self::Missing(part, error) => format!("no {part}: {}", error.message(words)),
+            Self::Missing(part, error) => format!("no {part}: {}", error.render(words)),
             Self::Ended(part) => format!("no {part}: interrupted"),
             Self::EquationInterrupted => {
                 "the selection was interrupted: the equation is made of the iterates at hand".to_owned()

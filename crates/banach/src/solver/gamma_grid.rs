@@ -83,15 +83,13 @@ impl GammaGrid {
         upper_factor: f64,
         count: usize,
     ) -> Result<Self, Error> {
-        if !(lower_share > 0.0 && lower_share <= 1.0) {
-            return Err(Error::parameter(Parameter::LowerShare, lower_share, "a number > 0, at most 1"));
-        }
-        if !(1.0..f64::INFINITY).contains(&upper_factor) {
-            return Err(Error::parameter(Parameter::UpperFactor, upper_factor, "a finite number >= 1"));
-        }
-        if count == 0 {
-            return Err(Error::parameter(Parameter::GammaCount, 0.0, "at least 1"));
-        }
+        Parameter::LowerShare.check(lower_share, lower_share > 0.0 && lower_share <= 1.0, "a number > 0, at most 1")?;
+        Parameter::UpperFactor.check(
+            upper_factor,
+            (1.0..f64::INFINITY).contains(&upper_factor),
+            "a finite number >= 1",
+        )?;
+        Parameter::GammaCount.check(count, count > 0, "at least 1")?;
         let ln_knee = ln_knee(problem);
         let lower = ln_knee + lower_share.ln() / (problem.form().exponent().q() - 1.0);
         let upper = ln_knee + upper_factor.ln();

@@ -1,10 +1,11 @@
 //! The step sizes of Algorithms 2.1 and 3.3.
 
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, error::Parameter};
+use crate::{
+    Error,
+    error::{Parameter, names},
+};
 
 /// Where the search for a step starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,27 +17,9 @@ pub enum Rule {
     Monotone,
 }
 
-impl Rule {
-    /// Both rules.
-    pub const ALL: [Self; 2] = [Self::Restart, Self::Monotone];
-
-    /// Its name in parameters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Restart => "restart",
-            Self::Monotone => "monotone",
-        }
-    }
-}
-
-impl FromStr for Rule {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let allowed = "restart, every search from the first trial step, or monotone, steps never grow";
-        let refused = || Error::Parameter { parameter: Parameter::Rule, got: format!("{name:?}"), allowed };
-        Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(refused)
-    }
+names! {
+    Rule, Parameter::Rule, "restart, every search from the first trial step, or monotone, steps never grow";
+    Restart "restart", Monotone "monotone"
 }
 
 /// Trials of one search, after which a run counts as stalled; enough to shrink a step 1e300-fold at theta = 0.93.
@@ -77,11 +60,8 @@ impl Linesearch {
             }
         }
         let lambda_bar = self.lambda_bar.unwrap_or(default);
-        if lambda_bar > 0.0 && lambda_bar.is_finite() {
-            Ok(lambda_bar)
-        } else {
-            Err(Error::parameter(Parameter::LambdaBar, lambda_bar, "a finite number > 0"))
-        }
+        Parameter::LambdaBar.check(lambda_bar, lambda_bar > 0.0 && lambda_bar.is_finite(), "a finite number > 0")?;
+        Ok(lambda_bar)
     }
 
     /// Where the next search starts.

@@ -13,7 +13,7 @@ mod proximal_gradient;
 mod start;
 mod warm_start;
 
-use std::{fmt, ops::ControlFlow, str::FromStr};
+use std::{fmt, ops::ControlFlow};
 
 pub use cross_validation::{Choice, CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate};
 pub(crate) use cross_validation::{SplitMix64, cross_validate_all, fold_problems, shuffle};
@@ -28,7 +28,10 @@ pub use start::Start;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Certificate, DualProblem, Error, error::Parameter};
+use crate::{
+    Certificate, DualProblem, Error,
+    error::{Parameter, names},
+};
 
 /// An algorithm that minimises the dual.
 pub trait Solver: fmt::Debug + Send + Sync {
@@ -96,11 +99,8 @@ impl Default for Stopping {
 
 impl Stopping {
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if (0.0..f64::INFINITY).contains(&self.tolerance) {
-            Ok(())
-        } else {
-            Err(Error::parameter(Parameter::Tolerance, self.tolerance, "a finite number >= 0"))
-        }
+        let fits = (0.0..f64::INFINITY).contains(&self.tolerance);
+        Parameter::Tolerance.check(self.tolerance, fits, "a finite number >= 0")
     }
 
     /// How the run ends at this iterate; `None` if it goes on. The observer is told of every iterate.
@@ -133,44 +133,19 @@ pub enum Status {
     Interrupted,
 }
 
+names! {
+    Status, Parameter::Status, "converged, iteration_limit, rounding, stalled or interrupted";
+    Converged "converged", IterationLimit "iteration_limit", Rounding "rounding", Stalled "stalled",
+    Interrupted "interrupted"
+}
+
 impl Status {
-    /// Every end.
-    pub const ALL: [Self; 5] =
-        [Self::Converged, Self::IterationLimit, Self::Rounding, Self::Stalled, Self::Interrupted];
-
-    /// Its name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Converged => "converged",
-            Self::IterationLimit => "iteration_limit",
-            Self::Rounding => "rounding",
-            Self::Stalled => "stalled",
-            Self::Interrupted => "interrupted",
-        }
-    }
-
     /// Of several ends the one that is farthest from convergence.
     pub fn worst(ends: impl IntoIterator<Item = Self>) -> Self {
         const FROM_BEST: [Status; 5] =
             [Status::Converged, Status::Rounding, Status::Stalled, Status::IterationLimit, Status::Interrupted];
         let rank = |end: Self| FROM_BEST.iter().position(|known| *known == end).unwrap_or(0);
         FROM_BEST[ends.into_iter().map(rank).max().unwrap_or(0)]
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Status {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let allowed = "converged, iteration_limit, rounding, stalled or interrupted";
-        let refused = || Error::Parameter { parameter: Parameter::Status, got: format!("{name:?}"), allowed };
-        Self::ALL.into_iter().find(|status| status.name() == name).ok_or_else(refused)
     }
 }
 

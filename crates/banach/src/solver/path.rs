@@ -116,6 +116,9 @@ pub(super) fn follow(
             stopped
         };
         let solutions = solver.solve_all(&problems, &starts, &mut observe_batch)?;
+        if solutions.iter().any(|solution| solution.status == Status::Interrupted) {
+            stopped = ControlFlow::Break(());
+        }
         for ((fit, problem), solution) in fits.iter().zip(&problems).zip(solutions) {
             keep(fit.0, fit.1, &solution);
             histories[history(fit)].push(problem.gamma(), solution);
@@ -125,7 +128,7 @@ pub(super) fn follow(
 }
 
 /// What is known of a problem without a pass over the data: `alpha = 0`, which is the null model.
-fn untouched(problem: &DualProblem<'_>) -> Solution {
+pub(super) fn untouched(problem: &DualProblem<'_>) -> Solution {
     let alpha = vec![0.0; problem.samples()];
     let evaluation = Evaluation {
         values: vec![0.0],

@@ -24,13 +24,13 @@ pub use linear::SparseLinear;
 pub use monomials::{EntryDistribution, MonomialSample, SparseMonomials};
 pub use quadratic::SparseQuadratic;
 
-/// One draw of the data.
+/// One draw of the data, with what is known of a feature: its number unless told otherwise.
 #[derive(Debug, Clone)]
-pub struct Sample {
+pub struct Sample<Feature = usize> {
     /// X, one variable after another.
     pub columns: Vec<f64>,
     /// y.
     pub targets: Vec<f64>,
     /// The non-zeros of `w_*`: feature and value, by feature.
-    pub truth: Vec<(usize, f64)>,
+    pub truth: Vec<(Feature, f64)>,
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::draw::Draw;
+use super::{Sample, draw::Draw};
 
 /// `y = sum of some monomials + sigma eps` with variables that are at most 1 in modulus. The degrees of the monomials run
 /// through 1, 2, 3, their variables are drawn, and their coefficients are +1 or -1.
@@ -43,16 +43,8 @@ impl EntryDistribution {
     }
 }
 
-/// One draw of such data.
-#[derive(Debug, Clone)]
-pub struct MonomialSample {
-    /// X, one variable after another.
-    pub columns: Vec<f64>,
-    /// y.
-    pub targets: Vec<f64>,
-    /// The monomials, by their variables and exponents, with their coefficients.
-    pub truth: Vec<(Vec<(usize, usize)>, f64)>,
-}
+/// One draw of such data. The monomials are known by their variables and exponents, with their coefficients.
+pub type MonomialSample = Sample<Vec<(usize, usize)>>;
 
 impl SparseMonomials {
     /// The draw that belongs to a seed, the same on every machine.

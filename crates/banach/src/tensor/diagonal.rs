@@ -14,7 +14,8 @@ pub(crate) struct Diagonal {
     pub ln_sizes: Vec<f64>,
     /// The largest `|ln K(x_i, ..., x_i)|`.
     pub largest_ln: f64,
-    /// The largest `p_1 = sum_j x_ij^q`.
+    /// `p_1 = sum_j x_ij^q` of every sample, and the largest of them.
+    pub sums: Vec<f64>,
     pub largest: f64,
 }
 
@@ -142,6 +143,6 @@ impl DiagonalSums {
         let largest_ln =
             self.ln_values(kernel).filter(|ln| ln.is_finite()).fold(0.0_f64, |most, ln| most.max(ln.abs()));
         let largest = self.first().iter().copied().fold(0.0, f64::max);
-        Diagonal { shifts, ln_sizes: ln_sizes.collect(), largest_ln, largest }
+        Diagonal { shifts, ln_sizes: ln_sizes.collect(), largest_ln, sums: self.first().to_vec(), largest }
     }
 }

@@ -51,11 +51,6 @@ impl<'a> Tensor<'a> {
         Ok(Tensor { matrix: matrix.moduli()?, kernel, layout, diagonal })
     }
 
-    /// The number of samples, n.
-    pub(crate) fn samples(&self) -> usize {
-        self.matrix.samples()
-    }
-
     /// The order q.
     pub(crate) fn order(&self) -> usize {
         2 * self.layout.heads.size()

@@ -1,9 +1,7 @@
 //! Elementary symmetric polynomials of the products of heads and tails.
 
-use pulp::{Arch, Simd, WithSimd};
-
 use super::products::room;
-use crate::kernel::MAX_ORDER;
+use crate::{kernel::MAX_ORDER, numeric::vectorised};
 
 /// Heads that are handled at a time: their sums stay in registers.
 const LANES: usize = 16;
@@ -40,7 +38,18 @@ pub(super) fn add(
             for (m, sums) in sums.iter_mut().enumerate().take(orders) {
                 sums[..count].copy_from_slice(&out[place(m)..][..count]);
             }
-            Arch::new().dispatch(Recurrence { orders, heads, tails, sums: &mut sums });
+            vectorised(
+                #[inline(always)]
+                || match orders {
+                    2 => recur::<2>(heads, tails, &mut sums),
+                    3 => recur::<3>(heads, tails, &mut sums),
+                    4 => recur::<4>(heads, tails, &mut sums),
+                    5 => recur::<5>(heads, tails, &mut sums),
+                    6 => recur::<6>(heads, tails, &mut sums),
+                    7 => recur::<7>(heads, tails, &mut sums),
+                    _ => recur::<MAX_ORDER>(heads, tails, &mut sums),
+                },
+            );
             for (m, sums) in sums.iter().enumerate().take(orders) {
                 out[place(m)..][..count].copy_from_slice(&sums[..count]);
             }
@@ -48,46 +57,21 @@ pub(super) fn add(
     }
 }
 
-struct Recurrence<'a> {
-    orders: usize,
-    heads: &'a [f64],
-    tails: &'a [f64],
-    sums: &'a mut [[f64; LANES]; MAX_ORDER],
-}
-
-impl WithSimd for Recurrence<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        match self.orders {
-            2 => self.run::<2>(),
-            3 => self.run::<3>(),
-            4 => self.run::<4>(),
-            5 => self.run::<5>(),
-            6 => self.run::<6>(),
-            7 => self.run::<7>(),
-            _ => self.run::<MAX_ORDER>(),
-        }
-    }
-}
-
-impl Recurrence<'_> {
-    #[inline(always)]
-    fn run<const M: usize>(self) {
-        let mut sums = [[0.0; LANES]; M];
-        sums.copy_from_slice(&self.sums[..M]);
-        for (heads, tail) in self.heads.as_chunks::<LANES>().0.iter().zip(self.tails) {
-            for lane in 0..LANES {
-                let z = heads[lane] * tail;
-                for m in (1..M).rev() {
-                    sums[m][lane] += z * sums[m - 1][lane];
-                }
-                sums[0][lane] += z;
+/// Takes the inputs of some heads and of one tail into the first M sums.
+#[inline(always)]
+fn recur<const M: usize>(heads: &[f64], tails: &[f64], out: &mut [[f64; LANES]; MAX_ORDER]) {
+    let mut sums = [[0.0; LANES]; M];
+    sums.copy_from_slice(&out[..M]);
+    for (heads, tail) in heads.as_chunks::<LANES>().0.iter().zip(tails) {
+        for lane in 0..LANES {
+            let z = heads[lane] * tail;
+            for m in (1..M).rev() {
+                sums[m][lane] += z * sums[m - 1][lane];
             }
+            sums[0][lane] += z;
         }
-        self.sums[..M].copy_from_slice(&sums);
     }
+    out[..M].copy_from_slice(&sums);
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Line charts and clouds of dots as SVG. Colours are the page's, so that they follow its light and dark.
 
-use std::fmt::Write;
-
 use minijinja::HtmlEscape;
 
 const WIDTH: f64 = 640.0;
@@ -126,76 +124,52 @@ impl Chart {
     /// The chart as an element of a page.
     pub(crate) fn svg(&self) -> String {
         let title = HtmlEscape(&self.title);
-        let mut svg = format!(
+        let mut svg = vec![format!(
             "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>"
-        );
+        )];
         self.axes(&mut svg);
         if self.diagonal {
             let (low, high) = (self.x.low.max(self.y.low), self.x.high.min(self.y.high));
-            let ((x1, y1), (x2, y2)) = (self.at((low, low)), self.at((high, high)));
-            push(
-                &mut svg,
-                format_args!("<line class=\"guide\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"),
-            );
+            svg.push(line("guide", self.at((low, low)), self.at((high, high))));
         }
         for (at, line) in self.lines.iter().enumerate() {
             self.line(&mut svg, line, at % 6);
         }
         for (x, y, what) in &self.dots {
-            let (x, y) = self.at((*x, *y));
-            let what = HtmlEscape(what);
-            push(
-                &mut svg,
-                format_args!(
-                    "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"><title>{what}</title></circle>"
-                ),
-            );
+            svg.push(circle("dot", self.at((*x, *y)), 3.2, what));
         }
         if let Some((value, what)) = &self.mark {
             let (x, _) = self.at((*value, 0.0));
             let (side, anchor) = if x > 0.6 * WIDTH { (-6.0, "end") } else { (6.0, "start") };
-            let (bottom, text, what) = (HEIGHT - BOTTOM, x + side, HtmlEscape(what));
-            push(
-                &mut svg,
-                format_args!("<line class=\"guide\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"),
-            );
-            push(
-                &mut svg,
-                format_args!("<text x=\"{text:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{what}</text>", TOP + 12.0),
-            );
+            svg.push(line("guide", (x, TOP), (x, HEIGHT - BOTTOM)));
+            svg.push(text((x + side, TOP + 12.0), anchor, what));
         }
         self.legend(&mut svg);
-        svg + "</svg>"
+        svg.push("</svg>".to_owned());
+        svg.concat()
     }
 
-    fn axes(&self, svg: &mut String) {
+    fn axes(&self, svg: &mut Vec<String>) {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        for (place, text) in self.x.ticks() {
+        for (place, label) in self.x.ticks() {
             let x = LEFT + place * (right - LEFT);
-            push(svg, format_args!("<line class=\"grid\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"));
-            push(
-                svg,
-                format_args!("<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>", bottom + 18.0),
-            );
+            svg.push(line("grid", (x, TOP), (x, bottom)));
+            svg.push(text((x, bottom + 18.0), "middle", &label));
         }
-        for (place, text) in self.y.ticks() {
+        for (place, label) in self.y.ticks() {
             let y = bottom - place * (bottom - TOP);
-            push(svg, format_args!("<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/>"));
-            push(
-                svg,
-                format_args!("<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>", LEFT - 8.0, y + 4.0),
-            );
+            svg.push(line("grid", (LEFT, y), (right, y)));
+            svg.push(text((LEFT - 8.0, y + 4.0), "end", &label));
         }
         let (middle, centre) = (LEFT + 0.5 * (right - LEFT), TOP + 0.5 * (bottom - TOP));
-        let (x, y) = (HtmlEscape(self.x.label), HtmlEscape(self.y.label));
-        push(svg, format_args!("<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x}</text>", HEIGHT - 8.0));
-        push(
-            svg,
-            format_args!("<text transform=\"translate(15 {centre:.1}) rotate(-90)\" text-anchor=\"middle\">{y}</text>"),
-        );
+        svg.push(text((middle, HEIGHT - 8.0), "middle", self.x.label));
+        let label = HtmlEscape(self.y.label);
+        svg.push(format!(
+            "<text transform=\"translate(15 {centre:.1}) rotate(-90)\" text-anchor=\"middle\">{label}</text>"
+        ));
     }
 
-    fn line(&self, svg: &mut String, line: &Line, colour: usize) {
+    fn line(&self, svg: &mut Vec<String>, line: &Line, colour: usize) {
         let place = |point: (f64, f64)| {
             let (x, y) = self.at(point);
             format!("{x:.1},{y:.1}")
@@ -205,43 +179,45 @@ impl Chart {
             let upper = with_errors().map(|((x, y), error)| place((*x, y + error)));
             let lower = with_errors().rev().map(|((x, y), error)| place((*x, y - error)));
             let band: Vec<String> = upper.chain(lower).collect();
-            push(svg, format_args!("<polygon class=\"band c{colour}\" points=\"{}\"/>", band.join(" ")));
+            svg.push(format!("<polygon class=\"band c{colour}\" points=\"{}\"/>", band.join(" ")));
         }
         let points: Vec<String> = line.points.iter().map(|point| place(*point)).collect();
-        push(svg, format_args!("<polyline class=\"line c{colour}\" points=\"{}\"/>", points.join(" ")));
+        svg.push(format!("<polyline class=\"line c{colour}\" points=\"{}\"/>", points.join(" ")));
         // More dots than these would be a band.
         if points.len() <= 60 {
-            for &(x, y) in &line.points {
-                let (cx, cy) = self.at((x, y));
-                push(
-                    svg,
-                    format_args!(
-                        "<circle class=\"point c{colour}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.6\"><title>{x:.4e}, {y:.4e}</title></circle>"
-                    ),
-                );
-            }
+            let dot = |&(x, y): &(f64, f64)| {
+                circle(&format!("point c{colour}"), self.at((x, y)), 2.6, &format!("{x:.4e}, {y:.4e}"))
+            };
+            svg.extend(line.points.iter().map(dot));
         }
     }
 
-    fn legend(&self, svg: &mut String) {
+    fn legend(&self, svg: &mut Vec<String>) {
         if self.lines.len() < 2 || !self.legend {
             return;
         }
         // Below a diagonal on the right, below curves that fall on the left.
         let first = HEIGHT - BOTTOM - 18.0 * self.lines.len() as f64 + 4.0;
         let left = if self.diagonal { WIDTH - 190.0 } else { LEFT + 12.0 };
-        for (at, line) in self.lines.iter().enumerate() {
-            let (y, colour, label) = (first + 18.0 * at as f64, at % 6, HtmlEscape(&line.label));
-            let (right, middle, text) = (left + 22.0, y - 4.0, left + 28.0);
-            push(svg, format_args!("<path class=\"line c{colour}\" d=\"M{left:.1} {middle:.1}H{right:.1}\"/>"));
-            push(svg, format_args!("<text x=\"{text:.1}\" y=\"{y:.1}\">{label}</text>"));
+        for (at, of) in self.lines.iter().enumerate() {
+            let y = first + 18.0 * at as f64;
+            svg.push(line(&format!("line c{}", at % 6), (left, y - 4.0), (left + 22.0, y - 4.0)));
+            svg.push(text((left + 28.0, y), "start", &of.label));
         }
     }
 }
 
-fn push(svg: &mut String, part: std::fmt::Arguments<'_>) {
-    // Writing to a string does not fail.
-    let _ = svg.write_fmt(part);
+fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
+    format!("<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>")
+}
+
+fn circle(class: &str, (x, y): (f64, f64), radius: f64, what: &str) -> String {
+    let what = HtmlEscape(what);
+    format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"><title>{what}</title></circle>")
+}
+
+fn text((x, y): (f64, f64), anchor: &str, content: &str) -> String {
+    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", HtmlEscape(content))
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use crate::{
 pub struct Candidate {
     /// Its value.
     pub gamma: f64,
-    /// The loss of held-out samples, summed over the functions.
+    /// The loss of held-out samples, summed over the functions; NaN if a fit was interrupted.
     pub loss: Mean,
-    /// Their score: R^2 of a single number, or the share of samples whose class is predicted.
+    /// Their score: R^2 of a single number, or the share of samples whose class is predicted; none if a fit was interrupted.
     pub score: Option<Mean>,
     /// Fits that converged.
     pub converged: usize,
@@ -39,12 +39,14 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let candidate = |(at, &gamma): (usize, &f64)| {
         let fits = || functions.iter().flat_map(|function| &function.fits[at]);
+        let converged = fits().filter(|fit| fit.status == Status::Converged).count();
+        let finished = fits().all(|fit| fit.status != Status::Interrupted);
         let (loss, score) = match functions {
+            // What was cut short would be scored by a null model, or by an iterate far from the optimum.
+            _ if !finished => (Mean { value: f64::NAN, standard_error: f64::NAN }, None),
             [function] => (function.loss(at), function.score(at)),
             _ => (loss(functions, at), accuracy(functions, at, task, y, sample_weight)),
         };
-        let converged = fits().filter(|fit| fit.status == Status::Converged).count();
-        let finished = fits().all(|fit| fit.status != Status::Interrupted);
         Candidate { gamma, loss, score, converged, finished }
     };
     functions[0].gammas.iter().enumerate().map(candidate).collect()

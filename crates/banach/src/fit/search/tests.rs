@@ -130,6 +130,11 @@ fn what_cannot_be_fitted_is_left_out_and_an_end_keeps_what_is_finished() {
     let fit = Fit::new(&spec).expect("valid");
     let found = two(vec![0.1, 0.2, 0.3]).run(&fit, &x, &target, None, &folds, &mut stop_at_second).expect("no error");
     assert!(found.tried.len() == 2 && found.chosen.is_some_and(|(option, _)| option == 0) && last >= 9, "{last}");
+    let unfinished: Vec<_> = found.tried[1].candidates.iter().filter(|candidate| !candidate.finished).collect();
+    assert!(!unfinished.is_empty());
+    for candidate in unfinished {
+        assert!(candidate.score.is_none() && candidate.loss.value.is_nan(), "{candidate:?}");
+    }
 }
 
 /// A loss that is not part of a spec is searched with, not the one of the spec.

@@ -54,14 +54,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 /// The Hessian at an expansion, on the `keep` heaviest features.
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     if form.exponent.q() == 2.0 {
-        // It is found outside the lock: a thread that waits for parts of it may be given another problem that asks for it.
-        let square = if let Some(square) = form.square.get() {
-            square
-        } else {
-            let found = heaviest::square(&form.matrix, scratch);
-            form.square.get_or_init(|| found)
-        };
-        return Hessian::exact(HessianPart::Dense(square.clone()));
+        return heaviest::square_hessian(&form.square, || heaviest::square(&form.matrix, scratch));
     }
     let products = at.products();
     let size = largest(&products.u);

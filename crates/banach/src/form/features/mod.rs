@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 
 use self::sizes::Sizes;
 pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
-use super::{Evaluation, Expansion, Hessian, LINES, Lines, Predict, QForm};
+use super::{Evaluation, Expanded, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
     Exponent, FeatureMatrix,
     data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
@@ -229,8 +229,8 @@ impl QForm for Features<'_> {
 
     fn segment<'b>(
         &'b self,
-        (_, from): (&[f64], &Expansion),
-        (_, to): (&[f64], &Expansion),
+        (_, from): Expanded<'_>,
+        (_, to): Expanded<'_>,
         scratch: &'b mut Scratch,
     ) -> Box<dyn Lines + 'b> {
         Box::new(FeatureLines::between(self, from, to, scratch))

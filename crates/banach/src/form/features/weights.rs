@@ -40,10 +40,7 @@ impl Weights {
 
 impl Predict for Weights {
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let (got, expected) = (x.features(), self.features);
-        if got != expected {
-            return Err(Error::Shape { what: "a row of the new X", got, expected });
-        }
+        Error::check_length("a row of the new X", x.features(), self.features)?;
         let functions = self.relative.chunks(self.features).zip(&self.sizes);
         Ok(functions.flat_map(|(w, size)| x.times(w).into_iter().map(|f| size.times(f))).collect())
     }

@@ -3,7 +3,7 @@
 use super::{Gram, evaluation, unit};
 use crate::{
     data::Scratch,
-    form::{Expansion, LinePoint, Lines, QForm},
+    form::{Expanded, LinePoint, Lines, QForm},
     numeric::{WidePower, ZERO_EXPONENT, binary_exponent, dot, scale_by_exp2},
     tensor::{Batch, Staircase, pass_length},
 };
@@ -76,8 +76,8 @@ pub(super) fn lines<'a>(
 /// known; otherwise it takes a pass.
 pub(super) fn segment<'a>(
     gram: &Gram<'_>,
-    (from, at_from): (&[f64], &Expansion),
-    (to, at_to): (&[f64], &Expansion),
+    (from, at_from): Expanded<'_>,
+    (to, at_to): Expanded<'_>,
     scratch: &'a mut Scratch,
 ) -> Box<dyn Lines + 'a> {
     let (n, order) = (gram.samples(), gram.order());

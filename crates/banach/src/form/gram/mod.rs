@@ -19,7 +19,7 @@ use std::{fmt, sync::Arc};
 use rayon::prelude::*;
 
 use self::bytes::{pass_bytes, tensor_bytes, working_bytes};
-use super::{Evaluation, Expansion, Hessian, HessianPart, Lines, Predict, QForm, expansion::Kept};
+use super::{Evaluation, Expanded, Expansion, Hessian, HessianPart, Lines, Predict, QForm, expansion::Kept};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
@@ -274,12 +274,7 @@ impl QForm for Gram<'_> {
         Hessian::exact(HessianPart::Dense(curvature(at).iter().map(|entry| factor * entry).collect()))
     }
 
-    fn segment<'b>(
-        &'b self,
-        from: (&[f64], &Expansion),
-        to: (&[f64], &Expansion),
-        scratch: &'b mut Scratch,
-    ) -> Box<dyn Lines + 'b> {
+    fn segment<'b>(&'b self, from: Expanded<'_>, to: Expanded<'_>, scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
         lines::segment(self, from, to, scratch)
     }
 

@@ -122,10 +122,7 @@ impl GramPredictor {
 
 impl Predict for GramPredictor {
     fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let (got, expected) = (x.features(), self.matrix.features());
-        if got != expected {
-            return Err(Error::Shape { what: "a row of the new X", got, expected });
-        }
+        Error::check_length("a row of the new X", x.features(), self.matrix.features())?;
         let (order, points) = (self.order(), x.samples());
         let shifts = self.diagonal.of_points(&*self.kernel, x, order)?.shifts;
         let powers = self.functions.iter().map(|function| WidePower::new(1.0, function.exponent, (order - 1) as f64));

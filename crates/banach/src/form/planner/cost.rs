@@ -90,11 +90,11 @@ impl Workload<'_> {
     fn tensor_order(&self) -> Result<usize, Error> {
         match self.planner.monomial_scale {
             MonomialScale::Raw => self.exponent.order(),
-            monomial_scale => Err(Error::Parameter {
-                parameter: Parameter::Monomials,
-                got: monomial_scale.to_string(),
-                allowed: "raw; the Gram tensor cannot scale monomials: take the route tiles or features",
-            }),
+            monomial_scale => Err(Error::parameter(
+                Parameter::Monomials,
+                monomial_scale,
+                "raw; the Gram tensor cannot scale monomials, and the routes tiles and features can those of finitely many degrees",
+            )),
         }
     }
 

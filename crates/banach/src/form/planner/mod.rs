@@ -11,7 +11,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::sync::Arc;
 
 pub use cost::Cost;
 pub use long::LongFit;
@@ -23,7 +23,7 @@ use super::{Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     cost::Rates,
-    error::Parameter,
+    error::{Parameter, names},
     kernel::{MonomialScale, TensorKernel, check_columns, lists_inputs},
 };
 
@@ -42,38 +42,10 @@ pub enum Route {
     Streamed,
 }
 
-impl Route {
-    /// Every route; sums over fewer terms, which lose fewer digits, come first.
-    pub const ALL: [Self; 4] = [Self::Features, Self::Tiles, Self::Gram, Self::Streamed];
-
-    /// Its name in messages and parameters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Features => "features",
-            Self::Tiles => "tiles",
-            Self::Gram => "gram",
-            Self::Streamed => "streamed",
-        }
-    }
-}
-
-impl fmt::Display for Route {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Route {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let refused = || Error::Parameter {
-            parameter: Parameter::Route,
-            got: name.to_owned(),
-            allowed: "features, tiles, gram or streamed",
-        };
-        Self::ALL.into_iter().find(|route| route.name() == name).ok_or_else(refused)
-    }
+// Sums over fewer terms, which lose fewer digits, come first.
+names! {
+    Route, Parameter::Route, "features, tiles, gram or streamed";
+    Features "features", Tiles "tiles", Gram "gram", Streamed "streamed"
 }
 
 /// The size of a table of data.
@@ -259,11 +231,8 @@ impl Plan {
     /// The form of the data for which the plan was made. The data are not copied.
     pub fn build<'a>(&self, x: &'a FeatureMatrix<'_>) -> Result<Box<dyn QForm + 'a>, Error> {
         let Shape { samples, inputs, .. } = self.shape;
-        for (what, got, expected) in [("X", x.samples(), samples), ("a row of X", x.features(), inputs)] {
-            if got != expected {
-                return Err(Error::Shape { what, got, expected });
-            }
-        }
+        Error::check_length("X", x.samples(), samples)?;
+        Error::check_length("a row of X", x.features(), inputs)?;
         let (kernel, exponent) = (self.kernel.clone(), self.exponent);
         let monomial_scale = self.planner.monomial_scale;
         // A form takes what the plan says, and leaves the rest to the solver.

@@ -43,10 +43,7 @@ mod tests {
         let planner = Planner { memory: Memory::limit(1 << 40), monomial_scale, ..Planner::default() };
         let plan = planner.plan(Shape::dense(n, d), kernel, Exponent::new(p).expect("inside")).expect("a route");
         let sentence = plan.paper_rule();
-        assert_eq!(
-            plan.explain(),
-            sentence.iter().fold(plan.to_string(), |table, sentence| format!("{table}\n{sentence}"))
-        );
+        assert!(sentence.iter().all(|sentence| plan.to_string().ends_with(sentence)), "{plan}");
         sentence
     }
 

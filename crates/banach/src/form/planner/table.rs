@@ -9,14 +9,9 @@ use crate::{
 };
 
 impl Plan {
-    /// A table of all routes with their predicted times and memory, or why not; `>` marks the chosen one. Below it, what (21) of the
-    /// paper says of these sizes.
-    pub fn explain(&self) -> String {
-        self.explain_in(&Plain)
-    }
-
-    /// The same in the words of a door.
-    pub fn explain_in(&self, words: &dyn Words) -> String {
+    /// A table of all routes with their predicted times and memory, or why not, in the words of a door; `>` marks the chosen one. Below
+    /// it, what (21) of the paper says of these sizes.
+    pub fn render(&self, words: &dyn Words) -> String {
         let table = self.table(words);
         self.paper_rule().map_or_else(|| table.clone(), |rule| format!("{table}\n{rule}"))
     }
@@ -35,7 +30,7 @@ impl Plan {
                     let memory = bytes_in_words(cost.bytes);
                     format!("{setup:>10}{evaluation:>12}{total:>17}{memory:>12}{}", self.remark(*route))
                 }
-                Err(reason) => format!(" no: {}", reason.message(words)),
+                Err(reason) => format!(" no: {}", reason.render(words)),
             };
             lines.push(format!("{mark} {route:9}{told}"));
         }
@@ -65,7 +60,7 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.table(&Plain))
+        f.write_str(&self.render(&Plain))
     }
 }
 

@@ -25,7 +25,7 @@ use crate::{
     form::{
         Evaluation, Expansion, Hessian, HessianPart, QForm,
         expansion::Kept,
-        heaviest::{Columns, HeaviestFeatures},
+        heaviest::{Columns, HeaviestFeatures, square_hessian},
     },
     kernel::MonomialScale,
     monomials::{ListedMonomials, Monomials, Place, Tile, Visitor, note_above},
@@ -342,14 +342,7 @@ pub(super) fn kept(at: &Expansion) -> &Heaviest {
 pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     let q = form.exponent().q();
     if q == 2.0 {
-        // It is found outside the lock: a thread that waits for parts of it may be given another problem that asks for it.
-        let square = if let Some(square) = form.square.get() {
-            square
-        } else {
-            let found = form.find_square(scratch);
-            form.square.get_or_init(|| found)
-        };
-        return Hessian::exact(HessianPart::Dense(square.clone()));
+        return square_hessian(&form.square, || form.find_square(scratch));
     }
     let (at, norms) = (kept(at), form.norms());
     let size = largest(&at.u);
@@ -385,11 +378,11 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
 
 impl Columns for ListedMonomials<'_, '_> {
     fn samples(&self) -> usize {
-        ListedMonomials::samples(self)
+        self.monomials.samples()
     }
 
     fn column_into(&self, column: usize, out: &mut [f64]) {
-        ListedMonomials::column_into(self, column, out);
+        self.monomials.column_into(self.variables(column), out);
     }
 
     fn exponent_of(&self, columns: &[usize]) -> f64 {

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(super) use self::heaviest::Heaviest;
 use self::{heaviest::MonomialNorms, lines::TileLines, predictor::TilePredictor};
-use super::{Evaluation, Expansion, Hessian, Lines, Predict, QForm};
+use super::{Evaluation, Expanded, Expansion, Hessian, Lines, Predict, QForm};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
@@ -233,12 +233,7 @@ impl QForm for Tiles<'_> {
         segment::preview(self, at, hessian, d, scratch)
     }
 
-    fn segment<'b>(
-        &'b self,
-        from: (&[f64], &Expansion),
-        to: (&[f64], &Expansion),
-        scratch: &'b mut Scratch,
-    ) -> Box<dyn Lines + 'b> {
+    fn segment<'b>(&'b self, from: Expanded<'_>, to: Expanded<'_>, scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
         segment::segment(self, from, to, scratch)
     }
 

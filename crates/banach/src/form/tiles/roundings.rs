@@ -11,7 +11,7 @@ use crate::{
 /// of the kernel's scale, and a few times for the root of its coefficient.
 pub(super) fn units(monomials: &Monomials<'_>) -> Units {
     let (n, q) = (monomials.samples() as f64, monomials.exponent.q());
-    let ln_divisors = monomials.ln_divisors();
+    let ln_divisors = &monomials.ln_divisors;
     let divisor = if ln_divisors.is_empty() { 0.0 } else { rounding::norms(ln_divisors, monomials.inputs()) };
     let entry = rounding::monomials(monomials.highest()) + divisor;
     Units { products: n + entry, sums: monomials.additions() + rounding::powers(q) + entry }
@@ -26,7 +26,7 @@ pub(super) fn bound(monomials: &Monomials<'_>, alpha: &[f64], ln_value: f64, spr
     let (n, q) = (monomials.samples() as f64, monomials.exponent.q());
     let mut units = units(monomials);
     if monomials.monomial_scale == MonomialScale::Raw {
-        let ln_norms = monomials.ln_norms();
+        let ln_norms = &monomials.ln_norms;
         let ln_moduli = rounding::ln_moduli(alpha, ln_norms);
         return rounding::of_features(q, ln_value, ln_moduli, ln_norms.iter().copied(), units, out);
     }

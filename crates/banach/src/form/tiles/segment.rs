@@ -4,7 +4,7 @@ use super::{Tiles, heaviest::kept};
 use crate::{
     data::Scratch,
     exponent::copy_in_range,
-    form::{Expansion, Hessian, LinePoint, Lines, QForm, features::FeatureLines},
+    form::{Expanded, Expansion, Hessian, LinePoint, Lines, QForm, features::FeatureLines},
     monomials::ListedMonomials,
     numeric::dot,
 };
@@ -54,8 +54,8 @@ fn line<'a>(
 /// monotone, and is interpolated between its values at both ends.
 pub(super) fn segment<'a>(
     form: &'a Tiles<'_>,
-    (from, at_from): (&[f64], &Expansion),
-    (to, at_to): (&[f64], &Expansion),
+    (from, at_from): Expanded<'_>,
+    (to, at_to): Expanded<'_>,
     scratch: &'a mut Scratch,
 ) -> Box<dyn Lines + 'a> {
     let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();

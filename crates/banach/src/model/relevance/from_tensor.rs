@@ -5,7 +5,10 @@
 //! nearly equal sums are subtracted. For interactions it is a product, `z_j` times the interactions of the other variables. For a
 //! normalised kernel the features are `phi_k(x)/||Phi(x)||_q`, and the divisor stays that of all features.
 
-use super::tensor_reader::{CHUNK, VARIABLES, read};
+use super::{
+    FoundShares, bounded,
+    tensor_reader::{CHUNK, VARIABLES, read},
+};
 use crate::{
     Error, QForm,
     data::Scratch,
@@ -13,7 +16,7 @@ use crate::{
     form::{Evaluation, Gram},
     kernel::{Anova, TensorKernel},
     numeric::scaled_copy,
-    tensor::{MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Tensor},
+    tensor::{MAX_COLUMNS, MAX_ROWS, MAX_STRIPES},
 };
 
 /// The highest degree whose share is told apart, as each takes a loop over the entries. Those above it count as one rest.
@@ -21,48 +24,23 @@ const MAX_SPECTRUM: usize = 128;
 /// The last degrees are not told apart if their shares together are at most this, which no table shows.
 const NEGLIGIBLE_SHARE: f64 = 1e-12;
 
-/// Shares of `q Q(alpha)`.
-#[derive(Debug, Clone)]
-pub(super) struct TensorShares {
-    /// `ln (q Q(alpha))`; minus infinity for `Q = 0`, where all shares are 0.
-    pub ln_power_sum: f64,
-    /// For each variable that was asked for, the share of the monomials that involve it.
-    pub variables: Vec<f64>,
-    /// For each pair of these variables, the share of the monomials that involve both: a square, row after row, with
-    /// [`variables`](Self::variables) on its diagonal.
-    pub pairs: Vec<f64>,
-    /// For each degree, the share of its monomials.
-    pub degrees: Vec<(usize, f64)>,
-    /// How far rounding may have moved a share.
-    pub error: f64,
+/// Bytes that the shares of this many variables, or of all their pairs, take beside a streamed tensor: sums for every stripe, and for
+/// every thread those of its tile.
+pub(super) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
+    let (count, sums) = (variables as u64, kernel.symmetric() as u64);
+    let part = (count + MAX_SPECTRUM as u64).saturating_add(if pairs { count.saturating_mul(count) } else { 0 });
+    let together = if pairs { count } else { VARIABLES as u64 };
+    let (rows, columns) = (MAX_ROWS as u64, MAX_COLUMNS as u64);
+    let tile = (2 * sums + 1) * rows * columns + together * (rows + columns) + 8 * CHUNK as u64 * (2 * sums + 4);
+    let threads = rayon::current_num_threads() as u64;
+    8 * (part.saturating_mul(MAX_STRIPES as u64 + 1)).saturating_add(threads * tile)
 }
 
-impl TensorShares {
-    /// Bytes that the shares of this many variables, or of all their pairs, take beside a streamed tensor: sums for every stripe, and
-    /// for every thread those of its tile.
-    pub(super) fn bytes(kernel: &dyn TensorKernel, variables: usize, pairs: bool) -> u64 {
-        let (count, sums) = (variables as u64, kernel.symmetric() as u64);
-        let part = (count + MAX_SPECTRUM as u64).saturating_add(if pairs { count.saturating_mul(count) } else { 0 });
-        let together = if pairs { count } else { VARIABLES as u64 };
-        let (rows, columns) = (MAX_ROWS as u64, MAX_COLUMNS as u64);
-        let tile = (2 * sums + 1) * rows * columns + together * (rows + columns) + 8 * CHUNK as u64 * (2 * sums + 4);
-        let threads = rayon::current_num_threads() as u64;
-        8 * (part.saturating_mul(MAX_STRIPES as u64 + 1)).saturating_add(threads * tile)
-    }
-}
-
-/// The share of every variable and of every degree.
-pub(super) fn variable_shares(gram: &Gram<'_>, alpha: &[f64]) -> Result<TensorShares, Error> {
-    shares(gram, alpha, &(0..gram.matrix().features()).collect::<Vec<_>>(), false)
-}
-
-/// The shares of all pairs of some variables.
-pub(super) fn pair_shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize]) -> Result<TensorShares, Error> {
-    shares(gram, alpha, variables, true)
-}
-
-fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> Result<TensorShares, Error> {
+/// The share of every variable and of every degree, or those of all pairs of some variables.
+pub(super) fn shares(gram: &Gram<'_>, alpha: &[f64], pairs: Option<&[usize]>) -> Result<FoundShares, Error> {
     let q = gram.exponent().q();
+    let all: Vec<usize> = (0..gram.matrix().features()).collect();
+    let variables = pairs.unwrap_or(&all);
     let mut copy = vec![0.0; alpha.len()];
     scaled_copy(alpha, 0.0, &mut copy);
     // Shares are relative, so that the size of alpha does not matter.
@@ -71,32 +49,25 @@ fn shares(gram: &Gram<'_>, alpha: &[f64], variables: &[usize], pairs: bool) -> R
     gram.evaluate(&copy, &mut evaluation, &mut scratch);
     gram.evaluate(alpha, &mut of_alpha, &mut scratch);
     let power_sum = q * evaluation.values[0];
-    let square = if pairs { variables.len().pow(2) } else { 0 };
     if power_sum == 0.0 {
-        return Ok(TensorShares {
-            ln_power_sum: f64::NEG_INFINITY,
-            variables: vec![0.0; variables.len()],
-            pairs: vec![0.0; square],
-            degrees: Vec::new(),
-            error: 0.0,
-        });
+        return Ok(FoundShares::nothing(variables.len(), pairs.map_or(0, <[usize]>::len)));
     }
     let moved: f64 = copy.iter().zip(&evaluation.roundings).map(|(alpha, rounding)| alpha.abs() * rounding).sum();
-    let degrees = if pairs { Vec::new() } else { spectrum(gram, &copy, power_sum)? };
-    let asked = SharesWanted { variables, pairs, degrees: &degrees };
+    let degrees = if pairs.is_some() { Vec::new() } else { spectrum(gram, &copy, power_sum)? };
+    let asked = SharesWanted { variables, pairs: pairs.is_some(), degrees: &degrees };
     let ShareSums { total, variables, pairs, degrees: energies } = read(gram.tensor(), &copy, &asked);
     let all = variables.iter().chain(&pairs).chain(&energies);
     if !total.is_finite() || total <= 0.0 || all.clone().any(|part| part.is_nan()) {
         let allowed = "a scale, and samples, at which parts of the kernel are within the range of numbers";
-        return Err(Error::Parameter { parameter: Parameter::Kernel, got: gram.kernel().name(), allowed });
+        return Err(Error::parameter(Parameter::Kernel, gram.kernel().name(), allowed));
     }
     let share = |part: &f64| (part / total).clamp(0.0, 1.0);
-    Ok(TensorShares {
+    Ok(FoundShares {
         ln_power_sum: of_alpha.ln_values[0] + q.ln(),
         variables: variables.iter().map(share).collect(),
         pairs: pairs.iter().map(share).collect(),
         degrees: degrees.iter().zip(&energies).map(|(term, energy)| (term.degree, share(energy))).collect(),
-        error: moved / power_sum,
+        error: bounded(moved / power_sum),
     })
 }
 
@@ -116,7 +87,8 @@ fn spectrum(gram: &Gram<'_>, alpha: &[f64], power_sum: f64) -> Result<Vec<Degree
         return Ok(terms);
     }
     let q = gram.exponent().q();
-    let ln_t: Vec<f64> = diagonal_sums(tensor).iter().map(|t| (t * kernel.scale().unwrap_or(1.0)).ln()).collect();
+    let scale = kernel.scale().unwrap_or(1.0);
+    let ln_t: Vec<f64> = tensor.diagonal.sums.iter().map(|t| (t * scale).ln()).collect();
     let most = |term: &DegreeTerm| {
         let size = |(i, alpha): (usize, &f64)| {
             let power = if term.degree == 0 { 0.0 } else { term.degree as f64 * ln_t[i] };
@@ -128,17 +100,6 @@ fn spectrum(gram: &Gram<'_>, alpha: &[f64], power_sum: f64) -> Result<Vec<Degree
     let matters = |term: &DegreeTerm| most(term) > 1e-3 * NEGLIGIBLE_SHARE * power_sum;
     let end = terms.iter().rposition(matters).map_or(1, |last| last + 1);
     Ok(terms.into_iter().take(end).collect())
-}
-
-/// `p_1 = sum_j x_ij^q` of every sample.
-fn diagonal_sums(tensor: &Tensor<'_>) -> Vec<f64> {
-    let mut column = vec![0.0; tensor.samples()];
-    let mut sums = vec![0.0; tensor.samples()];
-    for j in 0..tensor.matrix.features() {
-        tensor.matrix.column_into(j, &mut column);
-        sums.iter_mut().zip(&column).for_each(|(sum, x)| *sum += x.powi(tensor.order() as i32));
-    }
-    sums
 }
 
 /// The shares to be found.

@@ -4,17 +4,35 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use crate::kernel::Monomial;
 
+/// What names a feature: itself, or its number in the list of all.
+pub(crate) trait Listed {
+    /// The order of that list.
+    fn cmp_listed(&self, other: &Self) -> Ordering;
+}
+
+impl Listed for Monomial {
+    fn cmp_listed(&self, other: &Self) -> Ordering {
+        Monomial::cmp_listed(self, other)
+    }
+}
+
+impl Listed for u64 {
+    fn cmp_listed(&self, other: &Self) -> Ordering {
+        self.cmp(other)
+    }
+}
+
 /// A feature with `u_k`, up to a factor that all features share.
 #[derive(Debug, Clone)]
-pub(crate) struct MonomialCandidate {
-    pub monomial: Monomial,
+pub(crate) struct MonomialCandidate<M = Monomial> {
+    pub monomial: M,
     /// `u_k`, as computed.
     pub u: f64,
     /// How far `u_k` of the optimal dual vector may be from it. If nothing is known of the optimum it counts rounding alone.
     pub width: f64,
 }
 
-impl MonomialCandidate {
+impl<M> MonomialCandidate<M> {
     /// The least that `|u_k|` can be.
     pub(crate) fn lower(&self) -> f64 {
         self.u.abs() - self.width
@@ -31,14 +49,14 @@ impl MonomialCandidate {
 /// Of two with equal `|u_k|` the one that is listed first is larger, so what is kept does not depend on the order in
 /// which candidates are offered. Features with `u_k = 0` are no part of the function, and are not kept.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidates {
+pub(crate) struct Candidates<M = Monomial> {
     count: usize,
     /// The smallest on top.
-    kept: BinaryHeap<Smallest>,
+    kept: BinaryHeap<Smallest<M>>,
     rejected: f64,
 }
 
-impl Candidates {
+impl<M: Listed> Candidates<M> {
     /// Room for `count` candidates.
     pub(crate) fn new(count: usize) -> Self {
         Self { count, kept: BinaryHeap::new(), rejected: 0.0 }
@@ -73,7 +91,7 @@ impl Candidates {
     }
 
     /// Looks at one feature, which is named only if it is kept.
-    pub(crate) fn offer(&mut self, u: f64, width: f64, monomial: impl FnOnce() -> Monomial) {
+    pub(crate) fn offer(&mut self, u: f64, width: f64, monomial: impl FnOnce() -> M) {
         if u == 0.0 || u.abs() < self.threshold() {
             self.reject(u.abs() + width);
         } else {
@@ -86,10 +104,13 @@ impl Candidates {
         self.rejected = self.rejected.max(upper);
     }
 
-    fn insert(&mut self, candidate: MonomialCandidate) {
-        if candidate.u.abs() < self.threshold() {
-            return self.reject(candidate.upper());
-        }
+    /// Takes in what was kept of other features.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.reject(other.rejected);
+        other.kept.into_iter().for_each(|Smallest(candidate)| self.insert(candidate));
+    }
+
+    fn insert(&mut self, candidate: MonomialCandidate<M>) {
         self.kept.push(Smallest(candidate));
         if self.kept.len() > self.count
             && let Some(Smallest(last)) = self.kept.pop()
@@ -99,37 +120,35 @@ impl Candidates {
     }
 
     /// Those that are kept, the largest first.
-    pub(crate) fn into_sorted(self) -> Vec<MonomialCandidate> {
-        let mut kept = self.kept.into_vec();
-        kept.sort();
-        kept.into_iter().map(|Smallest(candidate)| candidate).collect()
+    pub(crate) fn into_sorted(self) -> Vec<MonomialCandidate<M>> {
+        self.kept.into_sorted_vec().into_iter().map(|Smallest(candidate)| candidate).collect()
     }
 }
 
 /// A candidate, ordered so that the smallest is the greatest.
 #[derive(Debug, Clone)]
-struct Smallest(MonomialCandidate);
+struct Smallest<M>(MonomialCandidate<M>);
 
-impl Ord for Smallest {
+impl<M: Listed> Ord for Smallest<M> {
     fn cmp(&self, other: &Self) -> Ordering {
         let (a, b) = (&self.0, &other.0);
         b.u.abs().total_cmp(&a.u.abs()).then_with(|| a.monomial.cmp_listed(&b.monomial))
     }
 }
 
-impl PartialOrd for Smallest {
+impl<M: Listed> PartialOrd for Smallest<M> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Smallest {
+impl<M: Listed> PartialEq for Smallest<M> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Smallest {}
+impl<M: Listed> Eq for Smallest<M> {}
 
 #[cfg(test)]
 mod tests {

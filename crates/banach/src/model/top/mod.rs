@@ -52,12 +52,8 @@ impl Default for Budget {
 
 impl Budget {
     fn check(self) -> Result<Self, Error> {
-        if self.nodes == 0 {
-            return Err(Error::parameter(Parameter::Nodes, 0.0, "a whole number > 0"));
-        }
-        if self.seconds.is_nan() || self.seconds <= 0.0 {
-            return Err(Error::parameter(Parameter::Seconds, self.seconds, "a number > 0, which may be infinite"));
-        }
+        Parameter::Nodes.check(self.nodes, self.nodes > 0, "a whole number > 0")?;
+        Parameter::Seconds.check(self.seconds, self.seconds > 0.0, "a number > 0, which may be infinite")?;
         Ok(self)
     }
 }
@@ -244,7 +240,7 @@ impl DualModel<'_> {
         }
         if self.kernel.symmetric() > 1 {
             let allowed = "a function of the one sum p_1, or one with a highest degree";
-            return Err(Error::Parameter { parameter: Parameter::Kernel, got: self.kernel.name(), allowed });
+            return Err(Error::parameter(Parameter::Kernel, self.kernel.name(), allowed));
         }
         let diagonal = SampleNorms::new(self)?;
         let mut highest = lowest.max(2);

@@ -7,7 +7,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::{
@@ -16,7 +15,7 @@ use super::{
     candidates::Candidates,
     tree::{LANES, Tree, norm},
 };
-use crate::{Memory, workers::checkpoint};
+use crate::{Memory, numeric::vectorised, workers::checkpoint};
 
 /// Most nodes that are expanded in one round, by all threads together: enough work for the cores of a large machine, and few enough
 /// that the threshold of a round is not out of date.
@@ -199,7 +198,10 @@ pub(super) fn search(tree: &Tree, bounds: Option<&Bounds>, count: usize, meter: 
             .map(|(_, places, part)| {
                 checkpoint();
                 clock.check_time()?;
-                Ok(Arch::new().dispatch(Look { tree, bounds, limits, places, part: part.clone() }))
+                Ok(vectorised(
+                    #[inline(always)]
+                    || look(tree, bounds, limits, places, part.clone()),
+                ))
             })
             .collect();
         for ((parent, places, _), looked) in tasks.iter().zip(looked) {
@@ -276,80 +278,67 @@ struct Looked {
 }
 
 /// Looks at some children of a node.
-struct Look<'a> {
-    tree: &'a Tree,
-    bounds: Option<&'a Bounds>,
-    limits: Limits,
-    places: &'a [usize],
-    part: Range<usize>,
-}
-
-impl WithSimd for Look<'_> {
-    type Output = Looked;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Looked {
-        let Self { tree, bounds, limits, places, part } = self;
-        let mut parent = vec![0.0; tree.stride];
-        tree.product(places, &mut parent);
-        let repeats = places.iter().rev().take_while(|place| places.last() == Some(place)).count();
-        let degree = places.len() + 1;
-        let coefficient = tree.coefficients.by_degree[degree];
-        let leaf = degree == tree.highest();
-        let mut z = vec![0.0; tree.stride];
-        let mut looked = Looked::default();
-        for place in part {
-            let factor = tree.coefficients.by_exponent[if places.last() == Some(&place) { repeats + 1 } else { 1 }];
-            let next = place + usize::from(tree.coefficients.distinct);
-            let ends = leaf || next >= tree.inputs;
-            let column = tree.column(place);
-            let multiply = |z: &mut [f64]| {
-                z.iter_mut().zip(&parent).zip(column).for_each(|((z, parent), y)| *z = parent * (factor * y));
+#[inline(always)]
+fn look(tree: &Tree, bounds: Option<&Bounds>, limits: Limits, places: &[usize], part: Range<usize>) -> Looked {
+    let mut parent = vec![0.0; tree.stride];
+    tree.product(places, &mut parent);
+    let repeats = places.iter().rev().take_while(|place| places.last() == Some(place)).count();
+    let degree = places.len() + 1;
+    let coefficient = tree.coefficients.by_degree[degree];
+    let leaf = degree == tree.highest();
+    let mut z = vec![0.0; tree.stride];
+    let mut looked = Looked::default();
+    for place in part {
+        let factor = tree.coefficients.by_exponent[if places.last() == Some(&place) { repeats + 1 } else { 1 }];
+        let next = place + usize::from(tree.coefficients.distinct);
+        let ends = leaf || next >= tree.inputs;
+        let column = tree.column(place);
+        let multiply = |z: &mut [f64]| {
+            z.iter_mut().zip(&parent).zip(column).for_each(|((z, parent), y)| *z = parent * (factor * y));
+        };
+        let (u, width, mut bound) = if let Some(bounds) = bounds {
+            let reach = bounds.reach(if ends { place } else { next }, degree);
+            let sums = ChildSums::of(&parent, column, factor, &tree.alpha, reach);
+            let moduli = |reach: &dyn Fn(usize) -> f64| {
+                let terms = parent.iter().zip(column).enumerate();
+                terms.map(|(i, (parent, y))| (parent * (factor * y) * reach(i)).abs()).sum::<f64>()
             };
-            let (u, width, mut bound) = if let Some(bounds) = bounds {
-                let reach = bounds.reach(if ends { place } else { next }, degree);
-                let sums = ChildSums::of(&parent, column, factor, &tree.alpha, reach);
-                let moduli = |reach: &dyn Fn(usize) -> f64| {
-                    let terms = parent.iter().zip(column).enumerate();
-                    terms.map(|(i, (parent, y))| (parent * (factor * y) * reach(i)).abs()).sum::<f64>()
-                };
-                let own = norm(sums.squares, || moduli(&|_| 1.0));
-                let width = tree.radius * own + tree.rounding(degree) * sums.moduli;
-                let bound = if ends {
-                    Bound::NONE
-                } else {
-                    bounds.of_sums(sums.bound, norm(sums.bound_squares, || moduli(&|i| reach[i])))
-                };
-                (coefficient * sums.u, coefficient * width, bound)
+            let own = norm(sums.squares, || moduli(&|_| 1.0));
+            let width = tree.radius * own + tree.rounding(degree) * sums.moduli;
+            let bound = if ends {
+                Bound::NONE
             } else {
-                multiply(&mut z);
-                let value = tree.value(&z, degree);
-                // The descendants of a monomial that vanishes vanish.
-                let ended = ends || z.iter().all(|z| *z == 0.0);
-                (value.u, value.width, if ended { Bound::NONE } else { unit_bound(tree) })
+                bounds.of_sums(sums.bound, norm(sums.bound_squares, || moduli(&|i| reach[i])))
             };
-            if coefficient > 0.0 {
-                if u != 0.0 && u.abs() >= limits.threshold {
-                    looked.offered.push((place, u, width));
-                } else {
-                    looked.rejected = looked.rejected.max(u.abs() + width);
-                }
-            }
-            if ends {
-                continue;
-            }
-            if let Some(bounds) = bounds.filter(|_| limits.wants(bound)) {
-                multiply(&mut z);
-                bound = bounds.by_degree(&z, &tree.alpha, next, degree);
-            }
-            if limits.wants(bound) {
-                looked.open.push((place, bound));
+            (coefficient * sums.u, coefficient * width, bound)
+        } else {
+            multiply(&mut z);
+            let value = tree.value(&z, degree);
+            // The descendants of a monomial that vanishes vanish.
+            let ended = ends || z.iter().all(|z| *z == 0.0);
+            (value.u, value.width, if ended { Bound::NONE } else { unit_bound(tree) })
+        };
+        if coefficient > 0.0 {
+            if u != 0.0 && u.abs() >= limits.threshold {
+                looked.offered.push((place, u, width));
             } else {
-                looked.skipped = looked.skipped.max(bound);
+                looked.rejected = looked.rejected.max(u.abs() + width);
             }
         }
-        looked
+        if ends {
+            continue;
+        }
+        if let Some(bounds) = bounds.filter(|_| limits.wants(bound)) {
+            multiply(&mut z);
+            bound = bounds.by_degree(&z, &tree.alpha, next, degree);
+        }
+        if limits.wants(bound) {
+            looked.open.push((place, bound));
+        } else {
+            looked.skipped = looked.skipped.max(bound);
+        }
     }
+    looked
 }
 
 /// Sums over the samples for one child.

@@ -9,12 +9,12 @@
 //!
 //! The distance of the optimum adds `radius ||phi_k||_2`, and by Hoelder `||phi_k||_2 <= c prod_j ||x_j||_(2 s)` at degree s.
 
-use std::{cmp::Ordering, collections::BinaryHeap, iter, ops::Range};
+use std::{iter, ops::Range};
 
 use super::{
     SearchEnd,
     bounds::Bound,
-    candidates::Candidates,
+    candidates::{Candidates, MonomialCandidate},
     search::{Found, Meter},
     tree::Tree,
 };
@@ -33,19 +33,20 @@ pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count
     // In the units of the tree, in which the largest number is about 1.
     let alpha: Vec<f64> = alpha.iter().map(|alpha| scale_by_exp2(*alpha, -tree.alpha_exponent)).collect();
     let limits = TileBounds::new(tree, monomials, &alpha);
-    let visitor = Largest { count, sizes: &limits, meter: &*meter };
-    let mut parts: Vec<LargestInStripe> = (0..monomials.stripes()).map(|_| LargestInStripe::default()).collect();
+    let visitor = Largest { sizes: &limits, meter: &*meter };
+    let mut parts: Vec<LargestInStripe> = (0..monomials.stripes()).map(|_| LargestInStripe::new(count)).collect();
     let pass = MonomialSweep { monomials, group: 1, state: 0, output: None };
     pass.run(&alpha, &mut parts, &mut Scratch::new().pass, &visitor, |_, _| {});
 
-    let mut whole = LargestInStripe::default();
-    parts.into_iter().for_each(|part| whole.merge(part, count));
+    let mut whole = LargestInStripe::new(count);
+    parts.into_iter().for_each(|part| whole.merge(part));
     meter.nodes = meter.nodes.saturating_add(whole.looked_at);
     // Both units are powers of two.
     let to_tree = |u: f64| scale_by_exp2(u, tree.alpha_exponent - tree.exponent);
     let mut candidates = Candidates::new(count);
     let mut z = vec![0.0; tree.stride];
-    for Entry { index, .. } in whole.kept {
+    candidates.reject(to_tree(whole.candidates.rejected()));
+    for MonomialCandidate { monomial: index, .. } in whole.candidates.into_sorted() {
         let variables: Vec<usize> = monomials.variables(index).iter().map(|&variable| variable as usize).collect();
         let monomial = Monomial::of_sorted(&variables);
         let places = tree.places(&monomial);
@@ -53,7 +54,6 @@ pub(super) fn sweep(tree: &Tree, monomials: &Monomials<'_>, alpha: &[f64], count
         let value = tree.value(&z, places.len());
         candidates.offer(value.u, value.width, || monomial);
     }
-    candidates.reject(to_tree(whole.rejected));
     let skipped = Bound { value: to_tree(whole.skipped.value), upper: to_tree(whole.skipped.upper) };
     let end = if whole.stopped { SearchEnd::TimeLimit } else { SearchEnd::Complete };
     Found { candidates, end, skipped }
@@ -101,9 +101,9 @@ impl TileBounds {
             return sizes;
         }
         let (mut column, mut rows) = (vec![0.0; n], vec![0.0; n]);
-        monomials.row_factors_into(&mut rows);
+        monomials.points.factors_into(&mut rows);
         for j in 0..d {
-            monomials.input_into(j, &mut column);
+            monomials.points.x.column_into(j, &mut column);
             let most = largest(&column);
             sizes.most.push(most);
             let inverse = if most > 0.0 { 1.0 / most } else { 0.0 };
@@ -181,76 +181,30 @@ impl TileBounds {
 
 /// Looks for the largest in every tile.
 struct Largest<'s> {
-    count: usize,
     sizes: &'s TileBounds,
     meter: &'s Meter,
 }
 
 /// What one stripe has found.
-#[derive(Default)]
 struct LargestInStripe {
-    /// The smallest on top.
-    kept: BinaryHeap<Entry>,
-    /// The most that `|u_k|` of a monomial that was looked at and is not kept can be.
-    rejected: f64,
+    /// By their numbers.
+    candidates: Candidates<u64>,
     /// Bounds over the tiles that were left out.
     skipped: Bound,
     looked_at: u64,
     stopped: bool,
 }
 
-/// A monomial with `|u_k|` and how far that may be from the optimum.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Entry {
-    size: f64,
-    index: u64,
-    width: f64,
-}
-
-impl Eq for Entry {}
-
-impl Ord for Entry {
-    /// The smallest is the greatest; of equals, the last.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.size.total_cmp(&self.size).then(self.index.cmp(&other.index))
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 impl LargestInStripe {
-    /// A monomial with a smaller `|u_k|` is not kept.
-    fn threshold(&self, count: usize) -> f64 {
-        match self.kept.peek() {
-            _ if count == 0 => f64::INFINITY,
-            Some(entry) if self.kept.len() == count => entry.size,
-            _ => 0.0,
-        }
+    fn new(count: usize) -> Self {
+        Self { candidates: Candidates::new(count), skipped: Bound::NONE, looked_at: 0, stopped: false }
     }
 
-    fn reject(&mut self, upper: f64) {
-        self.rejected = self.rejected.max(upper);
-    }
-
-    fn insert(&mut self, entry: Entry, count: usize) {
-        self.kept.push(entry);
-        if self.kept.len() > count
-            && let Some(Entry { size, width, .. }) = self.kept.pop()
-        {
-            self.reject(size + width);
-        }
-    }
-
-    fn merge(&mut self, other: Self, count: usize) {
-        self.reject(other.rejected);
+    fn merge(&mut self, other: Self) {
+        self.candidates.merge(other.candidates);
         self.skipped = self.skipped.max(other.skipped);
         self.looked_at += other.looked_at;
         self.stopped |= other.stopped;
-        other.kept.into_iter().for_each(|entry| self.insert(entry, count));
     }
 }
 
@@ -259,7 +213,7 @@ impl Visitor for Largest<'_> {
 
     fn skip(&self, place: &Place<'_>, part: &mut LargestInStripe) -> bool {
         let bound = self.sizes.bound(place);
-        let skipped = bound.value < part.threshold(self.count);
+        let skipped = bound.value < part.candidates.threshold();
         if skipped {
             part.skipped = part.skipped.max(bound);
         }
@@ -279,17 +233,12 @@ impl Visitor for Largest<'_> {
         part.looked_at += tile.place.len() as u64;
         for (column, u) in tile.u.chunks(tile.place.inner_len()).enumerate() {
             let most = tile.factor * largest(u);
-            if most < part.threshold(self.count) {
-                part.reject(most + width);
+            if most < part.candidates.threshold() {
+                part.candidates.reject(most + width);
                 continue;
             }
             for (row, u) in u.iter().enumerate() {
-                let size = tile.factor * u.abs();
-                if size > 0.0 && size >= part.threshold(self.count) {
-                    part.insert(Entry { size, index: tile.place.index(column, row), width }, self.count);
-                } else {
-                    part.reject(size + width);
-                }
+                part.candidates.offer(tile.factor * u.abs(), width, || tile.place.index(column, row));
             }
         }
         false

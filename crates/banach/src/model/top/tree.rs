@@ -41,7 +41,7 @@ impl Coefficients {
         let distinct = kernel.symmetric() > 1;
         if distinct && (2..=highest).any(|s| kernel.unscaled_coefficient(&[&[2], &vec![1; s - 2][..]].concat()) > 0.0) {
             let allowed = "a function of the one sum p_1, or a kernel without powers, as the ANOVA kernel";
-            return Err(Error::Parameter { parameter: Parameter::Kernel, got: kernel.name(), allowed });
+            return Err(Error::parameter(Parameter::Kernel, kernel.name(), allowed));
         }
         let raw = model.monomial_scale == MonomialScale::Raw;
         let size = |s: usize| {

@@ -95,10 +95,8 @@ impl Folds {
     /// fold to fold. A class needs two samples, so that none is ever missing from a fit.
     pub fn stratified(labels: &[f64], count: usize, seed: u64) -> Result<Self, Error> {
         check_count(labels.len(), count)?;
-        if let Some(row) = labels.iter().position(|label| label.is_nan()) {
-            let allowed = "a number for every class; leave samples without a label out";
-            return Err(Error::BadValue { what: "labels", row, value: labels[row], allowed });
-        }
+        let allowed = "a number for every class; leave samples without a label out";
+        Error::check_values("labels", labels, allowed, |label| !label.is_nan())?;
         let mut order: Vec<usize> = (0..labels.len()).collect();
         shuffle(&mut order, &mut SplitMix64(seed));
         // The sort is stable: within its class an order stays random.

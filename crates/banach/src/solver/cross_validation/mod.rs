@@ -94,9 +94,7 @@ fn in_chains(
 
 /// The problems of one fold after another.
 pub(crate) fn fold_problems<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem<'a>>, Error> {
-    if folds.samples() != problem.samples() {
-        return Err(Error::Shape { what: "folds", got: folds.samples(), expected: problem.samples() });
-    }
+    Error::check_length("folds", folds.samples(), problem.samples())?;
     let weights = problem.sample_weights();
     let held_out = || folds.held_out().iter().flatten();
     if held_out().all(|&i| weights[i] == 0.0) {

@@ -49,7 +49,9 @@ fn assert_certified(problem: &DualProblem<'_>, solution: &Solution, what: &str) 
     let same = |i: usize| (omega[i] - again[i]).abs() <= 1e-12 * size + roundings[i];
     assert!((0..omega.len()).all(same), "{what}: {omega:?} {again:?}");
     assert!((intercept - problem.intercept(again)).abs() <= 1e-6 * size, "{what}: {intercept}");
-    let (most, least) = (problem.certificate(alpha, &evaluation), problem.certificate_within(0.0, alpha, &evaluation));
+    let b = problem.centred_intercept(&evaluation.omegas);
+    let (most, least) =
+        (problem.certificate(alpha, &evaluation), problem.certificate_within(0.0, b, alpha, &evaluation));
     let moved: f64 = problem.gammas().iter().zip(roundings).map(|(gamma, rounding)| 2.0 * gamma * rounding).sum();
     let slack = 1e-12 * (most.primal.abs() + most.dual.abs()) + moved;
     for (found, expected) in [(certificate.primal, most.primal), (certificate.dual, most.dual)] {

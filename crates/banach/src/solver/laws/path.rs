@@ -1,7 +1,10 @@
 //! Laws of grids of gamma and of the paths along them.
 
 use super::*;
-use crate::loss::{Absolute, Logistic, Targets};
+use crate::loss::{Absolute, Logistic, Split, Targets};
+
+/// Steps in which problems with few features end, for losses without ends and kinks.
+const MOST_STEPS_OF_FEW_FEATURES: usize = 12;
 
 /// More features than samples.
 fn wide() -> (Table, Vec<f64>) {
@@ -24,6 +27,31 @@ fn with_and_without<'a>(form: &'a dyn QForm, loss: &'a dyn Loss, y: &'a [f64]) -
 fn loss_of(problem: &DualProblem<'_>, omega: &[f64], intercept: f64) -> f64 {
     let samples = problem.targets().iter().zip(problem.sample_weights()).zip(omega);
     samples.map(|((&y, weight), omega)| weight * problem.loss().value(y, omega + intercept)).sum()
+}
+
+/// Fewer features than samples: their own method follows the solution for the gamma before, and takes no more steps than from a start
+/// of its own. Steps that lead nowhere are given up after 30.
+#[test]
+fn warm_starts_on_few_features_take_few_steps() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let x = Table::random(N, 4, 0.0, &mut rng);
+    let y: Vec<f64> =
+        (0..N).map(|i| 2.0 * x.columns[i] - x.columns[N + i] + 0.7 + 0.3 * rng.random_range(-1.0..1.0)).collect();
+    for p in [2.0, 1.5, 4.0 / 3.0, 1.1] {
+        let form = features(&x, p);
+        for loss in all().into_iter().filter(|loss| loss.split() == Split::Smooth) {
+            let y = targets(&*loss, &y);
+            for problem in with_and_without(&form, &*loss, &y) {
+                let grid = GammaGrid::from_data(&problem, 7).expect("in range");
+                let path = path(&problem, &grid, &newton(1e-8), &mut Unobserved).expect("valid");
+                for found in &path.solutions {
+                    let what = format!("p = {p}, {loss:?}, intercept {}", problem.has_intercept());
+                    assert_eq!(found.status, Status::Converged, "{what}");
+                    assert!(found.iterations <= MOST_STEPS_OF_FEW_FEATURES, "{what}: {} iterations", found.iterations);
+                }
+            }
+        }
+    }
 }
 
 /// The theorem of the rule: at every gamma the solution explains at most the share `(gamma/gamma_c)^(q-1)`. And the

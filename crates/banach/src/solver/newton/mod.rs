@@ -21,6 +21,7 @@ use crate::{
     data::Scratch,
     error::{Parameter, Remedy},
     form::MOST_DENSE,
+    workers,
 };
 
 /// Newton's method on the dual, with a barrier where it has ends or kinks.
@@ -69,6 +70,7 @@ impl Solver for Newton {
         let (together, keep) = (self.together(form, problems.len())?, kept_features(form)..=most_features(form));
         let mut solutions = Vec::new();
         let mut stopped = false;
+        workers::forget_ended_pass();
         for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
             let runs: Result<Vec<Run<'_>>, Error> =
                 problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, start, keep.clone())).collect();
@@ -159,7 +161,11 @@ impl Newton {
             if running.is_empty() {
                 break;
             }
-            expand(form, &mut running, &mut scratch);
+            if !workers::pass(|| expand(form, &mut running, &mut scratch)) {
+                *stopped = true;
+                running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
+                break;
+            }
             let arrived: Vec<bool> =
                 running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();
             let mut arrived: Vec<_> = running.into_iter().zip(arrived).filter(|(_, arrived)| *arrived).collect();

@@ -43,17 +43,18 @@ impl KeptIterate {
         let mut evaluation = Evaluation::default();
         problem.form().evaluate(&self.alpha, &mut evaluation, scratch);
         *passes += 1 + problem.form().sharpen(&self.alpha, &mut evaluation, scratch);
-        let certificate = problem.certificate(&self.alpha, &evaluation);
-        let plain = problem.certificate_within(0.0, &self.alpha, &evaluation).gap;
+        let b = problem.centred_intercept(&evaluation.omegas);
+        let certificate = problem.certificate_at(b, &self.alpha, &evaluation, |i| evaluation.roundings[i]);
+        let plain = problem.certificate_within(0.0, b, &self.alpha, &evaluation).gap;
         if certificate.relative_gap() >= self.certificate.relative_gap() {
             return (self, plain);
         }
         let omega = evaluation.omegas;
-        (Self { intercept: problem.intercept(&omega), alpha: self.alpha, omega, certificate }, plain)
+        (Self { intercept: problem.uncentred(b), alpha: self.alpha, omega, certificate }, plain)
     }
 }
 
-/// Iterations without progress after which a run has stalled. In `tests/hard_problems.rs` runs come back from rows of every
+/// Iterations without progress after which a run has stalled. In `tests/library/hard_problems.rs` runs come back from rows of every
 /// length up to this, one in twenty of them from more than 18.
 const PATIENCE: usize = 30;
 /// The same if rounding has made the gap of every one of these iterations: fewer tell as much.
@@ -112,6 +113,11 @@ impl Record {
                 self.clearest = Some(iterate);
             }
         }
+    }
+
+    /// Whether there is an iterate.
+    pub(super) fn has_iterate(&self) -> bool {
+        self.best.is_some()
     }
 
     /// The primal value of the best iterate.

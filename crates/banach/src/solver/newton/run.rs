@@ -17,7 +17,7 @@ use crate::{
     Certificate, DualProblem, Error, FeatureMatrix,
     data::Scratch,
     form::{Expansion, Hessian},
-    solver::{Progress, Solution, Start, Status},
+    solver::{Progress, Solution, Start, Status, path::untouched},
 };
 
 /// A sample with positive weight: its number, its gamma and its term of the dual.
@@ -65,7 +65,8 @@ pub(super) struct Run<'a> {
     pub(super) alpha: Vec<f64>,
     pub(super) here: Expansion,
     pub(super) certificate: Certificate,
-    /// The predictions `omega + b`, less the centre of the targets.
+    /// The intercept b of the iterate, and the predictions `omega + b`, both less the centre of the targets.
+    b: f64,
     pub(super) t: Vec<f64>,
     /// About how far rounding moves a prediction, as the last Hessian shows it.
     pub(super) rounding: f64,
@@ -127,6 +128,7 @@ impl<'a> Run<'a> {
             alpha: vec![0.0; n],
             here: Expansion::default(),
             certificate: Certificate { primal: f64::INFINITY, dual: 0.0, gap: f64::INFINITY, distance: f64::INFINITY },
+            b: 0.0,
             t: vec![0.0; n],
             rounding: 0.0,
             blurred: false,
@@ -204,6 +206,7 @@ impl<'a> Run<'a> {
         let enough = if self.polishes > 0 { f64::INFINITY } else { tolerance };
         let certified = self.problem.certify(&self.alpha, evaluation, enough, &mut self.scratch);
         let certificate = certified.certificate;
+        self.b = certified.b;
         self.passes += certified.passes;
         self.doubts += usize::from(certified.doubtful);
         self.blurred = certified.blurred || (self.doubts > MOST_DOUBTS && tolerance > 0.0);
@@ -213,13 +216,12 @@ impl<'a> Run<'a> {
         } else {
             self.still += 1;
         }
-        let (problem, alpha, omegas) = (self.problem, &self.alpha, &self.here.evaluation.omegas);
-        let b = problem.centred_intercept(omegas);
+        let (problem, alpha, omegas, b) = (self.problem, &self.alpha, &self.here.evaluation.omegas, self.b);
         self.t.iter_mut().zip(omegas).for_each(|(t, omega)| *t = omega + b);
         let seen = Seen { certificate, plain, noisy: self.is_noisy(certificate.gap, plain.gap) };
         self.record.learn(seen, tolerance, || {
             let (alpha, omega) = (alpha.clone(), omegas.clone());
-            KeptIterate { alpha, intercept: problem.intercept(&omega), omega, certificate }
+            KeptIterate { alpha, intercept: problem.uncentred(b), omega, certificate }
         });
         if self.listed.is_none() {
             self.model.learn(certificate.relative_gap(), self.role == PointRole::Step);
@@ -248,7 +250,7 @@ impl<'a> Run<'a> {
 
     /// The certificate of the iterate if rounding had moved every prediction by this much.
     pub(super) fn within(&self, rounding: f64) -> Certificate {
-        self.problem.certificate_within(rounding, &self.alpha, &self.here.evaluation)
+        self.problem.certificate_within(rounding, self.b, &self.alpha, &self.here.evaluation)
     }
 
     /// Whether rounding makes a large part of the gap: the gap that is claimed, or the one that a few more roundings would give. Also
@@ -326,8 +328,11 @@ impl<'a> Run<'a> {
         self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite())
     }
 
-    /// The best iterate. Where a run ended for want of progress, its predictions are computed once more with less rounding.
+    /// The best iterate; the null model where the first pass was ended. Where a run ended for want of progress, its predictions are computed once more with less rounding.
     pub(super) fn solution(mut self, mut status: Status, tolerance: f64) -> Solution {
+        if !self.record.has_iterate() {
+            return untouched(self.problem);
+        }
         let ended = matches!(status, Status::Stalled | Status::Rounding) && !self.blurred;
         let best = if ended {
             let (best, plain) = self.record.into_sharpened(self.problem, &mut self.passes, &mut self.scratch);

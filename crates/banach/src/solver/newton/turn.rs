@@ -4,7 +4,7 @@ use super::{
     listed::ListedMethod,
     run::{PointRole, Run, SampleTerm},
 };
-use crate::Status;
+use crate::{FeatureMatrix, Status};
 
 /// The method for listed features has done its work when its pairs leave open at most this share of the tolerance, and the gap has not
 /// been halved for [`STILL_AT_END`] iterations.
@@ -17,6 +17,8 @@ const LEAST_OPEN: f64 = 1e-2;
 /// Iterations within which nearly all runs end (`banach-lab bench grid`): with a barrier, and without one.
 const USUAL_ITERATIONS: usize = 13;
 const USUAL_ITERATIONS_SMOOTH: usize = 40;
+/// The weights of a start whose relative gap is at most this are not wild: their primal value is at most twice the least.
+const GAP_OF_TAME_WEIGHTS: f64 = 0.5;
 /// A run whose relative gap is at most this needs only a few more iterations, and is left alone.
 const GAP_NEAR_END: f64 = 1e-3;
 /// Ends of the domain are far if they are this many times as far as the minimum on the ray.
@@ -44,10 +46,7 @@ impl<'a> Run<'a> {
     /// As [`step`](Self::step), where features are listed and few.
     pub(super) fn step_listed(&mut self, tolerance: f64) {
         let Some((x, method)) = self.listed.take() else { return };
-        let mut method = method.unwrap_or_else(|| {
-            self.warm = self.given.then_some(x);
-            ListedMethod::new(self.problem, x, &self.samples, self.inner(), self.given)
-        });
+        let mut method = method.unwrap_or_else(|| self.begin_listed(x));
         if self.is_spent(&method, tolerance) {
             if self.has_met_rounding(tolerance) || !method.turn_to_alpha() {
                 return self.leave_listed(tolerance);
@@ -64,6 +63,19 @@ impl<'a> Run<'a> {
         if self.leads_nowhere() {
             self.leave_listed(tolerance);
         }
+    }
+
+    /// The method at its start: one that was given, with its weights unless they are wild, or one of its own. Steps of a loss without
+    /// barrier lower the primal value, so that predictions must be those of the weights: a start whose weights are wild is no start for them.
+    fn begin_listed(&mut self, x: &'a FeatureMatrix<'a>) -> ListedMethod<'a> {
+        let tame = self.given && self.certificate.relative_gap() <= GAP_OF_TAME_WEIGHTS;
+        self.given &= tame || self.barrier.is_there();
+        self.warm = self.given.then_some(x);
+        let mut method = ListedMethod::new(self.problem, x, &self.samples, self.inner(), self.given);
+        if tame {
+            method.begin_at_weights();
+        }
+        method
     }
 
     /// Whether rounding makes the gap of the iterate, or would by its effect on the dual vector.

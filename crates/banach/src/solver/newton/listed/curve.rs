@@ -38,60 +38,83 @@ impl Curve {
         self.w = w;
     }
 
+    /// Moves to the weights `J_q(u)`, as far as they are numbers.
+    pub(super) fn place_at(&mut self, u: Vec<f64>) {
+        let q = self.exponent.q();
+        let weight = |u: &f64| u.abs().powf(q - 1.0).min(LARGEST_SQUARABLE).copysign(*u);
+        self.w = u.iter().map(weight).collect();
+        self.u = u;
+    }
+
     /// Moves to the solution of `J_p(w) + G w = r`, the stationary point of a convex function, by Newton's method on the curve.
+    /// Returns the system of a step from there.
     ///
     /// Tangents of `w -> J_p(w)` and of `u -> J_q(u)` lead to the same first-order step, (dw, du), but not to the same point of
     /// the curve. `J_p` is concave for w > 0, so that an equation in one weight is never passed by a step in w that makes the
     /// weight grow, nor by a step in u that makes it shrink: each weight takes the one that is safe. A weight that grows where
-    /// G hardly holds it, up to [`reach`](Self::reach), follows u too, since it may have powers of ten to go.
-    pub(super) fn settle(&mut self, normal: &Normal, r: &[f64]) {
+    /// G hardly holds it, up to its reach, follows u too, since it may have powers of ten to go.
+    pub(super) fn settle(&mut self, normal: &Normal, r: &[f64]) -> WeightSystem {
+        let mut system = WeightSystem::default();
+        let even = self.even(normal);
+        let [mut asked, mut rest, mut dw, mut du] = [(); 4].map(|()| vec![0.0; r.len()]);
+        let mut h = Vec::with_capacity(r.len());
         let mut last = f64::INFINITY;
         for _ in 0..MOST_STEPS {
-            let image = normal.times(&self.w);
-            let rest: Vec<f64> = r.iter().zip(&image).zip(&self.u).map(|((r, image), u)| r - image - u).collect();
-            let system = self.system(normal);
-            let h = self.slopes();
-            let dw = system.solve(&rest);
-            let du = change_of_u(normal, &h, &dw, &rest);
-            let asked: Vec<f64> = r.iter().zip(&image).map(|(r, image)| r - image).collect();
-            let change = self.advance(normal, &dw, &du, &asked);
+            normal.times(&self.w, &mut asked);
+            asked.iter_mut().zip(r).for_each(|(image, r)| *image = r - *image);
+            rest.iter_mut().zip(&asked).zip(&self.u).for_each(|((rest, asked), u)| *rest = asked - u);
+            self.slopes(&mut h);
+            normal.prepare(&h, &mut system);
+            dw.copy_from_slice(&rest);
+            system.solve(&mut dw);
+            change_of_u(normal, &h, &dw, &rest, &mut du);
+            let change = self.advance(normal, &even, &dw, &du, &asked);
             if is_found(change, last) {
                 break;
             }
             last = change;
         }
+        self.slopes(&mut h);
+        normal.prepare(&h, &mut system);
+        system
     }
 
     /// Takes a step of all weights, and returns the largest relative change of one. `asked` is `r - G w`, which u is to become.
-    pub(super) fn advance(&mut self, normal: &Normal, dw: &[f64], du: &[f64], asked: &[f64]) -> f64 {
+    pub(super) fn advance(&mut self, normal: &Normal, even: &[f64], dw: &[f64], du: &[f64], asked: &[f64]) -> f64 {
         let q = self.exponent.q();
         let mut change = 0.0_f64;
         for k in 0..self.w.len() {
             let least = LEAST_MEASURE * asked[k].abs() + f64::MIN_POSITIVE;
             change = change.max((q - 1.0) * (du[k] / self.u[k].abs().max(least)).abs());
             let own = normal.diagonal()[k];
-            let reach = self.reach(own, asked[k] + own * self.w[k]);
+            // The size up to which the weight may follow u when it grows: where G and the curve are equally steep, or half of where
+            // G alone would lead it.
+            let reach = even[k].max(0.5 * (asked[k] + own * self.w[k]).abs() / own);
             self.go(k, dw[k], du[k], reach);
         }
         change
     }
 
+    /// The size of every weight at which G and the curve are equally steep.
+    pub(super) fn even(&self, normal: &Normal) -> Vec<f64> {
+        let (p, q) = (self.exponent.p(), self.exponent.q());
+        let even = |own: &f64| if p < 2.0 { ((q - 1.0) * own).recip().powf((2.0 - p).recip()) } else { f64::INFINITY };
+        normal.diagonal().iter().map(even).collect()
+    }
+
     /// `dw/du` along the curve, `(q-1) w/u`.
-    pub(super) fn slopes(&self) -> Vec<f64> {
+    pub(super) fn slopes(&self, h: &mut Vec<f64>) {
         let q = self.exponent.q();
         let slope =
             |(w, u): (&f64, &f64)| if *w == 0.0 { 0.0 } else { ((q - 1.0) * (w / u).abs()).min(LARGEST_SQUARABLE) };
-        self.w.iter().zip(&self.u).map(slope).collect()
-    }
-
-    /// The system of a Newton step at this point of the curve.
-    pub(super) fn system(&self, normal: &Normal) -> WeightSystem {
-        normal.system(&self.slopes())
+        h.clear();
+        h.extend(self.w.iter().zip(&self.u).map(slope));
     }
 
     /// Adds a change of the last digits, to first order.
     pub(super) fn correct(&mut self, dw: &[f64]) {
-        let h = self.slopes();
+        let mut h = Vec::new();
+        self.slopes(&mut h);
         for (k, dw) in dw.iter().enumerate().filter(|(k, _)| h[*k] > 0.0) {
             let (w, u) = (self.w[k] + dw, self.u[k] + dw / h[k]);
             let is_small = w.signum() == self.w[k].signum() && u.signum() == self.u[k].signum();
@@ -99,14 +122,6 @@ impl Curve {
                 (self.w[k], self.u[k]) = (w, u);
             }
         }
-    }
-
-    /// The size up to which a weight may follow u when it grows: where G and the curve are equally steep, or half of where G
-    /// alone would lead it.
-    fn reach(&self, own: f64, asked: f64) -> f64 {
-        let (p, q) = (self.exponent.p(), self.exponent.q());
-        let even = if p < 2.0 { ((q - 1.0) * own).recip().powf((2.0 - p).recip()) } else { f64::INFINITY };
-        even.max(0.5 * asked.abs() / own)
     }
 
     /// Takes a step of one weight.
@@ -131,10 +146,11 @@ pub(super) fn is_found(change: f64, last: f64) -> bool {
 }
 
 /// The change of `u` that goes with a change of the weights: `du = dw/h`, or `r - G dw` where h is small.
-fn change_of_u(normal: &Normal, h: &[f64], dw: &[f64], r: &[f64]) -> Vec<f64> {
-    let image = normal.times(dw);
-    let own = normal.diagonal();
-    (0..dw.len()).map(|k| if h[k] * own[k] > 1.0 { dw[k] / h[k] } else { r[k] - image[k] }).collect()
+fn change_of_u(normal: &Normal, h: &[f64], dw: &[f64], r: &[f64], du: &mut [f64]) {
+    normal.times(dw, du);
+    for (k, own) in normal.diagonal().iter().enumerate() {
+        du[k] = if h[k] * own > 1.0 { dw[k] / h[k] } else { r[k] - du[k] };
+    }
 }
 
 #[cfg(test)]
@@ -165,7 +181,8 @@ mod tests {
                     for seed in [3, 4] {
                         let r: Vec<f64> = random(d, seed).iter().map(|r| 10.0 * r * (1.0 + size)).collect();
                         curve.settle(&normal, &r);
-                        let image = normal.times(&curve.w);
+                        let mut image = vec![0.0; d];
+                        normal.times(&curve.w, &mut image);
                         for (k, r) in r.iter().enumerate() {
                             let rest = curve.u[k] + image[k] - r;
                             assert!(rest.abs() <= 1e-9 * r.abs(), "p = {p}, size {size:e}: {rest:e} of {r:e}");
@@ -188,11 +205,17 @@ mod tests {
         let x = FeatureMatrix::from_columns(n, d, random(n * d, 5)).expect("valid");
         let normal = Normal::new(&x, &vec![3.0; n], true, true);
         let (h, r) = ([2.0, 1e-3, 1e6, 0.5], random(d, 6));
-        let found = normal.system(&h).solve(&r);
-        let image = normal.times(&found);
+        let solve = |h: &[f64]| {
+            let (mut system, mut found) = (WeightSystem::default(), r.clone());
+            normal.prepare(h, &mut system);
+            system.solve(&mut found);
+            found
+        };
+        let (found, mut image) = (solve(&h), vec![0.0; d]);
+        normal.times(&found, &mut image);
         for k in 0..d {
             assert!((found[k] / h[k] + image[k] - r[k]).abs() < 1e-9, "{k}: {found:?}");
         }
-        assert_eq!(normal.system(&[0.0; 4]).solve(&r), [0.0; 4]);
+        assert_eq!(solve(&[0.0; 4]), [0.0; 4]);
     }
 }

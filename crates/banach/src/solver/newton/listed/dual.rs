@@ -29,6 +29,8 @@ impl ListedMethod<'_> {
         let present: Vec<usize> = samples.iter().map(|sample| sample.i).collect();
         let diagonal: Vec<f64> =
             samples.iter().zip(linear).map(|(sample, linear)| linear.curvature / sample.gamma).collect();
+        let even = self.curve.even(normal);
+        let mut h = Vec::new();
         let mut last = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             if self.intercept {
@@ -36,7 +38,7 @@ impl ListedMethod<'_> {
                 let excess = alpha.iter().sum::<f64>() / present.len() as f64;
                 present.iter().for_each(|&i| alpha[i] -= excess);
             }
-            let h = self.curve.slopes();
+            self.curve.slopes(&mut h);
             let u: Vec<f64> =
                 self.plain_products(alpha).iter().zip(&self.curve.u).map(|(product, u)| product - u).collect();
             let weights: Vec<f64> = self.curve.w.iter().zip(&h).zip(&u).map(|((w, h), u)| w + h * u).collect();
@@ -53,7 +55,7 @@ impl ListedMethod<'_> {
             let du: Vec<f64> = self.plain_products(&change).iter().zip(&u).map(|(product, u)| product + u).collect();
             let dw: Vec<f64> = du.iter().zip(&h).map(|(du, h)| du * h).collect();
             let asked: Vec<f64> = self.curve.u.iter().zip(&du).map(|(u, du)| u + du).collect();
-            let change = self.curve.advance(normal, &dw, &du, &asked);
+            let change = self.curve.advance(normal, &even, &dw, &du, &asked);
             if is_found(change, last) {
                 break;
             }
@@ -69,7 +71,7 @@ impl ListedMethod<'_> {
         square_of(self.x, &heavy, &weights)
     }
 
-    fn plain_products(&self, alpha: &[f64]) -> Vec<f64> {
+    pub(super) fn plain_products(&self, alpha: &[f64]) -> Vec<f64> {
         let mut products = vec![0.0; self.columns.len()];
         self.x.products(&self.columns, alpha, &mut products);
         products

@@ -38,6 +38,8 @@ pub(super) struct ListedMethod<'a> {
     /// One for every sample that is present; none for a loss that is its own barrier.
     guards: Vec<Guard>,
     curve: Curve,
+    /// The samples as the weights saw them in the last step, and by which E.
+    normal: Option<(Vec<f64>, Normal)>,
     /// Whether steps are solved for alpha: where there are as many features as samples or more, and where a system for the weights
     /// has lost its digits.
     in_alpha: bool,
@@ -163,10 +165,17 @@ impl<'a> ListedMethod<'a> {
             t,
             guards,
             curve,
+            normal: None,
             in_alpha,
             last_mean: f64::INFINITY,
             moved: f64::INFINITY,
         }
+    }
+
+    /// Begins at the weights of its dual vector, for a start that is not far from a solution. Elsewhere those can be wild, and no
+    /// weights are a better beginning.
+    pub(super) fn begin_at_weights(&mut self) {
+        self.curve.place_at(self.plain_products(&self.alpha));
     }
 
     /// Solves for alpha from now on: these systems keep their digits if columns are alike. `false` if it cannot, or does so already.
@@ -199,21 +208,25 @@ impl<'a> ListedMethod<'a> {
     /// Predictor and corrector of Mehrotra: one matrix, two right-hand sides.
     fn step_guarded(&mut self, samples: &[SampleTerm<'_>], least: f64) {
         let plain = vec![Aim::default(); samples.len()];
-        let normal = self.normal(samples, &plain);
-        let predictor = self.solve_first(samples, &normal, &plain);
+        let linear = self.linear(samples, &plain);
+        let system = self.take_normal(samples, &linear);
+        let predictor = self.solve_first(samples, &system, &linear, &plain);
         let aims = self.aims(&predictor, least);
-        let corrector = self.solve(samples, &normal, &aims);
+        let corrector = self.solve(samples, &system, &self.linear(samples, &aims), &aims);
         let share = (SHARE_OF_WAY * self.room(&corrector)).min(1.0);
         self.go(share, &corrector);
+        self.normal = Some(system);
     }
 
     /// Newton's step on the primal, shortened until the primal value falls. The dual vector is the one that the predictions ask
     /// for, with the best intercept, so that it stays inside its domain.
     fn step_smooth(&mut self, problem: &DualProblem<'_>, samples: &[SampleTerm<'_>]) {
         let plain = vec![Aim::default(); samples.len()];
-        let normal = self.normal(samples, &plain);
+        let linear = self.linear(samples, &plain);
+        let system = self.take_normal(samples, &linear);
         let from = self.curve.w.clone();
-        let found = self.solve_first(samples, &normal, &plain);
+        let found = self.solve_first(samples, &system, &linear, &plain);
+        self.normal = Some(system);
         let between = |share: f64, from: f64, to: f64| from + share * (to - from);
         let primal = |share: f64| {
             let loss = |SampleTerm { i, gamma, term }: &SampleTerm<'_>| {
@@ -269,60 +282,77 @@ impl<'a> ListedMethod<'a> {
         answers
     }
 
-    fn normal(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Normal {
-        Normal::new(self.x, &self.answers(samples, &self.linear(samples, aims)), self.intercept, !self.in_alpha)
+    /// E and `G = X_c' E X_c`, which is to be put back: for a parabola it is the same in every step.
+    fn take_normal(&mut self, samples: &[SampleTerm<'_>], linear: &[SampleLine]) -> (Vec<f64>, Normal) {
+        let answers = self.answers(samples, linear);
+        match self.normal.take() {
+            Some(last) if last.0 == answers => last,
+            _ => {
+                let normal = Normal::new(self.x, &answers, self.intercept, !self.in_alpha);
+                (answers, normal)
+            }
+        }
     }
 
     /// The step for given aims. If the system for the weights has lost its digits, this and all later steps are solved for alpha.
-    fn solve_first(&mut self, samples: &[SampleTerm<'_>], normal: &Normal, aims: &[Aim]) -> Move {
+    fn solve_first(
+        &mut self,
+        samples: &[SampleTerm<'_>],
+        system: &(Vec<f64>, Normal),
+        linear: &[SampleLine],
+        aims: &[Aim],
+    ) -> Move {
         let from = (!self.in_alpha).then(|| self.curve.clone());
-        let found = self.solve(samples, normal, aims);
+        let found = self.solve(samples, system, linear, aims);
         match from {
             Some(curve) if !found.is_good() && self.turn_to_alpha() => {
                 self.curve = curve;
-                self.solve(samples, normal, aims)
+                self.solve(samples, system, linear, aims)
             }
             _ => found,
         }
     }
 
     /// The step for given aims.
-    fn solve(&mut self, samples: &[SampleTerm<'_>], normal: &Normal, aims: &[Aim]) -> Move {
-        let linear = self.linear(samples, aims);
+    fn solve(
+        &mut self,
+        samples: &[SampleTerm<'_>],
+        (answers, normal): &(Vec<f64>, Normal),
+        linear: &[SampleLine],
+        aims: &[Aim],
+    ) -> Move {
         if self.in_alpha {
             let mut alpha = self.alpha.clone();
-            self.settle_in_alpha(samples, normal, &linear, &mut alpha);
-            return self.moved(samples, &linear, aims, alpha, 0.0);
+            self.settle_in_alpha(samples, normal, linear, &mut alpha);
+            return self.moved(samples, linear, aims, alpha, 0.0);
         }
-        let answers = self.answers(samples, &linear);
         let mut right = vec![0.0; self.alpha.len()];
-        samples.iter().zip(&linear).for_each(|(sample, linear)| right[sample.i] = linear.right);
+        samples.iter().zip(linear).for_each(|(sample, linear)| right[sample.i] = linear.right);
         let total: f64 = answers.iter().sum();
         let sum = |values: &[f64]| values.iter().sum::<f64>();
-        let b = if self.intercept { (sum(&self.alpha) + dot(&answers, &right)) / total } else { 0.0 };
+        let b = if self.intercept { (sum(&self.alpha) + dot(answers, &right)) / total } else { 0.0 };
         // The end of the step for w = 0, and then for the weights that go with it.
-        let each = self.alpha.iter().zip(&answers).zip(&right);
+        let each = self.alpha.iter().zip(answers).zip(&right);
         let mut alpha: Vec<f64> = each.map(|((alpha, answer), right)| alpha + answer * (right - b)).collect();
-        let r = self.products(normal, &alpha);
-        self.curve.settle(normal, &r);
-        self.subtract(normal, &answers, &self.curve.w, &mut alpha);
-        let system = self.curve.system(normal);
+        let mut rest = self.products(normal, &alpha);
+        let system = self.curve.settle(normal, &rest);
+        self.subtract(normal, answers, &self.curve.w, &mut alpha);
         for _ in 0..REFINEMENTS {
             if self.intercept {
                 let excess = sum(&alpha) / total;
-                alpha.iter_mut().zip(&answers).for_each(|(alpha, answer)| *alpha -= answer * excess);
+                alpha.iter_mut().zip(answers).for_each(|(alpha, answer)| *alpha -= answer * excess);
             }
-            let products = self.products(normal, &alpha);
-            let rest: Vec<f64> = products.iter().zip(&self.curve.u).map(|(product, u)| product - u).collect();
-            let dw = system.solve(&rest);
-            self.curve.correct(&dw);
-            self.subtract(normal, &answers, &dw, &mut alpha);
+            rest = self.products(normal, &alpha);
+            rest.iter_mut().zip(&self.curve.u).for_each(|(rest, u)| *rest -= u);
+            system.solve(&mut rest);
+            self.curve.correct(&rest);
+            self.subtract(normal, answers, &rest, &mut alpha);
         }
         let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        let rest: Vec<f64> =
-            self.products(normal, &alpha).iter().zip(&self.curve.u).map(|(product, u)| product - u).collect();
+        rest = self.products(normal, &alpha);
+        rest.iter_mut().zip(&self.curve.u).for_each(|(rest, u)| *rest -= u);
         let rest = largest(&rest) / largest(&self.curve.u).max(f64::MIN_POSITIVE);
-        self.moved(samples, &linear, aims, alpha, rest)
+        self.moved(samples, linear, aims, alpha, rest)
     }
 
     /// The step to a dual vector.

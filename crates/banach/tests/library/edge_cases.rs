@@ -1,7 +1,5 @@
 //! Data and parameters at the edge of what is allowed, and past it, through the public interface.
 
-mod every_loss;
-
 use std::sync::Arc;
 
 use banach::{
@@ -14,7 +12,8 @@ use banach::{
         primal::{Fista, GradientDescent, PrimalProblem},
     },
 };
-use every_loss::{losses, targets};
+
+use super::every_loss::{losses, targets};
 
 /// Three samples of four features, column by column.
 const X: [f64; 12] = [0.9, -0.4, 0.3, 0.7, -1.1, 0.2, 0.5, 0.8, -0.6, 1.0, -0.3, 0.1];

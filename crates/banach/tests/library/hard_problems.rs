@@ -5,8 +5,6 @@
 //! [`must_converge`] says so the gap is below 1e-8; beyond, f64 or the steepness of `|u|^q` may stop a run early, which its status
 //! has to say.
 
-mod every_loss;
-
 use banach::{
     DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Newton, QForm, Solution, Solver, Status, Stopping,
     Unobserved,
@@ -16,10 +14,11 @@ use banach::{
     loss::{EpsilonInsensitive, Huber, Quantile, Targets},
     solver::Start,
 };
-use every_loss::{losses, targets};
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::every_loss::{losses, targets};
 
 const EXPONENTS: [f64; 5] = [2.0, 4.0 / 3.0, 1.1, 1.05, 1.01];
 const GAMMAS: [f64; 6] = [1e-6, 1e-2, 1.0, 1e2, 1e4, 1e6];

@@ -1,0 +1,256 @@
+//! A function of few terms, with what can be said of each.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{
+    Design, Dictionary,
+    search::{FoundSupport, LEAST_IMPROVEMENT},
+};
+use crate::{
+    Error, FeatureMatrix,
+    kernel::Monomial,
+    model::{ExplicitModel, monomial_matrix},
+};
+
+/// One term of a sparse function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SparseTerm {
+    /// The monomial.
+    pub monomial: Monomial,
+    /// What it is multiplied with, by least squares on the terms of the function: nothing is shrunk.
+    pub coefficient: f64,
+    /// The standard error of the coefficient, as if the terms had been known beforehand.
+    pub std_error: f64,
+    /// How much the criterion rises without this term.
+    pub evidence: f64,
+    /// The monomials that could stand in its place, the best first.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// A monomial that could stand in the place of a term.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// The monomial.
+    pub monomial: Monomial,
+    /// How much the criterion rises with it; 0 for one that does the same on these samples.
+    pub evidence: f64,
+}
+
+/// What holds at the end of a search: the least criterion that one step from the function leads to, less the function's own.
+///
+/// None is negative, so that no addition, removal or exchange of a single monomial of the whole dictionary makes a better function, up to
+/// rounding in the sixth decimal of the criterion. Steps that do not exist have infinity, which JSON writes as null.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LocalOptimality {
+    /// One more term.
+    #[serde(deserialize_with = "or_infinity")]
+    pub addition: f64,
+    /// One term less.
+    #[serde(deserialize_with = "or_infinity")]
+    pub removal: f64,
+    /// One term instead of another.
+    #[serde(deserialize_with = "or_infinity")]
+    pub exchange: f64,
+}
+
+impl LocalOptimality {
+    /// Whether no step makes a better function.
+    pub fn holds(&self) -> bool {
+        self.addition.min(self.removal).min(self.exchange) >= -LEAST_IMPROVEMENT
+    }
+}
+
+/// A number, or infinity for null.
+fn or_infinity<'de, D: Deserializer<'de>>(number: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(number)?.unwrap_or(f64::INFINITY))
+}
+
+/// The best function of a number of terms that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BestOfSize {
+    /// The number of terms.
+    pub terms: usize,
+    /// The share of the variance of the targets that they do not explain.
+    pub unexplained: f64,
+    /// The criterion.
+    pub criterion: f64,
+}
+
+/// A function `f(x) = b + sum_k a_k (x - m)^k` of few monomials: all others have the coefficient 0, exactly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SparseFunction {
+    pub(super) terms: Vec<SparseTerm>,
+    pub(super) intercept: f64,
+    pub(super) centres: Vec<f64>,
+    pub(super) criterion: f64,
+    pub(super) unexplained: f64,
+    pub(super) optimality: LocalOptimality,
+    pub(super) sizes: Vec<BestOfSize>,
+    pub(super) dictionary: f64,
+    pub(super) passes: usize,
+}
+
+/// Alternatives of each term that are told.
+pub(super) const ALTERNATIVES: usize = 5;
+/// An alternative that raises the criterion by more is e^5 = 148 times less likely and not told, nor is one that is worse than no term.
+const MOST_EVIDENCE: f64 = 10.0;
+
+impl SparseFunction {
+    /// The terms, the one with the most evidence first.
+    pub fn terms(&self) -> &[SparseTerm] {
+        &self.terms
+    }
+
+    /// The constant b.
+    pub fn intercept(&self) -> f64 {
+        self.intercept
+    }
+
+    /// What is taken from every variable before monomials are made of them; empty if nothing is.
+    pub fn centres(&self) -> &[f64] {
+        &self.centres
+    }
+
+    /// The criterion: negative if the terms are better than a constant, and 0 without terms.
+    pub fn criterion(&self) -> f64 {
+        self.criterion
+    }
+
+    /// The share of the variance of the targets that is not explained.
+    pub fn unexplained(&self) -> f64 {
+        self.unexplained
+    }
+
+    /// What holds at the end of the search.
+    pub fn optimality(&self) -> LocalOptimality {
+        self.optimality
+    }
+
+    /// The best function of every number of terms that was looked at.
+    pub fn sizes(&self) -> &[BestOfSize] {
+        &self.sizes
+    }
+
+    /// The number of monomials that could have been named.
+    pub fn dictionary(&self) -> f64 {
+        self.dictionary
+    }
+
+    /// Passes over all monomials.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    /// The function of `x - m`, written out.
+    pub fn explicit(&self) -> Result<ExplicitModel, Error> {
+        let terms = self.terms.iter().map(|term| (term.monomial.clone(), term.coefficient)).collect();
+        ExplicitModel::new(self.intercept, terms)
+    }
+
+    /// The values at the samples of a matrix.
+    pub fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        let last = self.terms.iter().filter_map(|term| term.monomial.factors().last()).map(|(j, _)| j + 1).max();
+        let (got, least) = (x.features(), last.unwrap_or(0));
+        let fits = if self.centres.is_empty() { got >= least } else { got == self.centres.len() };
+        if !fits {
+            return Err(Error::Shape { what: "a row of X", got, expected: least.max(self.centres.len()) });
+        }
+        // Of a sparse matrix only the columns of the terms are written out.
+        let n = x.samples();
+        let (mut values, mut column) = (vec![self.intercept; n], vec![0.0; n]);
+        for term in &self.terms {
+            let mut product = vec![term.coefficient; n];
+            for &(j, power) in term.monomial.factors() {
+                let centre = self.centre(j);
+                x.column_into(j, &mut column);
+                product.iter_mut().zip(&column).for_each(|(product, x)| *product *= (x - centre).powi(power as i32));
+            }
+            values.iter_mut().zip(&product).for_each(|(value, product)| *value += product);
+        }
+        Ok(values)
+    }
+
+    /// What is taken from a variable.
+    pub(super) fn centre(&self, j: usize) -> f64 {
+        self.centres.get(j).copied().unwrap_or(0.0)
+    }
+}
+
+/// The matrix with a number taken from every column.
+pub(super) fn centred(x: &FeatureMatrix<'_>, centres: &[f64]) -> Result<FeatureMatrix<'static>, Error> {
+    x.map_columns(|j, column| column.iter_mut().for_each(|x| *x -= centres[j]))
+}
+
+/// The function of the best support of a search, whose dictionary was made of `x`, the samples less the `centres`.
+pub(super) fn function(
+    found: &FoundSupport,
+    dictionary: &Dictionary<'_>,
+    design: &Design,
+    x: &FeatureMatrix<'_>,
+    y: &[f64],
+    centres: Vec<f64>,
+) -> Result<SparseFunction, Error> {
+    let FoundSupport { columns, subsets, offers, prices, passes } = found;
+    let (support, own) = (subsets.best(), prices.own());
+    let (k, criterion) = (support.len(), subsets.criterion(support));
+    let monomials: Vec<Monomial> =
+        support.places().iter().map(|&place| dictionary.monomial(columns.number(place))).collect();
+    let values = if k == 0 { None } else { Some(monomial_matrix(&monomials, x)?) };
+    let freedom = (design.samples() - k as f64 - design.constant().map_or(0.0, |_| 1.0)).max(1.0);
+    let deviation = design.length() * (support.unexplained() / freedom).sqrt();
+    let rise = |gain: f64, terms: usize| subsets.criterion_of(support.unexplained() - gain, terms) - criterion;
+    let mut terms = Vec::with_capacity(k);
+    let mut rest: Vec<f64> = y.to_vec();
+    let exchanges = prices.best_exchanges(support, columns, ALTERNATIVES);
+    for (i, monomial) in monomials.into_iter().enumerate() {
+        let mut column = vec![0.0; y.len()];
+        values.as_ref().expect("there is a term").column_into(i, &mut column);
+        let size = design.size_of(&column);
+        let coefficient = design.length() * own.explained[i] * own.lengths[i] / size;
+        rest.iter_mut().zip(&column).for_each(|(rest, x)| *rest -= coefficient * x);
+        let at_hand = exchanges[i].iter().map(|&(place, gain)| (columns.number(place), gain));
+        let others = offers.exchanges.get(i).into_iter().flatten().map(|term| (term.number, term.gain));
+        let mut alternatives: Vec<(f64, u64)> =
+            at_hand.chain(others).map(|(number, gain)| (rise(gain, k), number)).collect();
+        alternatives.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let evidence = rise(-own.explained[i].powi(2), k - 1);
+        terms.push(SparseTerm {
+            monomial,
+            coefficient,
+            std_error: deviation * own.lengths[i] / size,
+            evidence,
+            alternatives: alternatives
+                .into_iter()
+                .take(ALTERNATIVES)
+                .filter(|(rise, _)| *rise <= MOST_EVIDENCE.min(evidence))
+                .map(|(evidence, number)| Alternative { monomial: dictionary.monomial(number), evidence })
+                .collect(),
+        });
+    }
+    let best_addition = prices.best_additions(support, columns, 1).first().map_or(0.0, |(_, gain)| *gain);
+    let best_exchange = exchanges.iter().filter_map(|exchanges| exchanges.first()).map(|(_, gain)| *gain);
+    let at_hand = rise(best_addition, k + 1);
+    let offered = offers.best_criteria(subsets, support);
+    let optimality = LocalOptimality {
+        addition: at_hand.min(offered.0 - criterion),
+        removal: terms.iter().map(|term| term.evidence).fold(f64::INFINITY, f64::min),
+        exchange: best_exchange.map(|gain| rise(gain, k)).fold(offered.1 - criterion, f64::min),
+    };
+    terms.sort_by(|a, b| b.evidence.total_cmp(&a.evidence));
+    let size = |support: &super::Support| BestOfSize {
+        terms: support.len(),
+        unexplained: support.unexplained(),
+        criterion: subsets.criterion(support),
+    };
+    Ok(SparseFunction {
+        terms,
+        intercept: design.mean_of(&rest),
+        centres,
+        criterion,
+        unexplained: support.unexplained(),
+        optimality,
+        sizes: subsets.supports().iter().map(size).collect(),
+        dictionary: dictionary.count(),
+        passes: *passes,
+    })
+}
