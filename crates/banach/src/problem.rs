@@ -269,8 +269,9 @@ impl DualProblem<'_> {
         assert_eq!(alpha.len(), n, "alpha has n entries");
         let (value, omega) = (evaluation.values[0], &evaluation.omegas[..n]);
         let exponent = self.form.exponent();
-        // ||w||_p^p = q Q(alpha).
-        let primal = self.sum(|y, omega| self.loss.value(y, omega + b), omega) + (exponent.q() / exponent.p()) * value;
+        // ||w||_p^p = q Q(alpha), also of 0 for p = 1.
+        let norm = if value == 0.0 { 0.0 } else { (exponent.q() / exponent.p()) * value };
+        let primal = self.sum(|y, omega| self.loss.value(y, omega + b), omega) + norm;
         if !self.is_balanced(alpha) {
             return Certificate::of_dual(primal, f64::INFINITY, f64::INFINITY, f64::INFINITY, exponent);
         }
@@ -299,6 +300,21 @@ impl DualProblem<'_> {
         let t = self.centred_zero_intercept();
         let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + unbalance;
         Certificate::of_dual(primal, dual, gap, excess, exponent)
+    }
+
+    /// The certificate of weights w for p = 1 beside a dual vector with `|u_k| <= 1` for every feature. The regulariser's part of the
+    /// gap is a sum of terms that are not negative either, `slack = sum_k |w_k| - u_k w_k`; `norm` is `||w||_1`.
+    pub(crate) fn endpoint_certificate(
+        &self,
+        b: f64,
+        alpha: &[f64],
+        omega: &[f64],
+        rounding: impl Fn(usize) -> f64,
+        (norm, slack): (f64, f64),
+    ) -> Certificate {
+        let evaluation = Evaluation { values: vec![0.0], omegas: omega.to_vec(), ..Evaluation::default() };
+        let of_samples = self.certificate_at(b, alpha, &evaluation, rounding);
+        Certificate { primal: of_samples.primal + norm, gap: of_samples.gap + slack, ..of_samples }
     }
 
     /// Numbers of the domain between which `alpha_i/gamma_i` is, given the quotient as it is rounded.

@@ -58,6 +58,24 @@ impl Exponent {
         })
     }
 
+    /// The exponent of a penalty, which may be 1 as well: `q` is then infinite, and `J_q` means nothing. Only
+    /// [`Endpoint`](crate::form::Endpoint) is a form of it.
+    pub(crate) fn of_penalty(p: f64) -> Result<Self, Error> {
+        match p {
+            1.0 => {
+                let (raise_q, raise_p) = (Power::Real(f64::INFINITY), Power::Integer(0));
+                Ok(Self { p, q: f64::INFINITY, fraction: Some((1, 1)), raise_q, raise_p })
+            }
+            p if p > 1.0 && p <= 2.0 => Self::new(p),
+            p => Err(Error::parameter(Parameter::P, p, "1 <= p <= 2, as a decimal or a fraction such as 4/3")),
+        }
+    }
+
+    /// Whether p = 1.
+    pub(crate) fn is_endpoint(&self) -> bool {
+        self.q.is_infinite()
+    }
+
     /// The exponent `p = numerator / denominator`; `q` is then exact.
     pub fn from_fraction(numerator: u64, denominator: u64) -> Result<Self, Error> {
         let inside = denominator > 0 && numerator > denominator && numerator - denominator <= denominator;

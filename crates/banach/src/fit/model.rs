@@ -160,6 +160,10 @@ pub(super) fn function_of<'x>(
     let model = DualModel::new(x, kernel, exponent, &solution.alpha)?
         .with_monomial_scale(monomial_scale)
         .with_omega(&solution.omega)?;
+    let model = match &solution.weights {
+        Some(weights) => model.with_weights(weights)?,
+        None => model,
+    };
     match radius.filter(|radius| radius.is_finite()) {
         Some(radius) => model.with_radius(radius),
         None => Ok(model),

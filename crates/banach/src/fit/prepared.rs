@@ -7,13 +7,13 @@ use crate::{
     Account, DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, QForm, Route, Solution,
     Solver, Stopping,
     error::{Parameter, Remedy},
-    form::{Features, Plan, Predict, Shape},
+    form::{Endpoint, Features, Plan, Predict, Shape, SparseWeights},
     kernel::TensorKernel,
     memory::Taken,
     model::DualModel,
     problem::check_gamma,
     selection::MonomialRanking,
-    solver::Start,
+    solver::{Start, WorkingSets},
 };
 
 /// A [`Spec`] that was found to be in range, with its kernel and its loss.
@@ -42,10 +42,11 @@ pub struct Fit {
 impl Fit {
     /// The parameters, if all of them are in range.
     pub fn new(spec: &Spec) -> Result<Self, Error> {
-        let exponent = Exponent::new(spec.p)?;
+        let exponent = Exponent::of_penalty(spec.p)?;
         check_gamma(spec.gamma)?;
         spec.stopping().check()?;
         spec.solver.check()?;
+        spec.solver.check_for(exponent)?;
         Ok(Self {
             exponent,
             kernel: spec.kernel.build()?,
@@ -153,7 +154,12 @@ impl Fit {
             .map_err(|short| short.error("the form", &[Remedy::Change(Parameter::Route)]))?;
         let form = plan.build(x)?;
         // The memory that the form does not take is the solver's.
-        let solver = self.spec.solver.solver(self.spec.stopping(), self.account.left());
+        let (stopping, memory) = (self.spec.stopping(), self.account.left());
+        let solver: Box<dyn Solver> = if self.exponent.is_endpoint() {
+            Box::new(WorkingSets { stopping, memory })
+        } else {
+            self.spec.solver.solver(stopping, memory)
+        };
         Ok(Prepared { fit: self.clone(), plan, form, solver, _taken: taken })
     }
 
@@ -185,6 +191,13 @@ impl Fit {
     ) -> Result<Model, Error> {
         check_found(x.samples(), &task, &solutions, &radii)?;
         let memory = self.account.left();
+        if self.exponent.is_endpoint() {
+            let plan = self.plan_route(x, memory, Some(route), solutions.len())?;
+            let form = Endpoint::new(x, self.kernel.clone(), self.spec.monomials)?;
+            check_weights(&form, &solutions)?;
+            let functions = form.functions(&weights(&solutions));
+            return Ok(Model::new(self, task, plan, functions, solutions, radii));
+        }
         // A machine that could not hold the tensor can use the model.
         let without_limit = if route == Route::Gram { Memory::limit(u64::MAX) } else { memory };
         let plan = self.plan_route(x, without_limit, Some(route), solutions.len())?;
@@ -244,7 +257,9 @@ impl Prepared<'_> {
         let found = problems.iter().zip(&solutions);
         let radii = found.map(|(problem, solution)| problem.radius(&solution.certificate)).collect();
         // A linear model predicts by its weights, also where the tensor was the cheaper way to fit it.
-        let predictor = if self.plan.lists_inputs() {
+        let predictor = if let Some(form) = self.form.endpoint() {
+            form.functions(&weights(&solutions))
+        } else if self.plan.lists_inputs() {
             linear_predictor(&self.plan, x, &solutions)
         } else {
             self.form.predictor(&alphas(&solutions))
@@ -270,6 +285,28 @@ impl Prepared<'_> {
 
 fn linear_predictor(plan: &Plan, x: &FeatureMatrix<'_>, solutions: &[Solution]) -> Box<dyn Predict> {
     Features::new(x.view(), plan.exponent()).predictor(&alphas(solutions))
+}
+
+/// The weights of solutions for p = 1.
+fn weights(solutions: &[Solution]) -> Vec<&SparseWeights> {
+    solutions.iter().filter_map(|solution| solution.weights.as_ref()).collect()
+}
+
+/// Whether weights for p = 1 that were found before are those of features.
+fn check_weights(form: &Endpoint<'_>, solutions: &[Solution]) -> Result<(), Error> {
+    for solution in solutions {
+        let Some(SparseWeights { features, values }) = &solution.weights else {
+            return Err(Error::Empty { what: "the weights for p = 1" });
+        };
+        Error::check_length("the weights", values.len(), features.len())?;
+        Error::check_values("the weights", values, "finite numbers", f64::is_finite)?;
+        let count = form.cardinality().unwrap_or(0);
+        if !features.is_sorted_by(|a, b| a < b) || features.last().is_some_and(|last| *last >= count) {
+            let what = "the numbers of features, increasing and within those of the kernel";
+            return Err(Error::Shape { what, got: features.len(), expected: count as usize });
+        }
+    }
+    Ok(())
 }
 
 fn alphas(solutions: &[Solution]) -> Vec<f64> {

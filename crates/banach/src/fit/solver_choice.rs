@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Memory, Newton, Solver, Stopping,
+    Error, Exponent, Memory, Newton, Solver, Stopping,
     error::Parameter,
     solver::{Gradient, Linesearch, ProximalGradient, Rule},
 };
@@ -169,7 +169,15 @@ impl SolverChoice {
         self.options().linesearch(Linesearch::default()).first_step(1.0).map(|_| ())
     }
 
-    /// The algorithm, within this memory.
+    /// Whether an algorithm was asked for that does not take this exponent.
+    pub(crate) fn check_for(self, exponent: Exponent) -> Result<(), Error> {
+        if exponent.is_endpoint() && self != Self::Auto {
+            return Err(Error::parameter(Parameter::Solver, self.name(), "auto for p = 1, which has one algorithm"));
+        }
+        Ok(())
+    }
+
+    /// The algorithm for p > 1, within this memory.
     pub fn solver(self, stopping: Stopping, memory: Memory) -> Box<dyn Solver> {
         match self {
             Self::Auto | Self::Newton => Box::new(Newton { stopping, memory }),

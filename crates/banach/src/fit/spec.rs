@@ -50,7 +50,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The exponent of the penalty, 1 < p <= 2. Nearer to 1, fewer features matter.
+    /// The exponent of the penalty, 1 <= p <= 2. Nearer to 1, fewer features matter; for p = 1 most weights are exactly 0.
     pub p: f64,
     /// The weight of the loss, > 0. The larger, the closer the fit.
     pub gamma: f64,

@@ -3,6 +3,7 @@
 //! A *route* is a way to hold `Q`: [`Features`] keeps the matrix `Phi_n`, [`KernelFeatures`] forms it for a kernel,
 //! [`Tiles`] forms a few of its entries at a time in every pass, [`Gram`] keeps the Gram tensor of a kernel, or recomputes it in every pass. All routes obey the laws in `laws.rs`.
 
+mod endpoint;
 mod expansion;
 mod features;
 mod gram;
@@ -15,6 +16,8 @@ mod rounding;
 pub(crate) mod sealed;
 pub(crate) mod tiles;
 
+pub use endpoint::SparseWeights;
+pub(crate) use endpoint::{Endpoint, LargestProducts, WeightedMonomial};
 pub(crate) use expansion::MOST_DENSE;
 pub use expansion::{Expanded, Expansion, Hessian, HessianPart};
 pub use features::Features;

@@ -52,6 +52,13 @@ impl Compiled {
     pub fn bound_at(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
         check_variables(&self.monomials, x)?;
         let (n, q) = (x.samples(), self.exponent.q());
+        if self.exponent.is_endpoint() {
+            // ||Phi(x)||_inf: of plain monomials the largest is a power of the largest entry.
+            let (lowest, highest) = self.kernel.degrees();
+            let degrees = || lowest..=highest.unwrap_or(lowest);
+            let largest = |size: f64| degrees().map(|degree| size.powi(degree as i32)).fold(0.0, f64::max);
+            return Ok(x.sample_sizes(&[]).into_iter().map(|(size, _)| self.rest * largest(size)).collect());
+        }
         let mut column = vec![0.0; n];
         let norms = ln_norms(&*self.kernel, self.exponent, n, x.features(), |j, out| x.column_into(j, out));
         let lns: Vec<f64> = norms.iter().map(|ln| q * ln).collect();
@@ -120,7 +127,7 @@ impl DualModel<'_> {
     /// `ln ||w||_p^p`, and how far rounding may have moved the norm, as a part of it.
     fn ln_power_sum(&self, memory: Memory) -> Result<(f64, f64), Error> {
         let (samples, alpha) = self.present()?;
-        if alpha.iter().all(|&alpha| alpha == 0.0) || self.lists_features(alpha.len())? {
+        if self.terms.is_some() || alpha.iter().all(|&alpha| alpha == 0.0) || self.lists_features(alpha.len())? {
             let relevance = self.relevance(memory)?;
             return Ok((relevance.ln_power_sum, relevance.error()));
         }

@@ -29,6 +29,10 @@ impl DualModel<'_> {
     /// # Ok::<(), banach::Error>(())
     /// ```
     pub fn check_finite(&self) -> Result<(), Error> {
+        if self.terms.is_some() {
+            // The function of p = 1 refuses values that are not finite.
+            return self.endpoint_predictor().predict(&self.samples).map(|_| ());
+        }
         if self.ln_bound() < MAX_LN {
             return Ok(());
         }

@@ -4,6 +4,7 @@
 //! of solvers.
 
 mod compiled;
+mod endpoint;
 mod energy;
 mod explicit;
 mod finite;
@@ -19,6 +20,7 @@ pub use relevance::{PairShares, Relevance};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     error::Parameter,
+    form::WeightedMonomial,
     kernel::{MonomialScale, TensorKernel},
     numeric::dot,
 };
@@ -32,6 +34,8 @@ pub struct DualModel<'a> {
     monomial_scale: MonomialScale,
     exponent: Exponent,
     alpha: Vec<f64>,
+    /// The monomials with a weight, for p = 1.
+    terms: Option<Vec<WeightedMonomial>>,
     radius: Option<f64>,
     /// `ln ||w||_p^p`.
     ln_norm: Option<f64>,
@@ -51,7 +55,7 @@ impl<'a> DualModel<'a> {
         Error::check_values("alpha", alpha, "finite numbers", f64::is_finite)?;
         let (kernel, alpha) = (Arc::new(kernel), alpha.to_vec());
         let (monomial_scale, memory) = (MonomialScale::Raw, Memory::limit(u64::MAX));
-        Ok(Self { samples, kernel, monomial_scale, exponent, alpha, radius: None, ln_norm: None, memory })
+        Ok(Self { samples, kernel, monomial_scale, exponent, alpha, terms: None, radius: None, ln_norm: None, memory })
     }
 
     /// The same with a limit on the memory of the search for its largest monomials; there is none unless told otherwise.

@@ -186,6 +186,9 @@ impl DualModel<'_> {
     }
 
     fn shares(&self, pairs: Option<&[usize]>, memory: Memory) -> Result<FoundShares, Error> {
+        if let Some(terms) = &self.terms {
+            return Ok(self.shares_of_terms(terms, pairs));
+        }
         let (samples, alpha) = self.present()?;
         let copied = if let Cow::Owned(samples) = &samples { 16 * samples.stored() as u64 } else { 0 };
         let memory = memory.less(copied);
@@ -321,23 +324,23 @@ fn bounded(error: f64) -> f64 {
 
 /// Shares of `||w||_p^p`, from the features or from the tensor.
 #[derive(Debug)]
-struct FoundShares {
+pub(super) struct FoundShares {
     /// `ln ||w||_p^p`; minus infinity for `w = 0`, where all shares are 0.
-    ln_power_sum: f64,
+    pub(super) ln_power_sum: f64,
     /// For each variable, of all or of those whose pairs are wanted, the share of the monomials that involve it.
-    variables: Vec<f64>,
+    pub(super) variables: Vec<f64>,
     /// For each pair of the variables that are wanted, the share of the monomials that involve both: a square, row after row, with the
     /// shares of the variables themselves on its diagonal.
-    pairs: Vec<f64>,
+    pub(super) pairs: Vec<f64>,
     /// For each degree, the share of its monomials.
-    degrees: Vec<(usize, f64)>,
+    pub(super) degrees: Vec<(usize, f64)>,
     /// How far rounding may have moved a share.
-    error: f64,
+    pub(super) error: f64,
 }
 
 impl FoundShares {
     /// Those of the zero function.
-    fn nothing(inputs: usize, chosen: usize) -> Self {
+    pub(super) fn nothing(inputs: usize, chosen: usize) -> Self {
         let (variables, pairs) = (vec![0.0; inputs], vec![0.0; chosen * chosen]);
         Self { ln_power_sum: f64::NEG_INFINITY, variables, pairs, degrees: Vec::new(), error: 0.0 }
     }

@@ -7,6 +7,7 @@
 mod degrees;
 mod entries;
 mod layout;
+mod leading;
 mod listed;
 mod pass_size;
 mod place;
@@ -20,6 +21,7 @@ use std::{fmt, sync::Arc};
 pub(crate) use self::{
     degrees::Degree,
     entries::note_above,
+    leading::{Leading, PricedTerm},
     listed::ListedMonomials,
     pass_size::{PassSize, pass_bytes},
     place::Place,
@@ -94,7 +96,7 @@ impl<'a> Monomials<'a> {
             ln_divisors: Vec::new(),
         };
         monomials.check(&monomials.points.x)?;
-        if monomial_scale == MonomialScale::Raw {
+        if monomial_scale == MonomialScale::Raw && !exponent.is_endpoint() {
             monomials.ln_norms = monomials.ln_norms_of(&monomials.points.x);
         }
         if monomial_scale == MonomialScale::Raw && monomials.kernel.normalized() {
@@ -228,10 +230,11 @@ impl<'a> Monomials<'a> {
         ln_norms(&*self.kernel, self.exponent, x.samples(), x.features(), |j, out| x.column_into(j, out))
     }
 
-    /// `c_k^(1/q)` of the monomials with these exponents. Unless monomials are raw, 1 for those that the kernel has and 0 for others.
+    /// `c_k^(1/q)` of the monomials with these exponents. Unless monomials are raw, and for p = 1 too, where 1/q = 0, it is 1 for those
+    /// that the kernel has and 0 for others.
     fn root(&self, exponents: &[usize]) -> f64 {
         let unscaled = self.kernel.unscaled_coefficient(exponents);
-        if self.monomial_scale != MonomialScale::Raw {
+        if self.monomial_scale != MonomialScale::Raw || self.exponent.is_endpoint() {
             return if unscaled > 0.0 { 1.0 } else { 0.0 };
         }
         let (root, degree) = (1.0 / self.exponent.q(), exponents.iter().sum::<usize>());

@@ -125,9 +125,16 @@ fn ln_knee(problem: &DualProblem<'_>) -> f64 {
     let sizes = alpha.iter().map(|alpha| alpha.abs());
     let both: Vec<f64> = alpha.iter().copied().chain(sizes).collect();
     let ln_loss = problem.zero_value().ln();
+    let q = problem.form().exponent().q();
+    if let Some(form) = problem.form().endpoint() {
+        // The smallest gamma at which a weight is not 0.
+        let found = &form.largest(&alpha, 1, &mut Scratch::new())[0];
+        let largest = found.bound() - found.rounding;
+        let ln_knee = if largest > found.rounding { -largest.ln() } else { 0.0 };
+        return problem.gamma().ln() + if ln_knee.is_finite() { ln_knee } else { 0.0 };
+    }
     let mut evaluation = Evaluation::default();
     problem.form().evaluate(&both, &mut evaluation, &mut Scratch::new());
-    let q = problem.form().exponent().q();
     let (ln_value, ln_size) = (evaluation.ln_values[0], evaluation.ln_values[1]);
     // Of constant features an intercept leaves rounding.
     let rounding = ln_value < ln_size + q * ROUNDING.ln();
@@ -137,7 +144,7 @@ fn ln_knee(problem: &DualProblem<'_>) -> f64 {
 
 /// `gamma a`, the dual vector in which the solution leaves zero. At a kink of the loss the slope is an interval. All samples take
 /// the same share of theirs: with an intercept the share for which the entries sum to zero, otherwise a half.
-fn first_alpha(problem: &DualProblem<'_>) -> Vec<f64> {
+pub(super) fn first_alpha(problem: &DualProblem<'_>) -> Vec<f64> {
     let null = problem.intercept(&vec![0.0; problem.samples()]);
     let samples = problem.gammas().iter().zip(problem.targets());
     let slopes: Vec<(f64, f64)> = samples

@@ -12,6 +12,7 @@ pub mod primal;
 mod proximal_gradient;
 mod start;
 mod warm_start;
+mod working_set;
 
 use std::{fmt, ops::ControlFlow};
 
@@ -25,12 +26,14 @@ pub use newton::Newton;
 pub use path::{Path, path, path_all};
 pub use proximal_gradient::ProximalGradient;
 pub use start::Start;
+pub use working_set::WorkingSets;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Certificate, DualProblem, Error,
     error::{Parameter, names},
+    form::SparseWeights,
 };
 
 /// An algorithm that minimises the dual.
@@ -80,6 +83,13 @@ pub trait Solver: fmt::Debug + Send + Sync {
         })
         .collect()
     }
+}
+
+/// Refuses the form of p = 1, which only [`WorkingSets`] know.
+fn refuse_endpoint(problem: &DualProblem<'_>) -> Result<(), Error> {
+    let p = problem.form().exponent();
+    let allowed = "above 1 for this algorithm; working sets take p = 1";
+    if p.is_endpoint() { Err(Error::parameter(Parameter::P, p, allowed)) } else { Ok(()) }
 }
 
 /// When a solver stops by itself.
@@ -193,6 +203,8 @@ pub struct Solution {
     pub omega: Vec<f64>,
     /// The constant b that is added to them; 0 for a problem without an intercept.
     pub intercept: f64,
+    /// The weights for p = 1, which do not follow from the dual vector; `None` for p > 1.
+    pub weights: Option<SparseWeights>,
     /// How far it can be from the optimum.
     pub certificate: Certificate,
     /// How the run ended.

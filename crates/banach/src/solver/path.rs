@@ -3,7 +3,10 @@
 use std::{collections::VecDeque, ops::ControlFlow};
 
 use super::{GammaGrid, Observer, Progress, Solution, Solver, Status, warm_start::History};
-use crate::{DualProblem, Error, form::Evaluation};
+use crate::{
+    DualProblem, Error,
+    form::{Evaluation, SparseWeights},
+};
 
 /// The solutions of one problem for every gamma of a grid.
 #[derive(Debug, Clone)]
@@ -140,6 +143,7 @@ pub(super) fn untouched(problem: &DualProblem<'_>) -> Solution {
     Solution {
         omega: alpha.clone(),
         intercept: if problem.has_intercept() { problem.intercept(&alpha) } else { 0.0 },
+        weights: problem.form().exponent().is_endpoint().then(SparseWeights::default),
         certificate: problem.certificate(&alpha, &evaluation),
         status: Status::Interrupted,
         iterations: 0,

@@ -30,6 +30,7 @@ impl Solver for ProximalGradient {
         observer: &mut dyn Observer,
     ) -> Result<Solution, Error> {
         self.stopping.check()?;
+        super::refuse_endpoint(problem)?;
         let lambda_bar = self.linesearch.first_step(problem.largest_gamma())?;
         let mut run = ProximalRun::new(problem, start, self.linesearch)?;
         let mut lambda = lambda_bar;
@@ -234,7 +235,16 @@ impl<'a> ProximalRun<'a> {
     fn solution(self, status: Status) -> Solution {
         let BestIterate { alpha, omega, certificate } = self.best;
         let intercept = self.problem.intercept(&omega);
-        Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
+        Solution {
+            alpha,
+            omega,
+            intercept,
+            weights: None,
+            certificate,
+            status,
+            iterations: self.iteration,
+            passes: self.passes,
+        }
     }
 }
 

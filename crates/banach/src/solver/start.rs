@@ -1,5 +1,6 @@
 //! Where the dual iteration starts.
 
+use super::newton::term::is_bounded_regression;
 use crate::{DualProblem, Error, data::Scratch, form::Evaluation, loss::Targets, numeric::search::bisect};
 
 /// The choice of `alpha_0`.
@@ -58,7 +59,8 @@ pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, sh
         let t = ln_t.exp();
         let terms =
             moving.iter().map(|&(a, s, y)| loss.conjugate_slope(y, t * s).map_or(f64::INFINITY, |slope| a * slope));
-        (q.ln() + ln_value + (q - 1.0) * ln_t).exp() + terms.sum::<f64>()
+        let of_form = if ln_value == f64::NEG_INFINITY { 0.0 } else { (q.ln() + ln_value + (q - 1.0) * ln_t).exp() };
+        of_form + terms.sum::<f64>()
     };
     // The ray leaves the domain where its first sample does. Without an end, every sample is past its minimum from
     // alpha_i/gamma_i = y_i on.
@@ -70,6 +72,42 @@ pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, sh
     let past = moving.iter().map(|&(_, s, y)| (y / s).abs()).fold(0.0, f64::max);
     let upper = if end.is_finite() { end.ln() } else { past.ln().max(-700.0) };
     bisect(-700.0, upper, 60, |ln_t| slope(ln_t) < 0.0).exp()
+}
+
+/// Residuals of less than this share of the largest do not set the usual size: half of the samples may be fitted exactly.
+const LEAST_USUAL: f64 = 1e-3;
+
+/// A direction along which a method that stays inside the domain starts. For regression losses with a bounded domain residuals beyond the
+/// usual size count as that size: the dual variables of their samples end at the border.
+pub(super) fn inner_direction(problem: &DualProblem<'_>) -> Vec<f64> {
+    if !is_bounded_regression(problem.loss()) {
+        return direction(problem);
+    }
+    let residuals = || {
+        let samples = problem.gammas().iter().zip(problem.targets()).enumerate();
+        samples.filter(|(_, (gamma, _))| **gamma > 0.0).map(|(i, (gamma, y))| (i, *gamma, problem.centred(*y)))
+    };
+    let mut sizes: Vec<f64> = residuals().map(|(_, _, residual)| residual.abs()).collect();
+    sizes.sort_unstable_by(f64::total_cmp);
+    let usual = sizes[sizes.len() / 2].max(sizes[sizes.len() - 1] * LEAST_USUAL);
+    let mut a = vec![0.0; problem.samples()];
+    if usual == 0.0 {
+        return a;
+    }
+    residuals().for_each(|(i, gamma, residual)| a[i] = gamma * (residual / usual).tanh());
+    if problem.has_intercept() {
+        // Both sides of the middle weigh the same.
+        let side = |sign: f64| a.iter().map(|a| (sign * a).max(0.0)).sum::<f64>();
+        let (plus, minus) = (side(1.0), side(-1.0));
+        let least = plus.min(minus);
+        if least == 0.0 {
+            // The best constant is an end of the targets.
+            return direction(problem);
+        }
+        a.iter_mut().for_each(|a| *a *= least / if *a > 0.0 { plus } else { minus });
+        problem.balance(&mut a);
+    }
+    a
 }
 
 /// The direction of the ray.

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use super::{
     Design, Prices, Subsets, Support, WorkingColumns,
     design::{project_out, unit},
-    leading::{Leading, PricedTerm},
     prices::{Priced, gain},
     support::DEPENDENT,
 };
@@ -16,7 +15,7 @@ use crate::{
     data::Scratch,
     error::Parameter,
     kernel::{Monomial, MonomialScale, TensorKernel},
-    monomials::{MonomialSweep, Monomials, Place, Tile, Visitor},
+    monomials::{Leading, MonomialSweep, Monomials, Place, PricedTerm, Tile, Visitor},
 };
 
 /// The monomials of a kernel with finitely many, in the geometry of a [`Design`]: as columns of unit length, orthogonal to the constant.

@@ -7,7 +7,6 @@ mod evidence;
 mod expanded;
 #[cfg(test)]
 mod laws;
-mod leading;
 mod model;
 mod path;
 mod penalty;

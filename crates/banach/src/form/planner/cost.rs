@@ -64,6 +64,11 @@ impl Workload<'_> {
 
     fn listed_features(&self) -> Result<Cost, Error> {
         let Shape { samples, inputs, .. } = self.shape;
+        if self.exponent.is_endpoint() {
+            let allowed =
+                "above 1 for a matrix of all features; tiles, which lists only those that matter, takes p = 1";
+            return Err(Error::parameter(Parameter::P, self.exponent, allowed));
+        }
         if cardinality(self.kernel, inputs).is_none() {
             return Err(Error::InfinitelyManyFeatures { kernel: self.kernel.name() });
         }

@@ -19,7 +19,7 @@ pub use long::LongFit;
 use serde::{Deserialize, Serialize};
 
 use self::cost::Workload;
-use super::{Features, Gram, KernelFeatures, QForm, Tiles};
+use super::{Endpoint, Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     cost::Rates,
@@ -237,6 +237,9 @@ impl Plan {
         let monomial_scale = self.planner.monomial_scale;
         // A form takes what the plan says, and leaves the rest to the solver.
         let memory = Memory::limit(self.cost().bytes);
+        if exponent.is_endpoint() {
+            return Ok(Box::new(Endpoint::new(x, kernel, monomial_scale)?));
+        }
         Ok(match self.chosen {
             Route::Features if self.lists_inputs() => Box::new(Features::new(x.view(), exponent)),
             Route::Features => {

@@ -126,6 +126,9 @@ impl DualModel<'_> {
     /// ```
     pub fn top_monomials(&self, count: usize, budget: Budget) -> Result<TopMonomials, Error> {
         let mut meter = Meter::new(budget.check()?);
+        if let Some(terms) = &self.terms {
+            return Ok(self.top_of_terms(terms, count));
+        }
         if feature_count(&*self.kernel, self.samples.features()).is_some_and(passes_over_monomials) {
             return self.top_by_tiles(&self.monomials()?, count, &mut meter);
         }
@@ -150,6 +153,9 @@ impl DualModel<'_> {
     /// ```
     pub fn entries_of(&self, monomials: &[Monomial]) -> Result<Vec<TopMonomial>, Error> {
         super::explicit::check_variables(monomials, &self.samples)?;
+        if let Some(terms) = &self.terms {
+            return Ok(monomials.iter().map(|monomial| self.entry_of_terms(terms, monomial)).collect());
+        }
         if self.kernel.normalized() {
             // The divisor is that of all features.
             return self.entries_in_order(monomials);

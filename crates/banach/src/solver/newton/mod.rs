@@ -1,15 +1,16 @@
 //! Newton's method for every loss, many problems at a time.
 
 mod barrier;
+pub(super) mod guard;
 mod length;
 mod listed;
 mod model;
 mod record;
 mod rounding;
-mod run;
+pub(super) mod run;
 mod start;
-mod system;
-mod term;
+pub(super) mod system;
+pub(super) mod term;
 mod turn;
 
 use rayon::prelude::*;
@@ -64,6 +65,7 @@ impl Solver for Newton {
         assert_eq!(problems.len(), starts.len(), "every problem has a start");
         self.stopping.check()?;
         let Some(first) = problems.first() else { return Ok(Vec::new()) };
+        super::refuse_endpoint(first)?;
         let form = first.form();
         let one_form = problems.iter().all(|problem| std::ptr::addr_eq(problem.form(), form));
         assert!(one_form, "problems that are solved together share one form");

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// A sample with positive weight: its number, its gamma and its term of the dual.
-pub(super) struct SampleTerm<'a> {
+pub(in crate::solver) struct SampleTerm<'a> {
     pub i: usize,
     pub gamma: f64,
     pub term: Term<'a>,
@@ -346,6 +346,15 @@ impl<'a> Run<'a> {
             self.record.into_best()
         };
         let KeptIterate { alpha, omega, intercept, certificate } = best;
-        Solution { alpha, omega, intercept, certificate, status, iterations: self.iteration, passes: self.passes }
+        Solution {
+            alpha,
+            omega,
+            intercept,
+            weights: None,
+            certificate,
+            status,
+            iterations: self.iteration,
+            passes: self.passes,
+        }
     }
 }

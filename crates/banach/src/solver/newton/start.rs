@@ -1,6 +1,6 @@
 //! Where a run starts: on the ray, or at a point that was given.
 
-use super::run::{PointRole, Run, SampleTerm};
+use super::run::{PointRole, Run};
 use crate::solver::start::{self, Start};
 
 /// The start goes at most this share of the way to the border, so that the barrier is finite there.
@@ -8,14 +8,12 @@ pub(super) const RAY_SHARE: f64 = 0.9;
 /// A given start that may be on the border moves this share of the way to the ray: far enough for the first barrier, and little
 /// enough to keep three digits of the start.
 const TOWARDS_RAY: f64 = 1e-3;
-/// Residuals of less than this share of the largest do not set the usual size: half of the samples may be fitted exactly.
-const LEAST_USUAL: f64 = 1e-3;
 /// Beyond this, powers of e leave the range of f64 (e^709).
 const LN_RANGE: f64 = 600.0;
 /// The search on the ray ends at e^-700: a length below this means that it has found no minimum.
 const LEAST_LN_RAY: f64 = -699.0;
 
-impl<'a> Run<'a> {
+impl Run<'_> {
     /// Asks for the point from which the start is found.
     pub(super) fn ask_for_start(&mut self, start: &Start) {
         (self.point, self.role) = (self.ray(), PointRole::Ray);
@@ -37,39 +35,7 @@ impl<'a> Run<'a> {
 
     /// A direction inside the domain along which the start is found.
     pub(super) fn ray(&self) -> Vec<f64> {
-        let problem = self.problem;
-        if !super::term::is_bounded_regression(problem.loss()) {
-            return start::direction(problem);
-        }
-        // Residuals beyond the usual size count as that size: the dual variables of their samples end at the border.
-        let mut sizes: Vec<f64> = self.residuals().map(|(_, residual)| residual.abs()).collect();
-        sizes.sort_unstable_by(f64::total_cmp);
-        let usual = sizes[sizes.len() / 2].max(sizes[sizes.len() - 1] * LEAST_USUAL);
-        let mut a = vec![0.0; problem.samples()];
-        if usual == 0.0 {
-            return a;
-        }
-        for (sample, residual) in self.residuals() {
-            a[sample.i] = sample.gamma * (residual / usual).tanh();
-        }
-        if problem.has_intercept() {
-            // Both sides of the middle weigh the same.
-            let side = |sign: f64| a.iter().map(|a| (sign * a).max(0.0)).sum::<f64>();
-            let (plus, minus) = (side(1.0), side(-1.0));
-            let least = plus.min(minus);
-            if least == 0.0 {
-                // The best constant is an end of the targets.
-                return start::direction(problem);
-            }
-            a.iter_mut().for_each(|a| *a *= least / if *a > 0.0 { plus } else { minus });
-            problem.balance(&mut a);
-        }
-        a
-    }
-
-    /// The residuals of the best constant, or of 0.
-    fn residuals(&self) -> impl Iterator<Item = (&SampleTerm<'a>, f64)> {
-        self.samples.iter().map(|sample| (sample, self.problem.centred(self.problem.targets()[sample.i])))
+        start::inner_direction(self.problem)
     }
 
     /// Asks for a given start, moved a little towards the ray if it is not inside the domain.

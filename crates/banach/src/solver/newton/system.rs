@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
-pub(super) struct System {
+pub(in crate::solver) struct System {
     /// The diagonal S that equilibrates the matrix: `S (Hessian + diagonal) S` has ones on its diagonal.
     equilibration: Vec<f64>,
     solver: Method,
@@ -45,7 +45,13 @@ const FREE_RESIDUAL: f64 = 1e-10;
 
 impl System {
     /// The system of a Hessian over all n samples and of the diagonal of those that are `present`.
-    pub(super) fn new(hessian: &Hessian, diagonal: &[f64], present: &[usize], n: usize, intercept: bool) -> Self {
+    pub(in crate::solver) fn new(
+        hessian: &Hessian,
+        diagonal: &[f64],
+        present: &[usize],
+        n: usize,
+        intercept: bool,
+    ) -> Self {
         let m = present.len();
         let diagonal: Vec<f64> = diagonal.iter().map(|entry| entry + hessian.tail).collect();
         let (equilibration, solver) = match &hessian.main {
@@ -82,7 +88,7 @@ impl System {
     }
 
     /// The solution of the system, with `sum_i d_i = 0` if there is an intercept.
-    pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
+    pub(in crate::solver) fn solve(&self, right: &[f64]) -> Vec<f64> {
         let Some(ones) = &self.ones else { return self.solve_plain(right) };
         let total: f64 = ones.iter().sum();
         let multiplier = self.solve_plain(right).iter().sum::<f64>() / total;
@@ -189,7 +195,7 @@ fn conjugate_gradients(columns: &[f64], diagonal: &[f64], steps: usize, x: &mut 
 
 /// Cholesky's factor in place of a positive definite matrix, given below its diagonal. Pivots that rounding has made
 /// negative are lifted.
-pub(super) fn factorise(matrix: &mut [f64], size: usize) {
+pub(in crate::solver) fn factorise(matrix: &mut [f64], size: usize) {
     let lift = LltRegularization { dynamic_regularization_delta: 1e-12, dynamic_regularization_epsilon: RIDGE };
     let params = Spec::default();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(size, Par::Seq, params));
@@ -199,7 +205,7 @@ pub(super) fn factorise(matrix: &mut [f64], size: usize) {
 }
 
 /// `x -> A^-1 x`, given Cholesky's factor of A.
-pub(super) fn substitute(factor: &[f64], x: &mut [f64]) {
+pub(in crate::solver) fn substitute(factor: &[f64], x: &mut [f64]) {
     let size = x.len();
     let factor = MatRef::from_column_major_slice(factor, size, size);
     let x = MatMut::from_column_major_slice_mut(x, size, 1);

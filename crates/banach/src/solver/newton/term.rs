@@ -16,7 +16,7 @@ use crate::{
 ///
 /// A [`Split::Smooth`] loss is its own barrier.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Term<'a> {
+pub(in crate::solver) struct Term<'a> {
     loss: &'a dyn Loss,
     y: f64,
     lower: f64,
@@ -27,7 +27,7 @@ pub(super) struct Term<'a> {
 
 /// A [`Split::Proximal`] term in numbers: `a s^2/2 - y s + k|s|` on `[lower, upper]`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ProximalTerm {
+pub(in crate::solver) struct ProximalTerm {
     pub lower: f64,
     pub upper: f64,
     pub y: f64,
@@ -37,7 +37,7 @@ pub(super) struct ProximalTerm {
 
 /// What a Newton step needs of a term at a prediction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Linearised {
+pub(in crate::solver) struct Linearised {
     /// `psi_mu'(s) + t`.
     pub gradient: f64,
     /// The curvature with which a Newton step leads to the dual variable that the prediction asks for.
@@ -51,40 +51,40 @@ const FLATTEST: f64 = 3.0;
 
 impl<'a> Term<'a> {
     /// The term of a sample with target `y`, from which a constant may have been taken.
-    pub(super) fn new(loss: &'a dyn Loss, y: f64) -> Self {
+    pub(in crate::solver) fn new(loss: &'a dyn Loss, y: f64) -> Self {
         let (lower, upper) = loss.domain(y);
         Self { loss, y, lower, upper, curvature: loss.strong_convexity(), kink: loss.kink() }
     }
 
     /// The target, from which a constant may have been taken.
-    pub(super) fn target(&self) -> f64 {
+    pub(in crate::solver) fn target(&self) -> f64 {
         self.y
     }
 
     /// The term in numbers; `None` for a loss that is its own barrier.
-    pub(super) fn proximal(&self) -> Option<ProximalTerm> {
+    pub(in crate::solver) fn proximal(&self) -> Option<ProximalTerm> {
         let Self { y, lower, upper, curvature, kink, .. } = *self;
         (self.loss.split() == Split::Proximal).then_some(ProximalTerm { lower, upper, y, curvature, kink })
     }
 
     /// The dual variable that a prediction asks of a smooth loss, and the curvature of the conjugate there, infinite at an end.
-    pub(super) fn answer(&self, t: f64) -> (f64, f64) {
+    pub(in crate::solver) fn answer(&self, t: f64) -> (f64, f64) {
         let s = self.inside(self.loss.slope(self.y, t).map_or(f64::NAN, |slope| -slope));
         (s, self.loss.conjugate_curvature(self.y, s).unwrap_or(f64::INFINITY))
     }
 
     /// Whether two dual variables are close beside their distances from the ends.
-    pub(super) fn is_near(&self, a: f64, b: f64) -> bool {
+    pub(in crate::solver) fn is_near(&self, a: f64, b: f64) -> bool {
         (a - b).abs() <= CLOSE_SHARE * (b - self.lower).min(self.upper - b)
     }
 
     /// The loss at a prediction.
-    pub(super) fn value(&self, t: f64) -> f64 {
+    pub(in crate::solver) fn value(&self, t: f64) -> f64 {
         self.loss.value(self.y, t)
     }
 
     /// How many logarithms the barrier adds.
-    pub(super) fn barriers(&self) -> usize {
+    pub(in crate::solver) fn barriers(&self) -> usize {
         match self.loss.split() {
             Split::Smooth => 0,
             Split::Proximal => {
@@ -94,12 +94,12 @@ impl<'a> Term<'a> {
     }
 
     /// Whether 0 is inside the domain, and not at an end of it.
-    pub(super) fn has_zero_inside(&self) -> bool {
+    pub(in crate::solver) fn has_zero_inside(&self) -> bool {
         self.lower < 0.0 && 0.0 < self.upper
     }
 
     /// The largest multiple of `ds` that leads from `s` to an end of the domain.
-    pub(super) fn room(&self, s: f64, ds: f64) -> f64 {
+    pub(in crate::solver) fn room(&self, s: f64, ds: f64) -> f64 {
         match () {
             () if ds > 0.0 => (self.upper - s) / ds,
             () if ds < 0.0 => (self.lower - s) / ds,
@@ -108,7 +108,7 @@ impl<'a> Term<'a> {
     }
 
     /// As [`room`](Self::room), for the halves `v` and `v'` of a kink, which stay positive, to first order.
-    pub(super) fn kink_room(&self, s: f64, ds: f64, mu: f64) -> f64 {
+    pub(in crate::solver) fn kink_room(&self, s: f64, ds: f64, mu: f64) -> f64 {
         if self.kink == 0.0 || ds == 0.0 {
             return f64::INFINITY;
         }
@@ -118,7 +118,7 @@ impl<'a> Term<'a> {
     }
 
     /// The nearest point strictly inside the domain.
-    pub(super) fn inside(&self, s: f64) -> f64 {
+    pub(in crate::solver) fn inside(&self, s: f64) -> f64 {
         let (mut low, mut high) = (self.lower, self.upper);
         if low.is_finite() {
             low += f64::MIN_POSITIVE.max(4.0 * f64::EPSILON * low.abs());
@@ -130,7 +130,7 @@ impl<'a> Term<'a> {
     }
 
     /// `psi_mu'(s)` for `s` inside the domain.
-    pub(super) fn slope(&self, s: f64, mu: f64) -> f64 {
+    pub(in crate::solver) fn slope(&self, s: f64, mu: f64) -> f64 {
         if self.loss.split() == Split::Smooth {
             // Beyond an end the slope is without bound.
             let beyond = if s > 0.5 * (self.lower + self.upper) { f64::INFINITY } else { f64::NEG_INFINITY };
@@ -150,7 +150,7 @@ impl<'a> Term<'a> {
     /// between `s` and `e`: if the prediction did not change, a Newton step would lead to `e` exactly, and never out of the
     /// domain. For a barrier that is the matrix of a primal-dual interior-point method. Where `e` is far on the flat side the
     /// secant promises a long step that Q does not allow, so it is bounded by a share of the tangent.
-    pub(super) fn linearised(&self, s: f64, t: f64, mu: f64) -> Linearised {
+    pub(in crate::solver) fn linearised(&self, s: f64, t: f64, mu: f64) -> Linearised {
         let gradient = self.slope(s, mu) + t;
         let curvature = match self.loss.split() {
             Split::Smooth => self.secant_of_smooth(s, t, gradient),
@@ -284,6 +284,6 @@ impl SmoothedKink {
 }
 
 /// Whether a term is that of a regression loss with a bounded domain, whose ray must not follow outliers.
-pub(super) fn is_bounded_regression(loss: &dyn Loss) -> bool {
+pub(in crate::solver) fn is_bounded_regression(loss: &dyn Loss) -> bool {
     loss.targets() == Targets::Real && loss.split() == Split::Proximal
 }

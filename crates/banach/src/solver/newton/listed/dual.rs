@@ -3,12 +3,11 @@
 use super::{
     ListedMethod,
     curve::{MOST_STEPS, is_found},
-    guard::SampleLine,
     normal::Normal,
 };
 use crate::{
     form::{Hessian, HessianPart, square_of},
-    solver::newton::{System, run::SampleTerm},
+    solver::newton::{System, guard::SampleLine, run::SampleTerm},
 };
 
 /// A feature whose slope is below this share of the largest does not change a system: it is below the rounding of the sum.

@@ -15,15 +15,13 @@
 
 mod curve;
 mod dual;
-mod guard;
 mod normal;
 
-use self::{
-    curve::Curve,
+use self::{curve::Curve, normal::Normal};
+use super::{
     guard::{Aim, Guard, Pair, SampleLine, products},
-    normal::Normal,
+    run::SampleTerm,
 };
-use super::run::SampleTerm;
 use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE, numeric::dot};
 
 /// The state of an interior-point method.

@@ -1,8 +1,8 @@
-//! The terms that would explain most.
+//! The terms of a pass that matter most.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-/// A term of a dictionary, and how much it would explain.
+/// A term by its number, and how much it matters: what it would explain, or how large it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PricedTerm {
     pub number: u64,

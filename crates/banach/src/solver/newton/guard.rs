@@ -1,10 +1,10 @@
 //! What keeps one sample off the ends and the kink of its conjugate: distances, and multipliers of their own.
 
-use super::super::term::ProximalTerm;
+use super::term::ProximalTerm;
 
 /// A distance and its multiplier. Both are positive, and their product is to become mu.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pair {
+pub(in crate::solver) struct Pair {
     pub x: f64,
     pub z: f64,
 }
@@ -18,14 +18,14 @@ pub(super) struct Pair {
 /// `s - l` has the multiplier `z_l`, `u - s` has `z_u`. Of the kink, `s = v - v'` with halves that are not negative, v has
 /// `k - g` and v' has `k + g`, where g becomes a slope of `k|s|`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Guard {
+pub(in crate::solver) struct Guard {
     /// The pairs of the lower end, the upper end, v and v'. An infinite end has none, nor have the halves without a kink.
     pairs: [Option<Pair>; 4],
 }
 
 /// What the step of a pair aims at: its product is to become `mu`, of which the product of the changes will be a part.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Aim {
+pub(in crate::solver) struct Aim {
     pub mu: f64,
     /// The products of the changes of each pair, as the predictor knows them.
     pub products: [f64; 4],
@@ -33,7 +33,7 @@ pub(super) struct Aim {
 
 /// The equation of a sample to first order: `t = right - curvature ds` for the prediction t after the step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SampleLine {
+pub(in crate::solver) struct SampleLine {
     pub curvature: f64,
     pub right: f64,
 }
@@ -45,7 +45,7 @@ const SMALLER_HALF: f64 = 0.05;
 
 impl Guard {
     /// The pairs at `s`, for the residual `y - t - a s`. No multiplier is smaller than `least`.
-    pub(super) fn new(term: &ProximalTerm, s: f64, residual: f64, least: f64) -> Self {
+    pub(in crate::solver) fn new(term: &ProximalTerm, s: f64, residual: f64, least: f64) -> Self {
         let ProximalTerm { lower, upper, kink, .. } = *term;
         let g = residual.clamp(-MOST_KINK_SLOPE * kink, MOST_KINK_SLOPE * kink);
         let rest = residual - g;
@@ -59,12 +59,12 @@ impl Guard {
     }
 
     /// The products of all pairs.
-    pub(super) fn products(&self) -> impl Iterator<Item = f64> {
+    pub(in crate::solver) fn products(&self) -> impl Iterator<Item = f64> {
         self.pairs.iter().flatten().map(|pair| pair.x * pair.z)
     }
 
     /// The equation of the sample at `s`.
-    pub(super) fn linear(&self, term: &ProximalTerm, s: f64, aim: &Aim) -> SampleLine {
+    pub(in crate::solver) fn linear(&self, term: &ProximalTerm, s: f64, aim: &Aim) -> SampleLine {
         let ProximalTerm { y, curvature: a, .. } = *term;
         let mut linear = SampleLine { curvature: a, right: y - a * s };
         for (at, sign) in [(0, 1.0), (1, -1.0)] {
@@ -81,7 +81,7 @@ impl Guard {
     }
 
     /// The changes of the pairs for a change of s.
-    pub(super) fn step(&self, ds: f64, aim: &Aim) -> [Pair; 4] {
+    pub(in crate::solver) fn step(&self, ds: f64, aim: &Aim) -> [Pair; 4] {
         let mut step = [Pair { x: 0.0, z: 0.0 }; 4];
         for (at, dx) in [(0, ds), (1, -ds)] {
             if let Some(Pair { x, z }) = self.pairs[at] {
@@ -98,20 +98,20 @@ impl Guard {
     }
 
     /// The largest share of a step for which every pair stays positive.
-    pub(super) fn room(&self, step: &[Pair; 4]) -> f64 {
+    pub(in crate::solver) fn room(&self, step: &[Pair; 4]) -> f64 {
         let room = |value: f64, change: f64| if change < 0.0 { -value / change } else { f64::INFINITY };
         let both = self.pairs.iter().zip(step).filter_map(|(pair, step)| pair.map(|pair| (pair, step)));
         both.fold(f64::INFINITY, |least, (pair, step)| least.min(room(pair.x, step.x)).min(room(pair.z, step.z)))
     }
 
     /// The products of all pairs after a share of a step.
-    pub(super) fn products_after(&self, share: f64, step: &[Pair; 4]) -> impl Iterator<Item = f64> {
+    pub(in crate::solver) fn products_after(&self, share: f64, step: &[Pair; 4]) -> impl Iterator<Item = f64> {
         let both = self.pairs.iter().zip(step).filter_map(|(pair, step)| pair.map(|pair| (pair, step)));
         both.map(move |(pair, step)| (pair.x + share * step.x) * (pair.z + share * step.z))
     }
 
     /// Takes a share of a step.
-    pub(super) fn go(&mut self, share: f64, step: &[Pair; 4]) {
+    pub(in crate::solver) fn go(&mut self, share: f64, step: &[Pair; 4]) {
         for (pair, step) in self.pairs.iter_mut().zip(step) {
             if let Some(pair) = pair {
                 pair.x = (pair.x + share * step.x).max(f64::MIN_POSITIVE);
@@ -139,7 +139,7 @@ struct LinearisedKink {
 }
 
 /// The products of the changes of a step.
-pub(super) fn products(step: &[Pair; 4]) -> [f64; 4] {
+pub(in crate::solver) fn products(step: &[Pair; 4]) -> [f64; 4] {
     step.map(|step| step.x * step.z)
 }
 

@@ -1,0 +1,129 @@
+//! What holds of p = 1, over every loss, by computations of their own: no form, no pass, no solver.
+
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::{
+    FeatureMatrix, Unobserved,
+    form::{Endpoint, laws::Table},
+    kernel::{Anova, Degrees, KernelChoice, KernelName, Linear, MonomialScale, Polynomial, TensorKernel},
+    loss::laws::{all, target},
+    solver::GammaGrid,
+};
+
+/// Samples of some variables, and targets that depend on few of them.
+fn data(n: usize, d: usize, seed: u64) -> (Table, Vec<f64>) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let x = Table::random(n, d, 0.0, &mut rng);
+    let entry = |i: usize, j: usize| x.columns[j * n + i];
+    let y = (0..n).map(|i| 2.0 * entry(i, 0) - entry(i, 1) * entry(i, 2) + 0.3 * rng.random_range(-1.0..1.0)).collect();
+    (x, y)
+}
+
+fn solver(tolerance: f64) -> WorkingSets {
+    WorkingSets { stopping: Stopping { tolerance, max_iterations: 2000 }, ..WorkingSets::default() }
+}
+
+/// The relative gap of a solution, by listed features alone.
+fn gap_by_hand(phi: &FeatureMatrix<'_>, problem: &DualProblem<'_>, solution: &Solution) -> f64 {
+    let (n, weights) = (phi.samples(), solution.weights.as_ref().expect("p = 1 has weights"));
+    let row = |i: usize| phi.row(i);
+    let columns = phi.features();
+    for k in 0..columns {
+        let u: f64 = (0..n).map(|i| row(i)[k] * solution.alpha[i]).sum();
+        assert!(u.abs() <= 1.0 + 1e-12, "feature {k} allows 1, and has {u}");
+    }
+    let mut dense = vec![0.0; columns];
+    weights.features.iter().zip(&weights.values).for_each(|(k, w)| dense[*k as usize] = *w);
+    let predictions: Vec<f64> =
+        (0..n).map(|i| row(i).iter().zip(&dense).map(|(x, w)| x * w).sum::<f64>() + solution.intercept).collect();
+    let (loss, y, gammas) = (problem.loss(), problem.targets(), problem.gammas());
+    let norm: f64 = dense.iter().map(|w| w.abs()).sum();
+    let primal: f64 = (0..n).map(|i| gammas[i] * loss.value(y[i], predictions[i])).sum::<f64>() + norm;
+    let dual: f64 = (0..n)
+        .filter(|&i| gammas[i] > 0.0)
+        .map(|i| gammas[i] * loss.conjugate(y[i], solution.alpha[i] / gammas[i]))
+        .sum();
+    (primal + dual) / primal.abs().max(dual.abs())
+}
+
+fn kernels() -> Vec<(Arc<dyn TensorKernel>, MonomialScale)> {
+    vec![
+        (Arc::new(Linear), MonomialScale::Raw),
+        (Arc::new(Linear), MonomialScale::Standardized),
+        (Arc::new(Polynomial::new(2, 1.0, 0.0).expect("valid")), MonomialScale::Raw),
+        (Arc::new(Polynomial::new(3, 0.3, 1.0).expect("valid")), MonomialScale::Unit),
+        (Arc::new(Anova::new(1, 2).expect("valid")), MonomialScale::Standardized),
+        (
+            KernelChoice { degree: Some(Degrees::range(1, 3).expect("valid")), ..KernelChoice::new(KernelName::Exp) }
+                .spec()
+                .expect("valid")
+                .build()
+                .expect("valid"),
+            MonomialScale::Raw,
+        ),
+    ]
+}
+
+/// All features of a form, listed.
+fn listed(form: &Endpoint<'_>) -> FeatureMatrix<'static> {
+    use crate::QForm;
+    let (n, count) = (form.samples(), form.cardinality().expect("finite") as usize);
+    let mut columns = vec![0.0; n * count];
+    columns.chunks_mut(n).enumerate().for_each(|(k, column)| form.column_into(k as u64, column));
+    FeatureMatrix::from_columns(n, count, columns).expect("finite")
+}
+
+#[test]
+fn certificates_hold_by_hand_for_every_loss_and_kernel() {
+    let (x, y) = data(24, 6, 1);
+    let matrix = x.by_columns();
+    let sample_weight: Vec<f64> = (0..24).map(|i| [1.0, 0.0, 2.5, 0.7][i % 4]).collect();
+    for (kernel, scale) in kernels() {
+        let form = Endpoint::new(&matrix, kernel.clone(), scale).expect("finite");
+        let phi = listed(&form);
+        for loss in all() {
+            let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
+            for (gamma, intercept, weighted) in [(0.3, false, false), (3.0, true, true), (100.0, true, false)] {
+                let problem = DualProblem::new(&form, &*loss, &y, gamma).expect("valid");
+                let problem =
+                    if weighted { problem.with_sample_weights(&sample_weight).expect("valid") } else { problem };
+                let problem = if intercept { problem.with_intercept().expect("valid") } else { problem };
+                let solution = solver(1e-8).solve(&problem, &mut Unobserved).expect("valid");
+                let place = format!("{} {scale} {} gamma {gamma} {intercept} {weighted}", kernel.name(), loss.name());
+                assert_eq!(solution.status, Status::Converged, "{place}: {:?}", solution.certificate);
+                let gap = gap_by_hand(&phi, &problem, &solution);
+                assert!((-1e-11..=1.01e-8).contains(&gap), "{place}: {gap:e}");
+                let weights = solution.weights.expect("p = 1 has weights");
+                assert!(
+                    weights.features.len() <= 24 + usize::from(intercept),
+                    "{place}: as sparse as there are samples"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn below_the_knee_all_weights_are_zero_and_above_it_one_is_not() {
+    let (x, y) = data(20, 8, 2);
+    let matrix = x.by_columns();
+    for (kernel, scale) in kernels() {
+        let form = Endpoint::new(&matrix, kernel, scale).expect("finite");
+        for loss in all() {
+            let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
+            let problem = DualProblem::new(&form, &*loss, &y, 1.0).expect("valid").with_intercept().expect("valid");
+            let knee = GammaGrid::knee(&problem).expect("in range");
+            let count = |gamma: f64| {
+                let problem = problem.with_gamma(gamma).expect("valid");
+                let solution = solver(1e-10).solve(&problem, &mut Unobserved).expect("valid");
+                solution.weights.expect("p = 1 has weights").features.len()
+            };
+            assert!(loss.smoothness().is_none() || count(0.999 * knee) == 0, "{}", loss.name());
+            assert!(loss.smoothness().is_none() || count(1.01 * knee) > 0, "{}", loss.name());
+        }
+    }
+}

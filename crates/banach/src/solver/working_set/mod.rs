@@ -1,0 +1,146 @@
+//! p = 1: problems on the features that matter, held against all of them.
+
+mod interior;
+#[cfg(test)]
+mod laws;
+mod run;
+mod saddle;
+mod working;
+
+use rayon::prelude::*;
+
+use self::run::{REMEMBERED, Run};
+use super::{Observer, Solution, Solver, Start, Status, Stopping};
+use crate::{
+    DualProblem, Error, Memory,
+    data::Scratch,
+    error::{Parameter, Remedy},
+    form::Endpoint,
+    workers,
+};
+
+/// Working sets for p = 1.
+///
+/// - Solves: `min_(w, b) sum_i gamma_i L(y_i, <Phi(x_i), w> + b) + ||w||_1` for every loss, with or without an intercept, over all
+///   features of a kernel with finitely many, none of which is stored but those that have mattered.
+/// - Given: problems over one form of p = 1, each with its own loss, targets, weights, gamma and start.
+/// - Returns: for each the weights with the smallest relative gap over *all* features; most weights are exactly 0.
+/// - Cost: a few passes over the features for all problems that are still running, and for each pass an interior-point method on the
+///   features at hand.
+/// - See: docs/sparse.md.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WorkingSets {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// What the problems that run together may keep.
+    pub memory: Memory,
+}
+
+/// Features at hand for each sample, about, for the count of memory.
+const FEATURES_PER_SAMPLE: u64 = 4;
+/// Copies of the matrix of a system that a step keeps at a time, with its factor and the parts of its sum.
+const SYSTEMS: u64 = 8;
+
+impl Solver for WorkingSets {
+    fn shares_passes(&self) -> bool {
+        true
+    }
+
+    fn solve_from(
+        &self,
+        problem: &DualProblem<'_>,
+        start: &Start,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, Error> {
+        let problems = std::slice::from_ref(problem);
+        Ok(self.solve_all(problems, std::slice::from_ref(start), observer)?.swap_remove(0))
+    }
+
+    fn solve_all(
+        &self,
+        problems: &[DualProblem<'_>],
+        starts: &[Start],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Solution>, Error> {
+        assert_eq!(problems.len(), starts.len(), "every problem has a start");
+        self.stopping.check()?;
+        let Some(first) = problems.first() else { return Ok(Vec::new()) };
+        let one_form = problems.iter().all(|problem| std::ptr::addr_eq(problem.form(), first.form()));
+        assert!(one_form, "problems that are solved together share one form");
+        let Some(form) = first.form().endpoint() else {
+            let (got, allowed) = (first.form().exponent().p(), "1 for working sets; Newton's method takes p > 1");
+            return Err(Error::parameter(Parameter::P, got, allowed));
+        };
+        self.check_memory(form, problems.len())?;
+        workers::forget_ended_pass();
+        let runs = problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, form, start));
+        let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
+        self.run_together(form, &mut runs, observer);
+        let solution = |run: Run<'_>| {
+            let status = run.status.unwrap_or(Status::Interrupted);
+            run.solution(status)
+        };
+        Ok(runs.into_iter().map(solution).collect())
+    }
+}
+
+impl WorkingSets {
+    fn check_memory(&self, form: &Endpoint<'_>, problems: usize) -> Result<(), Error> {
+        use crate::QForm;
+        let n = form.samples() as u64;
+        let features = REMEMBERED as u64 + FEATURES_PER_SAMPLE * n;
+        let columns = n.checked_mul(features).and_then(|numbers| numbers.checked_mul(problems as u64));
+        let system = n.checked_mul(n).and_then(|numbers| numbers.checked_mul(SYSTEMS));
+        let systems = system.and_then(|numbers| numbers.checked_mul(rayon::current_num_threads().min(problems) as u64));
+        let bytes = columns.and_then(|columns| columns.checked_add(systems?)?.checked_mul(8));
+        let remedies = &[Remedy::Do("take fewer samples, or fewer problems at a time")];
+        self.memory.check("the features at hand of all problems", bytes, remedies)
+    }
+
+    /// Runs problems in lockstep: in every round one pass over all features for the dual vectors of all.
+    fn run_together(&self, form: &Endpoint<'_>, runs: &mut [Run<'_>], observer: &mut dyn Observer) {
+        let (mut scratch, mut stopped) = (Scratch::new(), false);
+        let Stopping { tolerance, max_iterations } = self.stopping;
+        loop {
+            let mut running: Vec<(usize, &mut Run<'_>)> =
+                runs.iter_mut().enumerate().filter(|(_, run)| run.status.is_none()).collect();
+            if running.is_empty() {
+                break;
+            }
+            let points: Vec<f64> = running.iter().flat_map(|(_, run)| run.point()).copied().collect();
+            let mut found = Vec::new();
+            if !workers::pass(|| found = form.largest(&points, REMEMBERED, &mut scratch)) {
+                running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
+                break;
+            }
+            running.par_iter_mut().zip(found).for_each(|((_, run), found)| run.absorb(found, tolerance));
+            self.end(&mut running, &mut stopped, observer);
+            running.par_iter_mut().filter(|(_, run)| run.status.is_none()).for_each(|(_, run)| {
+                run.step(tolerance, max_iterations);
+            });
+            // What the last pass proves needs no other.
+            running.retain(|(_, run)| run.status.is_none());
+            running.iter_mut().filter(|(_, run)| run.progress(0).certificate.relative_gap() <= tolerance).for_each(
+                |(problem, run)| {
+                    let _ = observer.observe(&run.progress(*problem));
+                    run.status = Some(Status::Converged);
+                },
+            );
+        }
+    }
+
+    /// Ends runs that have converged, that were told to stop, or that no round brings forward.
+    fn end(&self, running: &mut [(usize, &mut Run<'_>)], stopped: &mut bool, observer: &mut dyn Observer) {
+        for (problem, run) in running {
+            let progress = run.progress(*problem);
+            let end = if *stopped {
+                let converged = progress.certificate.relative_gap() <= self.stopping.tolerance;
+                Some(if converged { Status::Converged } else { Status::Interrupted })
+            } else {
+                self.stopping.end(&progress, observer)
+            };
+            *stopped |= end == Some(Status::Interrupted);
+            run.status = end.or_else(|| run.dead_end());
+        }
+    }
+}
