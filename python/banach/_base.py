@@ -27,6 +27,8 @@ _OF_A_FIT = (
     "dual_coef_",
     "intercept_",
     "coef_",
+    "n_nonzero_",
+    "sparse_coef_",
     "duality_gap_",
     "primal_value_",
     "dual_value_",
@@ -127,7 +129,7 @@ class LpModel(TableEstimator):
         route = _parameters.text("route", told["route"], "auto, features, tiles, gram or streamed")
         return _core.Spec(
             task=self._task,
-            p=_parameters.real("p", told["p"], "a number with 1 < p <= 2"),
+            p=_parameters.real("p", told["p"], "a number with 1 <= p <= 2"),
             kernel=kernel,
             monomials=_parameters.text("monomials", told["monomials"], "raw, unit or standardized"),
             loss=_parameters.text("loss", told["loss"], "the name of a loss"),
@@ -166,6 +168,17 @@ class LpModel(TableEstimator):
         self.route_ = model.route
         self.status_ = model.status
         single = len(model.relative_gaps) == 1
+        if (nonzero := model.nonzero_weights) is not None:
+            counts = [len(weights) for _, weights in nonzero]
+            self.n_nonzero_ = counts[0] if single else np.array(counts)
+            self.sparse_coef_ = scipy.sparse.csr_matrix(
+                (
+                    np.concatenate([weights for _, weights in nonzero]),
+                    np.concatenate([features.astype(np.int64) for features, _ in nonzero]),
+                    np.concatenate([[0], np.cumsum(counts)]),
+                ),
+                shape=(len(nonzero), model.kernel.cardinality(model.n_features)),
+            )
         primal, dual = model.primal_values, model.dual_values
         self.primal_value_ = primal[0] if single else np.array(primal)
         self.dual_value_ = dual[0] if single else np.array(dual)

@@ -45,11 +45,11 @@ class _Search(LpModel):
 
     def _space(self) -> dict[str, Any]:
         """What is searched beside C, in the words of the compiled part; nothing is said where the choice is left to it."""
-        allowed = "'auto', a number with 1 < p <= 2 or a list of such numbers"
+        allowed = "'auto', a number with 1 <= p <= 2 or a list of such numbers"
         exponents = (
             [] if self._is_auto("p", allowed) else [_parameters.real("p", p, allowed) for p in self._listed("p")]
         )
-        if not all(1 < p <= 2 for p in exponents):
+        if not all(1 <= p <= 2 for p in exponents):
             raise _parameters.refused("p", self.p, allowed)
         space: dict[str, Any] = {"exponents": exponents, "kernel": None, "coef0": None, "normalize": None}
         space |= {"degrees": [], "scales": [], "tolerance": self._search_tol}

@@ -12,7 +12,8 @@ T = TypeVar("T", bound=type)
 
 _PARAMETERS = {
     "p": """float, default=4/3
-    The exponent of the penalty, 1 < p <= 2. Nearer to 1, fewer monomials matter; 2 is kernel ridge regression.""",
+    The exponent of the penalty, 1 <= p <= 2. Nearer to 1, fewer monomials matter, and at 1 most weights are exactly 0;
+    2 is kernel ridge regression.""",
     "C": """float, default=1.0
     The weight of the loss. The larger, the closer the fit. The paper's gamma.""",
     "kernel": """{"linear", "poly", "anova", "exp"} or an object of banach.kernels, default="linear"
@@ -77,7 +78,7 @@ _LOSSES = {"regression": "The loss.", "classification": "The loss; only the logi
 
 _SEARCHED = {
     "p": """"auto", float or list, default="auto"
-    The exponent of the penalty, 1 < p <= 2; a list is searched. ``"auto"`` searches 4/3, 1.1 and 1.05 for exp, and takes
+    The exponent of the penalty, 1 <= p <= 2; a list is searched. ``"auto"`` searches 4/3, 1.1 and 1.05 for exp, and takes
     4/3 for other kernels.""",
     "degree": """int, (int, int) or list, default=2
     The degree of poly and anova, or its lowest and highest value; a list of such values is searched. Of exp a pair keeps
@@ -94,6 +95,10 @@ _ATTRIBUTES = {
     "dual_coef_": "array\n    The dual vector, one number per sample; one row per output or class if there are several.",
     "intercept_": "float or array\n    The constant; with standardized monomials, the one beside monomials of mean 0.",
     "coef_": "array\n    The weights of the features, where they are listed: of the variables for a linear kernel.",
+    "n_nonzero_": "int or array\n    For p = 1, how many weights are not 0.",
+    "sparse_coef_": """sparse matrix
+    For p = 1, the weights of all monomials, one row per output or class: by degree, and within a degree as the words of
+    their variables are in a dictionary.""",
     "duality_gap_": "float\n    The relative duality gap: how far the objective can be from the optimum, as a part of it.",
     "primal_value_": "float or array\n    The objective.",
     "dual_value_": "float or array\n    The dual objective.",

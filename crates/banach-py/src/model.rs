@@ -1,6 +1,6 @@
 //! A fitted model, with the data that explain it.
 
-use banach::{Certificate, Route, Solution, Target, model::Budget};
+use banach::{Certificate, Route, Solution, Target, form::SparseWeights, model::Budget};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -37,14 +37,22 @@ type State<'py> = (
     usize,
     usize,
     Option<f64>,
+    Option<NonZeroWeights<'py>>,
 );
 
-fn solution((alpha, omega, intercept, values, end, iterations, passes, _): &State<'_>) -> PyResult<Solution> {
+/// The numbers of features and their weights, for p = 1.
+type NonZeroWeights<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, f64>);
+
+fn solution((alpha, omega, intercept, values, end, iterations, passes, _, weights): &State<'_>) -> PyResult<Solution> {
     let (primal, dual, gap, distance) = *values;
     Ok(Solution {
         alpha: alpha.as_array().to_vec(),
         omega: omega.as_array().to_vec(),
         intercept: *intercept,
+        weights: weights.as_ref().map(|(features, values)| SparseWeights {
+            features: features.as_array().to_vec(),
+            values: values.as_array().to_vec(),
+        }),
         certificate: Certificate { primal, dual, gap, distance },
         status: end.parse().map_err(exception)?,
         iterations: *iterations,
@@ -64,6 +72,15 @@ impl Model {
         }
         Err(PyValueError::new_err(format!("output = {function}; allowed: 0 to {}", functions - 1)))
     }
+}
+
+/// The weights that are not 0, for p = 1.
+fn nonzero<'py>(
+    py: Python<'py>,
+    solution: &Solution,
+) -> Option<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>)> {
+    let SparseWeights { features, values } = solution.weights.as_ref()?;
+    Some((PyArray1::from_slice(py, features), PyArray1::from_slice(py, values)))
 }
 
 #[pymethods]
@@ -99,6 +116,16 @@ impl Model {
         let weights = |function: usize| self.fitted.weights(function);
         let all: Option<Vec<Vec<f64>>> = (0..functions).map(weights).collect();
         all.map(|all| rows(py, functions, all.concat())).transpose()
+    }
+
+    /// For p = 1 the numbers of the features whose weights are not 0, and these weights, for every function.
+    #[getter]
+    #[expect(clippy::type_complexity, reason = "what Python sees: a list of pairs of arrays")]
+    fn nonzero_weights<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<Vec<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>)>> {
+        self.fitted.solutions().iter().map(|solution| nonzero(py, solution)).collect()
     }
 
     #[getter]
@@ -281,6 +308,7 @@ impl Model {
                 solution.iterations,
                 solution.passes,
                 *radius,
+                nonzero(py, solution),
             ));
         }
         state.set_item("solutions", solutions)?;

@@ -26,13 +26,8 @@ pub(crate) fn path<'py>(
         let problems = prepared.problems(&outputs, weights)?;
         let paths = path_all(&problems, &gammas.grid(&problems[0])?, prepared.solver(), watch)?;
         // Of every function along its path, where features are listed.
-        let weights: Vec<Option<Vec<f64>>> = paths
-            .iter()
-            .map(|path| {
-                let alphas: Vec<f64> = path.solutions.iter().flat_map(|solution| &solution.alpha).copied().collect();
-                problems[0].form().predictor(&alphas).weights()
-            })
-            .collect();
+        let weights: Vec<Option<Vec<f64>>> =
+            paths.iter().map(|path| prepared.functions(matrix, &path.solutions).weights()).collect();
         Ok((paths, weights))
     })?;
     let mut found = Vec::with_capacity(paths.len());

@@ -37,7 +37,7 @@ pub(crate) struct Space {
 impl Space {
     pub(crate) fn search(self, spec: &Spec, gammas: Gammas, one_standard_error: bool) -> Result<Search, banach::Error> {
         let Self { exponents, kernel, degrees: listed, coef0, scales, normalize, tolerance } = self;
-        exponents.iter().try_for_each(|&p| Exponent::new(p).map(|_| ()))?;
+        exponents.iter().try_for_each(|&p| Exponent::of_penalty(p).map(|_| ()))?;
         let kernel = match kernel {
             None => KernelSpace::Fixed(spec.values.kernel.clone()),
             Some(name) => {

@@ -112,8 +112,8 @@ pub(crate) struct ModelArgs {
     /// Divide the features of a sample by their norm, or (=false) do not; if not given, a search does so for exp alone.
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub normalize_kernel: Option<bool>,
-    /// The exponent of the penalty, 1 < p <= 2, as 1.5 or 1.05; if not given, 4/3, and a search for exp tries several. Nearer to 1, fewer monomials matter.
-    #[arg(long)]
+    /// The exponent of the penalty, 1 <= p <= 2, as 1.5 or 1.05; if not given, 4/3, and a search for exp tries several. Nearer to 1, fewer monomials matter; at 1 most weights are exactly 0.
+    #[arg(long, value_parser = Exponent::parse_penalty)]
     pub p: Option<Exponent>,
     /// The loss; squared for numbers, logistic for text and for two different values, if not given.
     #[arg(long, value_parser = losses())]

@@ -85,7 +85,7 @@ fn how(model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<String> {
     let spec = &model.spec;
     let problems = model.solutions.len();
     let planner = Planner { memory, monomial_scale: spec.monomials, problems, route: spec.route, ..Planner::default() };
-    let plan = planner.plan(Shape::from(&model.x), spec.kernel.build()?, Exponent::new(spec.p)?);
+    let plan = planner.plan(Shape::from(&model.x), spec.kernel.build()?, Exponent::of_penalty(spec.p)?);
     Ok(match plan {
         Ok(plan) => format!("To fit it again:\n{}", words::explain(&plan).trim_end()),
         Err(error) => format!("It cannot be fitted again here: {}", words::message(&error)),
@@ -158,7 +158,7 @@ impl Told {
             format!(
                 "model:  {} loss, p = {}, gamma = {}; K = {}{}{asked}{}",
                 spec.loss.name(),
-                Exponent::new(spec.p)?,
+                Exponent::of_penalty(spec.p)?,
                 significant(spec.gamma),
                 spec.kernel,
                 if asked.is_empty() { "" } else { ", monomials " },

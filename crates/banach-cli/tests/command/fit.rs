@@ -261,7 +261,7 @@ fn wrong_input_ends_with_2_and_one_sentence() {
         (vec![&good, "--target", "efect"], "did you mean \"effect\"?"),
         (vec![&good, "--target", "effect", "--drop", "puls"], "did you mean \"pulse\"?"),
         (vec![&good, "--target", "effect", "--features", "age,effect"], "also asked for by --features"),
-        (vec![&good, "--target", "effect", "--p", "1"], "1 < p <= 2"),
+        (vec![&good, "--target", "effect", "--p", "0.9"], "1 <= p <= 2"),
         (vec![&good, "--target", "effect", "--gamma", "0"], "--gamma = 0"),
         (vec![&good, "--target", "effect", "--cv", "61"], "--cv = 61; allowed: a whole number from 2 to 60"),
         (vec![&good, "--target", "effect", "--degree", "2"], "--degree = 2; allowed: 1 for the kernel linear"),

@@ -182,6 +182,7 @@ impl Document {
             alpha,
             omega,
             intercept,
+            weights: None,
             certificate: Certificate { primal: values[0], dual: values[1], gap: values[2], distance: values[3] },
             status: run.status,
             iterations: run.iterations,

@@ -24,6 +24,9 @@ pub(crate) use running::{NEGLIGIBLE, Running, RunningLine, copy_in_range};
 /// Largest denominator that is tried when a decimal `p` is read as a fraction: that of any decimal with five digits.
 const MAX_DENOMINATOR: u64 = 100_000;
 
+/// What the exponent of a penalty may be.
+const ALLOWED_PENALTY: &str = "1 <= p <= 2, as a decimal or a fraction such as 4/3";
+
 /// An exponent `p` in (1, 2] together with its conjugate `q = p/(p-1)`.
 ///
 /// A floating-point `p` is read as the simplest fraction that rounds to it, so `4.0 / 3.0` gives exactly
@@ -58,17 +61,39 @@ impl Exponent {
         })
     }
 
-    /// The exponent of a penalty, which may be 1 as well: `q` is then infinite, and `J_q` means nothing. Only
-    /// [`Endpoint`](crate::form::Endpoint) is a form of it.
-    pub(crate) fn of_penalty(p: f64) -> Result<Self, Error> {
+    /// The exponent of a penalty, which may be 1 as well: `q` is then infinite, and `J_q` means nothing. A
+    /// [`Plan`](crate::form::Plan) makes the form of it, and [`WorkingSets`](crate::solver::WorkingSets) solve its problems.
+    ///
+    /// ```
+    /// use banach::Exponent;
+    /// assert_eq!(Exponent::of_penalty(1.0)?.q(), f64::INFINITY);
+    /// assert!(Exponent::new(1.0).is_err());
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn of_penalty(p: f64) -> Result<Self, Error> {
         match p {
             1.0 => {
                 let (raise_q, raise_p) = (Power::Real(f64::INFINITY), Power::Integer(0));
                 Ok(Self { p, q: f64::INFINITY, fraction: Some((1, 1)), raise_q, raise_p })
             }
             p if p > 1.0 && p <= 2.0 => Self::new(p),
-            p => Err(Error::parameter(Parameter::P, p, "1 <= p <= 2, as a decimal or a fraction such as 4/3")),
+            p => Err(Error::parameter(Parameter::P, p, ALLOWED_PENALTY)),
         }
+    }
+
+    /// As [`of_penalty`](Self::of_penalty), of `1`, `4/3` or `1.05`.
+    pub fn parse_penalty(text: &str) -> Result<Self, Error> {
+        let outside = || Error::parameter(Parameter::P, text, ALLOWED_PENALTY);
+        match text.trim().parse::<f64>() {
+            Ok(p) => Self::of_penalty(p),
+            Err(_) => text.parse().map_err(|_| outside()),
+        }
+    }
+
+    /// Refuses p = 1, for forms and algorithms of p > 1.
+    pub(crate) fn refuse_endpoint(&self) -> Result<(), Error> {
+        let allowed = "above 1 for this form or algorithm; p = 1 has its own";
+        if self.is_endpoint() { Err(Error::parameter(Parameter::P, self, allowed)) } else { Ok(()) }
     }
 
     /// Whether p = 1.

@@ -157,13 +157,11 @@ pub(super) fn function_of<'x>(
     solution: &Solution,
     radius: Option<f64>,
 ) -> Result<DualModel<'x>, Error> {
-    let model = DualModel::new(x, kernel, exponent, &solution.alpha)?
-        .with_monomial_scale(monomial_scale)
-        .with_omega(&solution.omega)?;
     let model = match &solution.weights {
-        Some(weights) => model.with_weights(weights)?,
-        None => model,
+        Some(weights) => DualModel::of_weights(x, kernel, monomial_scale, &solution.alpha, weights)?,
+        None => DualModel::new(x, kernel, exponent, &solution.alpha)?.with_monomial_scale(monomial_scale),
     };
+    let model = model.with_omega(&solution.omega)?;
     match radius.filter(|radius| radius.is_finite()) {
         Some(radius) => model.with_radius(radius),
         None => Ok(model),

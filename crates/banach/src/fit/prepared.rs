@@ -256,15 +256,20 @@ impl Prepared<'_> {
     ) -> Model {
         let found = problems.iter().zip(&solutions);
         let radii = found.map(|(problem, solution)| problem.radius(&solution.certificate)).collect();
+        let functions = self.functions(x, &solutions);
+        Model::new(&self.fit, task, self.plan.clone(), functions, solutions, radii)
+    }
+
+    /// The functions of solutions to problems over all samples `x`, without their intercepts.
+    pub fn functions(&self, x: &FeatureMatrix<'_>, solutions: &[Solution]) -> Box<dyn Predict> {
         // A linear model predicts by its weights, also where the tensor was the cheaper way to fit it.
-        let predictor = if let Some(form) = self.form.endpoint() {
-            form.functions(&weights(&solutions))
+        if let Some(form) = self.form.endpoint() {
+            form.functions(&weights(solutions))
         } else if self.plan.lists_inputs() {
-            linear_predictor(&self.plan, x, &solutions)
+            linear_predictor(&self.plan, x, solutions)
         } else {
-            self.form.predictor(&alphas(&solutions))
-        };
-        Model::new(&self.fit, task, self.plan.clone(), predictor, solutions, radii)
+            self.form.predictor(&alphas(solutions))
+        }
     }
 
     /// The algorithm that was chosen, within the memory that the form has left.

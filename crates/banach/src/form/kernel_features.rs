@@ -78,6 +78,7 @@ impl KernelFeatures {
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
+        exponent.refuse_endpoint()?;
         let (kernel, inputs) = (Arc::new(kernel), matrix.features());
         let map = FeatureMap::new(&*kernel, inputs, exponent, None)?;
         memory.check(FEATURES, Self::bytes(&map, monomial_scale, matrix.samples(), 1), INSTEAD)?;

@@ -1,21 +1,26 @@
 //! Functions of p = 1: a few monomials with weights, and all others exactly 0.
 
+use std::sync::Arc;
+
 use super::{DualModel, SearchEnd, TopMonomial, TopMonomials, relevance::FoundShares};
 use crate::{
-    Error,
+    Error, Exponent, FeatureMatrix,
     form::{Endpoint, Predict, SparseWeights, WeightedMonomial},
-    kernel::Monomial,
+    kernel::{Monomial, MonomialScale, TensorKernel},
 };
 
-impl DualModel<'_> {
-    /// The same with the weights of p = 1, which do not follow from the dual vector.
-    pub(crate) fn with_weights(mut self, weights: &SparseWeights) -> Result<Self, Error> {
-        self.terms = Some(self.endpoint()?.terms(weights));
-        Ok(self)
-    }
-
-    fn endpoint(&self) -> Result<Endpoint<'_>, Error> {
-        Endpoint::new(&self.samples, self.kernel.clone(), self.monomial_scale)
+impl<'a> DualModel<'a> {
+    /// The function of p = 1 with these weights, which do not follow from its dual vector.
+    pub(crate) fn of_weights(
+        samples: FeatureMatrix<'a>,
+        kernel: Arc<dyn TensorKernel>,
+        monomial_scale: MonomialScale,
+        alpha: &[f64],
+        weights: &SparseWeights,
+    ) -> Result<Self, Error> {
+        let terms = Endpoint::new(&samples, kernel.clone(), monomial_scale)?.terms(weights);
+        let model = Self::of_any_exponent(samples, kernel, Exponent::of_penalty(1.0)?, alpha)?;
+        Ok(Self { terms: Some(terms), monomial_scale, ..model })
     }
 
     /// The function, ready to be evaluated.

@@ -51,6 +51,16 @@ impl<'a> DualModel<'a> {
         exponent: Exponent,
         alpha: &[f64],
     ) -> Result<Self, Error> {
+        exponent.refuse_endpoint()?;
+        Self::of_any_exponent(samples, kernel, exponent, alpha)
+    }
+
+    fn of_any_exponent(
+        samples: FeatureMatrix<'a>,
+        kernel: impl TensorKernel + 'static,
+        exponent: Exponent,
+        alpha: &[f64],
+    ) -> Result<Self, Error> {
         Error::check_length("alpha", alpha.len(), samples.samples())?;
         Error::check_values("alpha", alpha, "finite numbers", f64::is_finite)?;
         let (kernel, alpha) = (Arc::new(kernel), alpha.to_vec());

@@ -33,7 +33,7 @@ impl Solver for Gradient {
         start: &Start,
         observer: &mut dyn Observer,
     ) -> Result<Solution, Error> {
-        super::refuse_endpoint(problem)?;
+        problem.form().exponent().refuse_endpoint()?;
         // What the algorithm needs of the squared loss: Lambda is differentiable on all of R^n.
         let loss = problem.loss();
         let everywhere = problem.targets().iter().all(|&y| loss.domain(y) == (f64::NEG_INFINITY, f64::INFINITY));

@@ -85,13 +85,6 @@ pub trait Solver: fmt::Debug + Send + Sync {
     }
 }
 
-/// Refuses the form of p = 1, which only [`WorkingSets`] know.
-fn refuse_endpoint(problem: &DualProblem<'_>) -> Result<(), Error> {
-    let p = problem.form().exponent();
-    let allowed = "above 1 for this algorithm; working sets take p = 1";
-    if p.is_endpoint() { Err(Error::parameter(Parameter::P, p, allowed)) } else { Ok(()) }
-}
-
 /// When a solver stops by itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {

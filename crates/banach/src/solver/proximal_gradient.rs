@@ -30,7 +30,7 @@ impl Solver for ProximalGradient {
         observer: &mut dyn Observer,
     ) -> Result<Solution, Error> {
         self.stopping.check()?;
-        super::refuse_endpoint(problem)?;
+        problem.form().exponent().refuse_endpoint()?;
         let lambda_bar = self.linesearch.first_step(problem.largest_gamma())?;
         let mut run = ProximalRun::new(problem, start, self.linesearch)?;
         let mut lambda = lambda_bar;

@@ -70,7 +70,7 @@ impl Search {
                     options.push(SearchOption { spec: Spec { kernel: kernel.clone(), ..spec }, kernel: None });
                 }
                 KernelSpace::Named { .. } => {
-                    for choice in self.choices(Exponent::new(p)?, x, sample_weight)? {
+                    for choice in self.choices(Exponent::of_penalty(p)?, x, sample_weight)? {
                         let spec = Spec { kernel: choice.spec()?, ..spec.clone() };
                         options.push(SearchOption { spec, kernel: Some(choice) });
                     }

@@ -36,7 +36,12 @@ pub struct Features<'a> {
 
 impl<'a> Features<'a> {
     /// The form of a feature matrix.
+    ///
+    /// # Panics
+    ///
+    /// If p = 1, whose form a [`Plan`](super::Plan) makes.
     pub fn new(matrix: FeatureMatrix<'a>, exponent: Exponent) -> Self {
+        assert!(!exponent.is_endpoint(), "p = 1 has another form");
         Self::formed(matrix, exponent, Origin::GIVEN)
     }
 

@@ -75,6 +75,7 @@ impl<'a> Tiles<'a> {
         exponent: Exponent,
         memory: Memory,
     ) -> Result<Self, Error> {
+        exponent.refuse_endpoint()?;
         let kernel: Arc<dyn TensorKernel> = Arc::new(kernel);
         let bytes = Self::bytes(x.samples(), x.features(), &*kernel, monomial_scale, 1)?;
         memory.check(PASS, bytes, INSTEAD)?;

@@ -65,7 +65,7 @@ impl Solver for Newton {
         assert_eq!(problems.len(), starts.len(), "every problem has a start");
         self.stopping.check()?;
         let Some(first) = problems.first() else { return Ok(Vec::new()) };
-        super::refuse_endpoint(first)?;
+        first.form().exponent().refuse_endpoint()?;
         let form = first.form();
         let one_form = problems.iter().all(|problem| std::ptr::addr_eq(problem.form(), form));
         assert!(one_form, "problems that are solved together share one form");

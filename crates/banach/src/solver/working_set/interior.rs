@@ -13,6 +13,9 @@
 //! ```
 //!
 //! where c are the weights that the walls ask for at `d = 0`. One matrix serves Mehrotra's predictor and corrector.
+//!
+//! The loss is a parabola, or has a conjugate of the form `a s^2/2 - y s + k|s|`. A loss of another kind is approached by parabolas
+//! (`run.rs`).
 
 use super::saddle::Saddle;
 use crate::{
@@ -43,6 +46,12 @@ const LARGEST_SADDLE: usize = 2000;
 /// loses digits where some samples are held by a kink and others are not.
 const MOST_ALWAYS_DENSE: usize = 1024;
 
+/// If a solution for the samples alone leaves more than this of its equations, steps are solved for both from then on.
+const MOST_REST: f64 = 1e-7;
+/// What the largest weight adds to predictions at least, as a share of the targets: where all weights vanish, none is large beside the
+/// others.
+const LEAST_ADDED: f64 = 1e-3;
+
 /// The equations of a step.
 enum StepSystem {
     /// For the samples and the weights, where samples are held by kinks or ends.
@@ -64,6 +73,10 @@ pub(super) struct Interior<'a> {
     /// One for every sample; none for a loss that is its own barrier.
     guards: Vec<Guard>,
     walls: Vec<Walls>,
+    /// The root of the mean square of every feature.
+    sizes: Vec<f64>,
+    /// Whether steps are solved for samples and weights together.
+    for_both: bool,
     /// The mean product of the pairs before the last step.
     last_mean: f64,
 }
@@ -81,11 +94,14 @@ struct Move {
     t: Vec<f64>,
     guards: Vec<[Pair; 4]>,
     walls: Vec<Walls>,
+    /// What is left of the equations of the samples, as a share of the largest right-hand side.
+    rest: f64,
 }
 
 impl<'a> Interior<'a> {
-    /// The method at a dual vector strictly inside of its domain and of all walls, with the predictions that go with it, and weights that
-    /// products of the size `mu` leave to every feature.
+    /// The method at a dual vector strictly inside of its domain, with the predictions that go with it, and weights that products of the
+    /// size `mu` leave to every feature. If it is not inside of all walls, these begin at distances of their own, which the steps bring to
+    /// `1 - u_k` and `1 + u_k`.
     pub(super) fn new(
         samples: &'a [SampleTerm<'a>],
         intercept: bool,
@@ -100,15 +116,23 @@ impl<'a> Interior<'a> {
             let (term, s) = (sample.term.proximal()?, alpha / sample.gamma);
             Some(Guard::new(&term, s, term.y - t - term.curvature * s, least))
         };
-        let guards = samples.iter().zip(&alpha).zip(&t).filter_map(guard).collect();
-        let wall = |(u, weight): (f64, &f64)| {
-            [(1.0 - u, *weight), (1.0 + u, -weight)].map(|(x, weight)| Pair {
-                x: x.max(f64::MIN_POSITIVE),
-                z: mu / x.max(f64::MIN_POSITIVE) + weight.max(0.0),
-            })
+        let guards: Vec<Guard> = samples.iter().zip(&alpha).zip(&t).filter_map(guard).collect();
+        let u = all_products(x, &alpha);
+        let inside = u.iter().all(|u| u.abs() < 1.0);
+        let wall = |(u, weight): (&f64, &f64)| {
+            let ends = if inside { [1.0 - u, 1.0 + u] } else { [1.0 + u.abs(); 2] };
+            let pair = |x: f64, weight: f64| {
+                let x = x.max(f64::MIN_POSITIVE);
+                Pair { x, z: mu / x + weight.max(0.0) }
+            };
+            [pair(ends[0], *weight), pair(ends[1], -weight)]
         };
-        let walls = all_products(x, &alpha).into_iter().zip(weights).map(wall).collect();
-        Self { samples, intercept, x, alpha, t, guards, walls, last_mean: f64::INFINITY }
+        let walls = u.iter().zip(weights).map(wall).collect();
+        let mut sizes = vec![0.0; x.features()];
+        x.squares(0..x.features(), &mut sizes);
+        sizes.iter_mut().for_each(|size| *size = (*size / samples.len() as f64).sqrt());
+        let for_both = !guards.is_empty() && samples.len() + x.features() <= LARGEST_SADDLE;
+        Self { samples, intercept, x, alpha, t, guards, walls, sizes, for_both, last_mean: f64::INFINITY }
     }
 
     /// Whether all products together have come down to about this.
@@ -131,10 +155,19 @@ impl<'a> Interior<'a> {
         self.walls.iter().map(|[above, below]| above.z - below.z).collect()
     }
 
-    /// Whether a weight is to become 0: its walls are farther away than it is large, beside the largest.
-    pub(super) fn vanishes(&self, feature: usize, largest: f64) -> bool {
-        let [above, below] = self.walls[feature];
-        (above.z - below.z).abs() <= largest * above.x.min(below.x)
+    /// The weights without those that are to become 0: their walls are farther away than what they add to predictions is large, beside
+    /// the largest, or a share of the targets where nothing is added.
+    pub(super) fn weights_that_stay(&self) -> Vec<f64> {
+        let mut weights = self.weights();
+        let added: Vec<f64> = weights.iter().zip(&self.sizes).map(|(weight, size)| weight.abs() * size).collect();
+        let targets = self.samples.iter().map(|sample| sample.term.target().abs()).fold(0.0, f64::max);
+        let largest = added.iter().copied().fold(LEAST_ADDED * targets, f64::max);
+        for ((weight, added), [above, below]) in weights.iter_mut().zip(&added).zip(&self.walls) {
+            if *added <= largest * above.x.min(below.x) {
+                *weight = 0.0;
+            }
+        }
+        weights
     }
 
     /// Takes a step whose products come down to no less than `least` in sum; returns the share of it that was taken.
@@ -145,8 +178,13 @@ impl<'a> Interior<'a> {
             walls: vec![[0.0; 2]; self.walls.len()],
         };
         let lines = self.lines(&plain);
-        let system = self.system(&lines);
-        let predictor = self.solve(&system, &lines, &plain);
+        let mut system = self.system(&lines);
+        let mut predictor = self.solve(&system, &lines, &plain);
+        if predictor.rest > MOST_REST && !self.for_both && self.samples.len() + self.walls.len() <= LARGEST_SADDLE {
+            self.for_both = true;
+            system = self.system(&lines);
+            predictor = self.solve(&system, &lines, &plain);
+        }
         let aims = self.aims(&predictor, least);
         let corrector = self.solve(&system, &self.lines(&aims), &aims);
         if corrector.alpha.iter().chain(&corrector.t).any(|number| !number.is_finite()) {
@@ -175,7 +213,7 @@ impl<'a> Interior<'a> {
         let h: Vec<f64> = self.walls.iter().map(slope).collect();
         let diagonal: Vec<f64> =
             lines.iter().zip(self.samples).map(|(line, sample)| line.curvature / sample.gamma).collect();
-        if !self.guards.is_empty() && m + k <= LARGEST_SADDLE {
+        if self.for_both {
             return StepSystem::Both(Saddle::new(self.x, &diagonal, &h, self.intercept));
         }
         let main = if k < m && m > MOST_ALWAYS_DENSE {
@@ -194,14 +232,18 @@ impl<'a> Interior<'a> {
 
     /// The step for given aims.
     fn solve(&self, system: &StepSystem, lines: &[SampleLine], aims: &Aims) -> Move {
-        let asked = |([above, below], [of_above, of_below]): (&Walls, &[f64; 2])| {
-            (aims.mu - of_above) / above.x - (aims.mu - of_below) / below.x
+        // How far the distances of the walls are from what they stand for.
+        let u = all_products(self.x, &self.alpha);
+        let off = |([above, below], u): (&Walls, &f64)| [1.0 - u - above.x, 1.0 + u - below.x];
+        let off: Vec<[f64; 2]> = self.walls.iter().zip(&u).map(off).collect();
+        let asked = |(([above, below], products), off): ((&Walls, &[f64; 2]), &[f64; 2])| {
+            (aims.mu - products[0] - above.z * off[0]) / above.x - (aims.mu - products[1] - below.z * off[1]) / below.x
         };
-        let asked: Vec<f64> = self.walls.iter().zip(&aims.walls).map(asked).collect();
+        let asked: Vec<f64> = self.walls.iter().zip(&aims.walls).zip(&off).map(asked).collect();
         let predictions = self.x.times(&asked);
         let right: Vec<f64> =
             lines.iter().zip(&predictions).map(|(line, prediction)| line.right - prediction).collect();
-        let (mut d, changes) = match system {
+        let (mut d, changes): (Vec<f64>, Vec<f64>) = match system {
             StepSystem::Both(system) => system.solve(&right),
             StepSystem::OfSamples(system) => {
                 let d = system.solve(&right);
@@ -209,6 +251,7 @@ impl<'a> Interior<'a> {
                 (d, du.iter().zip(&self.walls).map(|(du, walls)| slope(walls) * du).collect())
             }
         };
+        let rest = self.rest(lines, &right, &d, &changes);
         if self.intercept {
             // What rounding has left of the sum.
             let excess = self.alpha.iter().sum::<f64>() / d.len() as f64;
@@ -216,9 +259,11 @@ impl<'a> Interior<'a> {
         }
         let du = all_products(self.x, &d);
         let weights = asked.iter().zip(&changes).map(|(asked, change)| asked + change);
-        let each = self.walls.iter().zip(du).zip(&aims.walls).zip(weights);
-        let walls =
-            each.map(|(((walls, du), products), weight)| step_of(walls, du, aims.mu, products, weight)).collect();
+        let each = self.walls.iter().zip(du.iter().zip(off)).zip(&aims.walls).zip(weights);
+        let step = |(((walls, (du, off)), products), weight): (((&Walls, (&f64, [f64; 2])), &[f64; 2]), f64)| {
+            step_of(walls, [off[0] - du, off[1] + du], aims.mu, products, weight)
+        };
+        let walls = each.map(step).collect();
         let (mut t, mut guards) = (Vec::with_capacity(d.len()), Vec::new());
         for (at, ((sample, line), d)) in self.samples.iter().zip(lines).zip(&d).enumerate() {
             let ds = d / sample.gamma;
@@ -226,7 +271,21 @@ impl<'a> Interior<'a> {
             guards.extend(self.guards.get(at).map(|guard| guard.step(ds, &aims.samples[at])));
         }
         let alpha = self.alpha.iter().zip(&d).map(|(alpha, d)| alpha + d).collect();
-        Move { alpha, t, guards, walls }
+        Move { alpha, t, guards, walls, rest }
+    }
+
+    /// What is left of the equations of the samples, as a share of the largest right-hand side.
+    fn rest(&self, lines: &[SampleLine], right: &[f64], d: &[f64], changes: &[f64]) -> f64 {
+        let each = lines.iter().zip(self.samples).zip(right.iter().zip(self.x.times(changes))).zip(d);
+        let mut rest: Vec<f64> = each
+            .map(|(((line, sample), (right, change)), d)| right - change - line.curvature / sample.gamma * d)
+            .collect();
+        if self.intercept {
+            let b = rest.iter().sum::<f64>() / rest.len() as f64;
+            rest.iter_mut().for_each(|rest| *rest -= b);
+        }
+        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        largest(&rest) / largest(right).max(f64::MIN_POSITIVE)
     }
 
     /// As [`products`](Self::products), with other products.
@@ -269,10 +328,7 @@ impl<'a> Interior<'a> {
         let walls = self.walls.iter().zip(&step.walls).flat_map(|(walls, step)| {
             walls.iter().zip(step).map(move |(pair, step)| room(pair.x, step.x).min(room(pair.z, step.z)))
         });
-        // A loss that is its own barrier has ends as well.
-        let ends = self.samples.iter().zip(&self.alpha).zip(&step.alpha);
-        let ends = ends.map(|((sample, from), to)| sample.term.room(from / sample.gamma, (to - from) / sample.gamma));
-        guards.chain(walls).chain(ends).fold(f64::INFINITY, f64::min)
+        guards.chain(walls).fold(f64::INFINITY, f64::min)
     }
 
     fn go(&mut self, share: f64, step: &Move) {
@@ -289,12 +345,12 @@ impl<'a> Interior<'a> {
     }
 }
 
-/// The changes of the walls of a feature for a change of its product. The multiplier of the wall that is nearer, which can be very large
+/// The changes of the walls of a feature for changes of their distances. The multiplier of the wall that is nearer, which can be very large
 /// beside the distance, follows from the new weight.
-fn step_of(walls: &Walls, du: f64, mu: f64, products: &[f64; 2], weight: f64) -> Walls {
+fn step_of(walls: &Walls, dx: [f64; 2], mu: f64, products: &[f64; 2], weight: f64) -> Walls {
     let [above, below] = *walls;
     let change = |pair: Pair, dx: f64, product: f64| Pair { x: dx, z: (mu - product - pair.z * dx) / pair.x - pair.z };
-    let (mut of_above, mut of_below) = (change(above, -du, products[0]), change(below, du, products[1]));
+    let (mut of_above, mut of_below) = (change(above, dx[0], products[0]), change(below, dx[1], products[1]));
     if above.x < below.x {
         of_above.z = weight + (below.z + of_below.z) - above.z;
     } else {

@@ -127,3 +127,121 @@ fn below_the_knee_all_weights_are_zero_and_above_it_one_is_not() {
         }
     }
 }
+
+/// Monomials that are never listed give what a matrix of all of them gives.
+#[test]
+fn implicit_monomials_are_those_of_a_listed_matrix() {
+    let (x, y) = data(30, 7, 3);
+    let matrix = x.by_columns();
+    for (kernel, scale) in kernels() {
+        let form = Endpoint::new(&matrix, kernel.clone(), scale).expect("finite");
+        let phi = listed(&form);
+        let plain = Endpoint::new(&phi, Arc::new(Linear), MonomialScale::Raw).expect("finite");
+        let solution = |form: &Endpoint<'_>| {
+            let problem = DualProblem::new(form, &crate::loss::Squared, &y, 2.0).expect("valid");
+            let problem = problem.with_intercept().expect("valid");
+            solver(1e-11).solve(&problem, &mut Unobserved).expect("valid")
+        };
+        let (found, expected) = (solution(&form), solution(&plain));
+        let (weights, others) = (found.weights.expect("p = 1"), expected.weights.expect("p = 1"));
+        let place = format!("{} {scale}", kernel.name());
+        assert_eq!(weights.features, others.features, "{place}");
+        let size = others.values.iter().fold(0.0_f64, |size, w| size.max(w.abs()));
+        for (w, other) in weights.values.iter().zip(&others.values) {
+            assert!((w - other).abs() <= 1e-5 * size, "{place}: {w} {other}");
+        }
+        assert!((found.certificate.primal - expected.certificate.primal).abs() <= 1e-10 * expected.certificate.primal);
+    }
+}
+
+/// As p falls to 1, the least objective tends to that of p = 1.
+#[test]
+fn it_is_the_limit_of_p_near_one() {
+    let (x, y) = data(20, 10, 4);
+    let matrix = x.by_columns();
+    let endpoint = Endpoint::new(&matrix, Arc::new(Linear), MonomialScale::Raw).expect("finite");
+    for loss in all() {
+        let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
+        let least = |form: &dyn crate::QForm, solver: &dyn Solver| {
+            let problem = DualProblem::new(form, &*loss, &y, 2.0).expect("valid").with_intercept().expect("valid");
+            solver.solve(&problem, &mut Unobserved).expect("valid").certificate.primal
+        };
+        let at_one = least(&endpoint, &solver(1e-9));
+        let mut last = f64::INFINITY;
+        for p in [1.1, 1.03, 1.01, 1.003] {
+            let form = crate::form::Features::new(matrix.view(), crate::Exponent::new(p).expect("inside"));
+            let distance = (least(&form, &crate::Newton::default()) - at_one).abs() / at_one;
+            assert!(distance < last, "{} {p}: {distance:e} after {last:e}", loss.name());
+            last = distance;
+        }
+        assert!(last < 1e-2, "{}: {last:e}", loss.name());
+    }
+}
+
+/// A path is its fits, alone or with others, on any number of threads.
+#[test]
+fn a_path_is_its_fits_and_threads_do_not_matter() {
+    let (x, y) = data(24, 40, 5);
+    let matrix = x.by_columns();
+    let kernel = Arc::new(Polynomial::new(2, 1.0, 0.0).expect("valid"));
+    let run = || {
+        let form = Endpoint::new(&matrix, kernel.clone(), MonomialScale::Unit).expect("finite");
+        let problem = DualProblem::new(&form, &crate::loss::Squared, &y, 1.0).expect("valid");
+        let problem = problem.with_intercept().expect("valid");
+        let grid = GammaGrid::from_data(&problem, 12).expect("in range");
+        let path = crate::solver::path(&problem, &grid, &solver(1e-10), &mut Unobserved).expect("valid");
+        for (gamma, solution) in path.gammas.iter().zip(&path.solutions) {
+            assert_eq!(solution.status, Status::Converged, "gamma {gamma}: {:?}", solution.certificate);
+            let alone = problem.with_gamma(*gamma).expect("valid");
+            let alone = solver(1e-10).solve(&alone, &mut Unobserved).expect("valid");
+            let (primal, expected) = (solution.certificate.primal, alone.certificate.primal);
+            assert!((primal - expected).abs() <= 1e-9 * expected, "gamma {gamma}: {primal} {expected}");
+        }
+        path.solutions.into_iter().map(|solution| (solution.alpha, solution.weights)).collect::<Vec<_>>()
+    };
+    let on = |threads| crate::Workers::new(threads).expect("threads").run(run).expect("nobody ended it");
+    assert_eq!(on(1), on(3));
+}
+
+/// Copies, combinations, constants, zeros and columns of very different sizes end, and no certificate is false.
+#[test]
+fn hostile_columns_end_with_certificates_that_hold() {
+    let (x, y) = data(20, 6, 6);
+    let n = 20;
+    let column = |j: usize| x.columns[j * n..(j + 1) * n].to_vec();
+    let scaled = |j: usize, factor: f64| column(j).iter().map(|x| factor * x).collect::<Vec<f64>>();
+    let sum: Vec<f64> = column(0).iter().zip(column(1)).map(|(a, b)| a + b).collect();
+    let columns = [
+        column(0),
+        column(0),
+        scaled(0, -1.0),
+        sum,
+        vec![1.0; n],
+        vec![0.0; n],
+        column(1),
+        scaled(2, 1e9),
+        scaled(3, 1e-9),
+        column(4),
+    ]
+    .concat();
+    let matrix = FeatureMatrix::from_columns(n, 10, columns).expect("finite");
+    for scale in MonomialScale::ALL {
+        let form = Endpoint::new(&matrix, Arc::new(Linear), scale).expect("finite");
+        let phi = listed(&form);
+        for loss in all() {
+            let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
+            for gamma in [1e-3, 1.0, 1e3] {
+                let problem = DualProblem::new(&form, &*loss, &y, gamma).expect("valid");
+                let problem = problem.with_intercept().expect("valid");
+                let solution = solver(1e-7).solve(&problem, &mut Unobserved).expect("valid");
+                let claimed = solution.certificate.relative_gap();
+                let place = format!("{scale} {} gamma {gamma}: {:?}, gap {claimed:e}", loss.name(), solution.status);
+                let gap = gap_by_hand(&phi, &problem, &solution);
+                assert!(gap <= claimed * (1.0 + 1e-6) + 1e-12, "{place}: false, {gap:e}");
+                // Products of columns of the size 1e9 are known to seven digits.
+                let rounded = scale == MonomialScale::Raw && solution.status == Status::Rounding;
+                assert!(solution.status == Status::Converged || rounded, "{place}");
+            }
+        }
+    }
+}

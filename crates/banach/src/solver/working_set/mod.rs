@@ -3,6 +3,8 @@
 mod interior;
 #[cfg(test)]
 mod laws;
+mod parabolas;
+mod restricted;
 mod run;
 mod saddle;
 mod working;

@@ -1,11 +1,8 @@
 //! One problem on its way: the dual vector that it asks to be held against all features, and what it makes of the answer.
 
-use super::{
-    interior::{Interior, all_products},
-    working::WorkingSet,
-};
+use super::working::WorkingSet;
 use crate::{
-    Certificate, DualProblem, Error, FeatureMatrix,
+    Certificate, DualProblem, Error,
     form::{Endpoint, LargestProducts, SparseWeights},
     numeric::dot_in_lanes,
     solver::{
@@ -26,45 +23,25 @@ const LEAST_JOIN: usize = 50;
 pub(super) const REMEMBERED: usize = 1000;
 /// Times that remembered features join before the next pass.
 const JOINS_PER_PASS: usize = 4;
-/// The restricted problem is solved to this share of the gap that is open, and at the end of the tolerance.
-const INNER_SHARE: f64 = 0.1;
-/// The largest relative gap to which a restricted problem is solved.
-const LARGEST_INNER: f64 = 1e-2;
-/// Steps of the interior-point method in one round, at most. It takes 8 to 30.
-const MOST_STEPS: usize = 80;
-/// Steps that are shorter lead nowhere: rounding decides.
-const SHORTEST_STEP: f64 = 1e-8;
 /// The start goes at most this share of the way to the border.
 const RAY_SHARE: f64 = 0.5;
-/// The start of a restricted problem is the last dual vector but for this share, which is well inside.
-const INNER_PART: f64 = 0.1;
-/// No `|u_k|` of the last dual vector is beyond this at such a start.
-const NEAREST_WALL: f64 = 0.99;
 /// Rounds that do not bring the gap down before a run ends.
 const MOST_IDLE_ROUNDS: usize = 3;
-/// Barriers come down to this share of the gap that is aimed at, and below it only if that is not enough: the smaller a barrier, the more
-/// digits its systems lose.
-const LEAST_SHARE: f64 = 0.2;
-/// The size of a weight beside which others are small, as a share of the primal value, which no weight exceeds: where all vanish, none is
-/// large beside the others.
-const LEAST_WEIGHT: f64 = 1e-3;
-/// Stands for a tolerance of 0: some tens of units in the last place, below which rounding decides.
-const LEAST_TOLERANCE: f64 = 1e-14;
 
 /// The state of one problem.
 pub(super) struct Run<'a> {
-    problem: &'a DualProblem<'a>,
+    pub(super) problem: &'a DualProblem<'a>,
     form: &'a Endpoint<'a>,
-    samples: Vec<SampleTerm<'a>>,
+    pub(super) samples: Vec<SampleTerm<'a>>,
     /// The samples that are present.
-    present: Vec<usize>,
+    pub(super) present: Vec<usize>,
     /// A dual vector well inside the domain, or 0.
-    inner: Vec<f64>,
-    working: WorkingSet,
+    pub(super) inner: Vec<f64>,
+    pub(super) working: WorkingSet,
     /// The weights of the features at hand.
-    weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
     /// The dual vector that goes with them, with `|u_k| <= 1` for features at hand.
-    alpha: Vec<f64>,
+    pub(super) alpha: Vec<f64>,
     /// The dual vector of the last pass, and what it found.
     passed: Option<(Vec<f64>, LargestProducts)>,
     best: Option<Iterate>,
@@ -142,7 +119,7 @@ impl<'a> Run<'a> {
         Progress { problem, iteration: self.iterations, passes: self.passes, certificate }
     }
 
-    fn relative_gap(&self) -> f64 {
+    pub(super) fn relative_gap(&self) -> f64 {
         self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap())
     }
 
@@ -222,84 +199,26 @@ impl<'a> Run<'a> {
         (0..self.working.features().len()).map(|place| dot_in_lanes(self.working.column(place), &self.alpha)).collect()
     }
 
-    /// Solves the problem on the features at hand.
-    fn solve(&mut self, tolerance: f64, max_iterations: usize) {
-        let (m, k) = (self.present.len(), self.working.features().len());
-        if k == 0 {
+    /// Takes the weights and the dual vector, shortened so that all features allow it, if they are the best so far.
+    fn certify(&mut self, bound: f64, rounding: f64, tolerance: f64) {
+        let mut found = self.iterate(bound + 3.0 * rounding, 1.0);
+        let gap = found.certificate.relative_gap();
+        if self.best.is_some() && gap >= self.relative_gap() {
             return;
         }
-        let Ok(x) = FeatureMatrix::from_columns(m, k, self.working.rows(&self.present)) else { return };
-        let problem = self.problem;
-        let at_present = |vector: &[f64]| -> Vec<f64> { self.present.iter().map(|&i| vector[i]).collect() };
-        let size = |alpha: &[f64]| all_products(&x, alpha).iter().map(|u| u.abs()).fold(0.0, f64::max);
-        // Well inside of the walls and of the domain.
-        let (last, inner) = (at_present(&self.alpha), at_present(&self.inner));
-        let shorter = (NEAREST_WALL / size(&last)).min(1.0);
-        let inner_length = (0.5 / size(&inner)).min(1.0);
-        let mix = last.iter().zip(&inner);
-        let alpha: Vec<f64> =
-            mix.map(|(last, inner)| (1.0 - INNER_PART) * shorter * last + INNER_PART * inner_length * inner).collect();
-        let omega = x.times(&self.weights);
-        let mut whole = vec![0.0; problem.samples()];
-        self.present.iter().zip(&omega).for_each(|(&i, omega)| whole[i] = *omega);
-        let b = problem.centred_intercept(&whole);
-        let t: Vec<f64> = omega.iter().map(|omega| omega + b).collect();
-        let start = self.restricted(&x, &alpha, &self.weights);
-        let count = (2 * k + 2 * m) as f64;
-        let mu = (start.gap / count).max(f64::MIN_POSITIVE);
-        let goal = (INNER_SHARE * self.relative_gap()).min(LARGEST_INNER).max(INNER_SHARE * tolerance);
-        let mut least = LEAST_SHARE * goal.max(LEAST_TOLERANCE) * start.primal.abs().min(start.gap);
-        let mut interior = Interior::new(&self.samples, problem.has_intercept(), &x, (alpha, t), &self.weights, mu);
-        let mut best: Option<(f64, Vec<f64>, Vec<f64>)> = None;
-        let mut steps = 0;
-        while steps < MOST_STEPS && self.iterations + steps < max_iterations {
-            let share = interior.step(least);
-            steps += 1;
-            let mut weights = interior.weights();
-            let largest = weights.iter().map(|w| w.abs()).fold(LEAST_WEIGHT * start.primal.abs(), f64::max);
-            (0..k).filter(|&place| interior.vanishes(place, largest)).for_each(|place| weights[place] = 0.0);
-            let gap = self.restricted(&x, interior.alpha(), &weights).relative_gap();
-            if best.as_ref().is_none_or(|(least, ..)| gap < *least) {
-                best = Some((gap, interior.alpha().to_vec(), weights));
-            }
-            if gap <= goal || share < SHORTEST_STEP {
-                break;
-            }
-            if interior.is_at(least) {
-                least *= LEAST_SHARE;
-            }
-        }
-        self.iterations += steps;
-        if let Some((_, alpha, weights)) = best {
-            self.weights = weights;
-            self.present.iter().zip(&alpha).for_each(|(&i, alpha)| self.alpha[i] = *alpha);
-        }
+        found.blurred = gap > tolerance && self.iterate(bound - rounding, 0.0).certificate.relative_gap() <= tolerance;
+        self.best = Some(found);
     }
 
-    /// The certificate of weights and a dual vector over the samples that are present, as far as features at hand are concerned.
-    fn restricted(&self, x: &FeatureMatrix<'_>, alpha: &[f64], weights: &[f64]) -> Certificate {
-        let u = all_products(x, alpha);
-        let factor = 1.0 / u.iter().map(|u| u.abs()).fold(1.0, f64::max);
-        let n = self.problem.samples();
-        let (mut whole, mut omega) = (vec![0.0; n], vec![0.0; n]);
-        for ((&i, alpha), prediction) in self.present.iter().zip(alpha).zip(x.times(weights)) {
-            (whole[i], omega[i]) = (factor * alpha, prediction);
-        }
-        self.problem.balance(&mut whole);
-        let norm = weights.iter().map(|w| w.abs()).sum();
-        let slack = weights.iter().zip(&u).map(|(w, u)| (w.abs() - factor * u * w).max(0.0)).sum();
-        let b = self.problem.centred_intercept(&omega);
-        self.problem.endpoint_certificate(b, &whole, &omega, |_| 0.0, (norm, slack))
-    }
-
-    /// The certificate of the weights and of the dual vector, shortened so that all features allow it.
-    fn certify(&mut self, bound: f64, rounding: f64, tolerance: f64) {
+    /// The weights and the dual vector, shortened by a bound on its products, with `share` of what rounding can have done to predictions.
+    /// Rounding the shortened vector, and balancing it, moves products by less than they are rounded themselves, three times which the
+    /// bound is to contain.
+    fn iterate(&self, bound: f64, share: f64) -> Iterate {
         let (problem, spread) = (self.problem, self.working.spread());
-        // Rounding the shortened vector, and balancing it, moves products by less than they are rounded themselves.
-        let longest = (bound + 3.0 * rounding).max(1.0);
-        let factor = if longest > 1.0 { (1.0 - 4.0 * f64::EPSILON) / longest } else { 1.0 };
+        let factor = if bound > 1.0 { (1.0 - 4.0 * f64::EPSILON) / bound } else { 1.0 };
         let mut alpha: Vec<f64> = self.alpha.iter().map(|alpha| factor * alpha).collect();
         problem.balance(&mut alpha);
+        let rounding = share * self.form.rounding(&alpha, spread);
         let active: Vec<usize> = (0..self.weights.len()).filter(|&place| self.weights[place] != 0.0).collect();
         let (mut omega, mut slack, mut norm) = (vec![0.0; alpha.len()], 0.0, 0.0);
         for &place in &active {
@@ -310,21 +229,15 @@ impl<'a> Run<'a> {
             omega.iter_mut().zip(column).for_each(|(omega, x)| *omega += weight * x);
         }
         let b = problem.centred_intercept(&omega);
-        let moved = |i: usize| self.form.rounding_at(i, norm, active.len(), spread);
+        let moved = |i: usize| share * self.form.rounding_at(i, norm, active.len(), spread);
         let certificate = problem.endpoint_certificate(b, &alpha, &omega, moved, (norm, slack));
-        let improves = certificate.relative_gap() < self.relative_gap() || self.best.is_none();
-        if !improves {
-            return;
-        }
-        let blurred = certificate.relative_gap() > tolerance
-            && problem.endpoint_certificate(b, &alpha, &omega, |_| 0.0, (norm, slack)).relative_gap() <= tolerance;
         let mut weights: Vec<(u64, f64)> =
             active.iter().map(|&place| (self.working.features()[place], self.weights[place])).collect();
         weights.sort_unstable_by_key(|(feature, _)| *feature);
         let (features, values) = weights.into_iter().unzip();
         let intercept = if problem.has_intercept() { problem.uncentred(b) } else { 0.0 };
         let weights = SparseWeights { features, values };
-        self.best = Some(Iterate { alpha, omega, intercept, weights, certificate, blurred });
+        Iterate { alpha, omega, intercept, weights, certificate, blurred: false }
     }
 
     /// The best iterate.
