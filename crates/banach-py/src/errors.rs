@@ -38,6 +38,9 @@ impl Words for Arguments {
             // Python has the word of the library, or none.
             Parameter::Data
             | Parameter::MaxTerms
+            | Parameter::Penalty
+            | Parameter::Hierarchy
+            | Parameter::Resamples
             | Parameter::Target
             | Parameter::P
             | Parameter::Kernel

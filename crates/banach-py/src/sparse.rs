@@ -41,7 +41,7 @@ pub(crate) fn fit_sparse(
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<SparseFunction> {
-    let spec = SparseSpec { kernel: kernel.spec.clone(), max_terms, fit_intercept };
+    let spec = SparseSpec { kernel: kernel.spec.clone(), max_terms, fit_intercept, ..SparseSpec::default() };
     let (y, weights) = (y.as_array().to_vec(), weights(&sample_weight));
     let account = Account::new(memory.map_or_else(Memory::available, Memory::limit));
     let found = Running { threads, tolerance: 0.0, progress }
@@ -117,8 +117,8 @@ impl SparseFunction {
     /// How much the criterion rises at least with one more term, with one less and with one for another; and whether none makes it fall.
     #[getter]
     fn optimality(&self) -> (f64, f64, f64, bool) {
-        let optimality = self.found.optimality();
-        (optimality.addition, optimality.removal, optimality.exchange, optimality.holds())
+        let steps = self.found.certificate().steps().expect("the function is one by evidence");
+        (steps.addition, steps.removal, steps.exchange, steps.holds())
     }
 
     /// For every number of terms the share of the variance that the best function leaves unexplained, and its criterion.

@@ -1,5 +1,7 @@
 //! Exact sparsity: supports of a few terms out of a dictionary of all monomials.
 
+mod certificate;
+mod choices;
 mod columns;
 mod design;
 mod dictionary;
@@ -12,12 +14,15 @@ mod model;
 mod path;
 mod penalty;
 mod prices;
+mod quantile;
 mod search;
 mod spec;
 mod subsets;
 mod support;
 
-pub use model::{Alternative, BestOfSize, LocalOptimality, SparseFunction, SparseTerm};
+pub use certificate::{LocalOptimality, SparseCertificate, StepScope};
+pub use choices::{Hierarchy, SparsePenalty};
+pub use model::{Alternative, BestOfSize, CONFIDENCE, SparseFunction, SparseTerm};
 pub use spec::SparseSpec;
 
 pub(crate) use columns::WorkingColumns;

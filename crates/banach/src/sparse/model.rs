@@ -1,10 +1,12 @@
 //! A function of few terms, with what can be said of each.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Design, Dictionary,
-    search::{FoundSupport, LEAST_IMPROVEMENT},
+    Design, Dictionary, LocalOptimality, SparseCertificate, StepScope,
+    certificate::{or_infinity, or_minus_infinity},
+    quantile::confidence_quantile,
+    search::FoundSupport,
 };
 use crate::{
     Error, FeatureMatrix,
@@ -12,15 +14,28 @@ use crate::{
     model::{ExplicitModel, monomial_matrix},
 };
 
+/// The share of cases in which an interval of a coefficient would hold the truth.
+pub const CONFIDENCE: f64 = 0.95;
+
 /// One term of a sparse function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SparseTerm {
     /// The monomial.
     pub monomial: Monomial,
-    /// What it is multiplied with, by least squares on the terms of the function: nothing is shrunk.
+    /// What it is multiplied with: by evidence the [`refit`](Self::refit), else that of the penalised fit.
     pub coefficient: f64,
-    /// The standard error of the coefficient, as if the terms had been known beforehand.
+    /// Its coefficient by a fit of the loss to the terms of the function alone: nothing is shrunk.
+    pub refit: f64,
+    /// The standard error of the refit, as if the terms had been known beforehand; infinite where the data give no bound.
+    #[serde(deserialize_with = "or_infinity")]
     pub std_error: f64,
+    /// Where an interval of confidence around the refit begins that holds the truth in [`CONFIDENCE`] of all cases, as if the terms had been
+    /// known beforehand: it is conditional on the selection.
+    #[serde(deserialize_with = "or_minus_infinity")]
+    pub lower: f64,
+    /// Where it ends.
+    #[serde(deserialize_with = "or_infinity")]
+    pub upper: f64,
     /// How much the criterion rises without this term.
     pub evidence: f64,
     /// The monomials that could stand in its place, the best first.
@@ -34,35 +49,6 @@ pub struct Alternative {
     pub monomial: Monomial,
     /// How much the criterion rises with it; 0 for one that does the same on these samples.
     pub evidence: f64,
-}
-
-/// What holds at the end of a search: the least criterion that one step from the function leads to, less the function's own.
-///
-/// None is negative, so that no addition, removal or exchange of a single monomial of the whole dictionary makes a better function, up to
-/// rounding in the sixth decimal of the criterion. Steps that do not exist have infinity, which JSON writes as null.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LocalOptimality {
-    /// One more term.
-    #[serde(deserialize_with = "or_infinity")]
-    pub addition: f64,
-    /// One term less.
-    #[serde(deserialize_with = "or_infinity")]
-    pub removal: f64,
-    /// One term instead of another.
-    #[serde(deserialize_with = "or_infinity")]
-    pub exchange: f64,
-}
-
-impl LocalOptimality {
-    /// Whether no step makes a better function.
-    pub fn holds(&self) -> bool {
-        self.addition.min(self.removal).min(self.exchange) >= -LEAST_IMPROVEMENT
-    }
-}
-
-/// A number, or infinity for null.
-fn or_infinity<'de, D: Deserializer<'de>>(number: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(number)?.unwrap_or(f64::INFINITY))
 }
 
 /// The best function of a number of terms that was found.
@@ -84,7 +70,8 @@ pub struct SparseFunction {
     pub(super) centres: Vec<f64>,
     pub(super) criterion: f64,
     pub(super) unexplained: f64,
-    pub(super) optimality: LocalOptimality,
+    pub(super) certificate: SparseCertificate,
+    pub(super) separated: bool,
     pub(super) sizes: Vec<BestOfSize>,
     pub(super) dictionary: f64,
     pub(super) passes: usize,
@@ -116,14 +103,20 @@ impl SparseFunction {
         self.criterion
     }
 
-    /// The share of the variance of the targets that is not explained.
+    /// The share of the variance of the targets that is not explained; for classes, the share of the deviance of a constant that is left.
     pub fn unexplained(&self) -> f64 {
         self.unexplained
     }
 
     /// What holds at the end of the search.
-    pub fn optimality(&self) -> LocalOptimality {
-        self.optimality
+    pub fn certificate(&self) -> SparseCertificate {
+        self.certificate
+    }
+
+    /// Whether the terms separate two classes, or some samples of them, without an error. Then larger coefficients always fit better, those of
+    /// the terms are held back by a weak prior, and their standard errors are infinite.
+    pub fn separated(&self) -> bool {
+        self.separated
     }
 
     /// The best function of every number of terms that was looked at.
@@ -198,6 +191,7 @@ pub(super) fn function(
     let values = if k == 0 { None } else { Some(monomial_matrix(&monomials, x)?) };
     let freedom = (design.samples() - k as f64 - design.constant().map_or(0.0, |_| 1.0)).max(1.0);
     let deviation = design.length() * (support.unexplained() / freedom).sqrt();
+    let quantile = confidence_quantile(freedom);
     let rise = |gain: f64, terms: usize| subsets.criterion_of(support.unexplained() - gain, terms) - criterion;
     let mut terms = Vec::with_capacity(k);
     let mut rest: Vec<f64> = y.to_vec();
@@ -214,10 +208,14 @@ pub(super) fn function(
             at_hand.chain(others).map(|(number, gain)| (rise(gain, k), number)).collect();
         alternatives.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let evidence = rise(-own.explained[i].powi(2), k - 1);
+        let std_error = deviation * own.lengths[i] / size;
         terms.push(SparseTerm {
             monomial,
             coefficient,
-            std_error: deviation * own.lengths[i] / size,
+            refit: coefficient,
+            std_error,
+            lower: coefficient - quantile * std_error,
+            upper: coefficient + quantile * std_error,
             evidence,
             alternatives: alternatives
                 .into_iter()
@@ -235,6 +233,7 @@ pub(super) fn function(
         addition: at_hand.min(offered.0 - criterion),
         removal: terms.iter().map(|term| term.evidence).fold(f64::INFINITY, f64::min),
         exchange: best_exchange.map(|gain| rise(gain, k)).fold(offered.1 - criterion, f64::min),
+        scope: StepScope::Every,
     };
     terms.sort_by(|a, b| b.evidence.total_cmp(&a.evidence));
     let size = |support: &super::Support| BestOfSize {
@@ -248,7 +247,8 @@ pub(super) fn function(
         centres,
         criterion,
         unexplained: support.unexplained(),
-        optimality,
+        certificate: SparseCertificate::Steps(optimality),
+        separated: false,
         sizes: subsets.supports().iter().map(size).collect(),
         dictionary: dictionary.count(),
         passes: *passes,

@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Design, Dictionary, Evidence,
+    Design, Dictionary, Evidence, Hierarchy, SparsePenalty,
     model::{SparseFunction, centred, function},
     search::{MOST_LISTED, columns_bytes, search},
 };
@@ -18,6 +18,7 @@ use crate::{
     Account, Error, FeatureMatrix, Memory,
     error::{Parameter, Remedy},
     kernel::{KernelSpec, Monomial, TensorKernel},
+    loss::LossSpec,
 };
 
 /// Which few monomials of a kernel explain numbers, without a parameter that shrinks them: the support with the smallest criterion.
@@ -36,7 +37,7 @@ use crate::{
 /// let names: Vec<String> = found.terms().iter().map(|term| term.monomial.to_string()).collect();
 /// assert_eq!(names, ["x0 * x1", "x5"]);
 /// assert!((found.terms()[0].coefficient - 3.0).abs() < 0.2);
-/// assert!(found.optimality().holds());
+/// assert!(found.certificate().holds());
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,11 +49,24 @@ pub struct SparseSpec {
     pub max_terms: Option<usize>,
     /// Whether a constant is part of the function.
     pub fit_intercept: bool,
+    /// The loss that the terms explain by: squared for numbers, logistic for classes, which are targets -1 and 1.
+    pub loss: LossSpec,
+    /// What keeps the function to few terms.
+    pub penalty: SparsePenalty,
+    /// Which supports are allowed.
+    pub hierarchy: Hierarchy,
 }
 
 impl Default for SparseSpec {
     fn default() -> Self {
-        Self { kernel: KernelSpec::Linear, max_terms: None, fit_intercept: true }
+        Self {
+            kernel: KernelSpec::Linear,
+            max_terms: None,
+            fit_intercept: true,
+            loss: LossSpec::Squared,
+            penalty: SparsePenalty::Evidence,
+            hierarchy: Hierarchy::None,
+        }
     }
 }
 
@@ -76,6 +90,14 @@ impl SparseSpec {
         self.run_as(x, y, sample_weight, account, MOST_LISTED, true)
     }
 
+    /// Refuses parameters that do not fit each other.
+    fn check(&self) -> Result<(), Error> {
+        Parameter::MaxTerms.check(0.0, self.max_terms != Some(0), "a whole number > 0")?;
+        Parameter::Loss.check(self.loss.name(), self.loss == LossSpec::Squared, "squared, for few terms")?;
+        Parameter::Penalty.check(self.penalty, self.penalty == SparsePenalty::Evidence, "evidence")?;
+        Parameter::Hierarchy.check(self.hierarchy, self.hierarchy == Hierarchy::None, "none")
+    }
+
     /// As [`run`](Self::run), with all monomials written out where they are at most so many numbers; centred variables are tried on request.
     pub(super) fn run_as(
         &self,
@@ -86,10 +108,8 @@ impl SparseSpec {
         most_listed: u64,
         centring: bool,
     ) -> Result<SparseFunction, Error> {
+        self.check()?;
         check(x, y, sample_weight)?;
-        if self.max_terms == Some(0) {
-            return Err(Error::parameter(Parameter::MaxTerms, 0.0, "a whole number > 0"));
-        }
         let design = Design::new(y, sample_weight, self.fit_intercept)?;
         let kernel = self.kernel.build()?;
         let rows = different_rows(x, y, &design);
