@@ -1,5 +1,7 @@
 //! Models of few terms: one sparse function for every output or class.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -10,7 +12,7 @@ use crate::{
     Account, Error, FeatureMatrix,
     error::Parameter,
     loss::{LossSpec, Targets},
-    sparse::{SparseFunction, SparseSpec},
+    sparse::{SparseFunction, SparseSpec, SparseStability},
 };
 
 /// Functions of few terms, one for every output or class as [`Target::outputs`] makes them.
@@ -90,6 +92,30 @@ impl SparseSpec {
 }
 
 impl SparseModel {
+    /// How often the terms of every function are named when samples are left out, as [`SparseSpec::stability`] has it; the spec, the samples and
+    /// the targets are those that the model was fitted with.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of a fit, and what is drawn")]
+    pub fn stability(
+        &self,
+        spec: &SparseSpec,
+        x: &FeatureMatrix<'_>,
+        target: &Target<'_>,
+        sample_weight: Option<&[f64]>,
+        resamples: usize,
+        seed: u64,
+        account: &Account,
+    ) -> Result<Vec<SparseStability>, Error> {
+        let (task, outputs) = target.outputs(x.samples(), spec.loss.targets(), sample_weight)?;
+        if task != self.task {
+            let got = format!("{task:?}");
+            return Err(Error::Parameter { parameter: Parameter::Target, got, allowed: "the targets of the model" });
+        }
+        let of_function = |(found, y): (&SparseFunction, &Cow<'_, [f64]>)| {
+            spec.stability(found, x, y, sample_weight, resamples, seed, account)
+        };
+        self.functions.iter().zip(&outputs).map(of_function).collect()
+    }
+
     /// What is predicted.
     pub fn task(&self) -> &Task {
         &self.task

@@ -1,22 +1,31 @@
 //! Exact sparsity: supports of a few terms out of a dictionary of all monomials.
 
+mod assembly;
 mod certificate;
 mod choices;
+mod classes;
 mod columns;
 mod design;
 mod dictionary;
 mod evidence;
 mod expanded;
+mod hierarchy;
 #[cfg(test)]
 mod laws;
 mod leading;
+mod logistic;
 mod model;
+mod objective;
 mod path;
+mod penalised;
 mod penalty;
 mod prices;
 mod quantile;
+mod run;
 mod search;
 mod spec;
+mod stability;
+mod steps;
 mod subsets;
 mod support;
 
@@ -24,6 +33,7 @@ pub use certificate::{LocalOptimality, SparseCertificate, StepScope};
 pub use choices::{Hierarchy, SparsePenalty};
 pub use model::{Alternative, BestOfSize, CONFIDENCE, SparseFunction, SparseTerm};
 pub use spec::SparseSpec;
+pub use stability::SparseStability;
 
 pub(crate) use columns::WorkingColumns;
 pub(crate) use design::Design;

@@ -3,16 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Design, Dictionary, LocalOptimality, SparseCertificate, StepScope,
+    SparseCertificate,
     certificate::{or_infinity, or_minus_infinity},
-    quantile::confidence_quantile,
-    search::FoundSupport,
 };
-use crate::{
-    Error, FeatureMatrix,
-    kernel::Monomial,
-    model::{ExplicitModel, monomial_matrix},
-};
+use crate::{Error, FeatureMatrix, kernel::Monomial, model::ExplicitModel};
 
 /// The share of cases in which an interval of a coefficient would hold the truth.
 pub const CONFIDENCE: f64 = 0.95;
@@ -76,11 +70,6 @@ pub struct SparseFunction {
     pub(super) dictionary: f64,
     pub(super) passes: usize,
 }
-
-/// Alternatives of each term that are told.
-pub(super) const ALTERNATIVES: usize = 5;
-/// An alternative that raises the criterion by more is e^5 = 148 times less likely and not told, nor is one that is worse than no term.
-const MOST_EVIDENCE: f64 = 10.0;
 
 impl SparseFunction {
     /// The terms, the one with the most evidence first.
@@ -163,94 +152,18 @@ impl SparseFunction {
         Ok(values)
     }
 
+    /// The same function of the variables as they are, where its terms are variables alone.
+    pub(super) fn of_plain_variables(mut self) -> Self {
+        for term in &self.terms {
+            let centres = term.monomial.factors().iter().map(|&(j, _)| self.centre(j));
+            self.intercept -= term.coefficient * centres.sum::<f64>();
+        }
+        self.centres = Vec::new();
+        self
+    }
+
     /// What is taken from a variable.
     pub(super) fn centre(&self, j: usize) -> f64 {
         self.centres.get(j).copied().unwrap_or(0.0)
     }
-}
-
-/// The matrix with a number taken from every column.
-pub(super) fn centred(x: &FeatureMatrix<'_>, centres: &[f64]) -> Result<FeatureMatrix<'static>, Error> {
-    x.map_columns(|j, column| column.iter_mut().for_each(|x| *x -= centres[j]))
-}
-
-/// The function of the best support of a search, whose dictionary was made of `x`, the samples less the `centres`.
-pub(super) fn function(
-    found: &FoundSupport,
-    dictionary: &Dictionary<'_>,
-    design: &Design,
-    x: &FeatureMatrix<'_>,
-    y: &[f64],
-    centres: Vec<f64>,
-) -> Result<SparseFunction, Error> {
-    let FoundSupport { columns, subsets, offers, prices, passes } = found;
-    let (support, own) = (subsets.best(), prices.own());
-    let (k, criterion) = (support.len(), subsets.criterion(support));
-    let monomials: Vec<Monomial> =
-        support.places().iter().map(|&place| dictionary.monomial(columns.number(place))).collect();
-    let values = if k == 0 { None } else { Some(monomial_matrix(&monomials, x)?) };
-    let freedom = (design.samples() - k as f64 - design.constant().map_or(0.0, |_| 1.0)).max(1.0);
-    let deviation = design.length() * (support.unexplained() / freedom).sqrt();
-    let quantile = confidence_quantile(freedom);
-    let rise = |gain: f64, terms: usize| subsets.criterion_of(support.unexplained() - gain, terms) - criterion;
-    let mut terms = Vec::with_capacity(k);
-    let mut rest: Vec<f64> = y.to_vec();
-    let exchanges = prices.best_exchanges(support, columns, ALTERNATIVES);
-    for (i, monomial) in monomials.into_iter().enumerate() {
-        let mut column = vec![0.0; y.len()];
-        values.as_ref().expect("there is a term").column_into(i, &mut column);
-        let size = design.size_of(&column);
-        let coefficient = design.length() * own.explained[i] * own.lengths[i] / size;
-        rest.iter_mut().zip(&column).for_each(|(rest, x)| *rest -= coefficient * x);
-        let at_hand = exchanges[i].iter().map(|&(place, gain)| (columns.number(place), gain));
-        let others = offers.exchanges.get(i).into_iter().flatten().map(|term| (term.number, term.gain));
-        let mut alternatives: Vec<(f64, u64)> =
-            at_hand.chain(others).map(|(number, gain)| (rise(gain, k), number)).collect();
-        alternatives.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let evidence = rise(-own.explained[i].powi(2), k - 1);
-        let std_error = deviation * own.lengths[i] / size;
-        terms.push(SparseTerm {
-            monomial,
-            coefficient,
-            refit: coefficient,
-            std_error,
-            lower: coefficient - quantile * std_error,
-            upper: coefficient + quantile * std_error,
-            evidence,
-            alternatives: alternatives
-                .into_iter()
-                .take(ALTERNATIVES)
-                .filter(|(rise, _)| *rise <= MOST_EVIDENCE.min(evidence))
-                .map(|(evidence, number)| Alternative { monomial: dictionary.monomial(number), evidence })
-                .collect(),
-        });
-    }
-    let best_addition = prices.best_additions(support, columns, 1).first().map_or(0.0, |(_, gain)| *gain);
-    let best_exchange = exchanges.iter().filter_map(|exchanges| exchanges.first()).map(|(_, gain)| *gain);
-    let at_hand = rise(best_addition, k + 1);
-    let offered = offers.best_criteria(subsets, support);
-    let optimality = LocalOptimality {
-        addition: at_hand.min(offered.0 - criterion),
-        removal: terms.iter().map(|term| term.evidence).fold(f64::INFINITY, f64::min),
-        exchange: best_exchange.map(|gain| rise(gain, k)).fold(offered.1 - criterion, f64::min),
-        scope: StepScope::Every,
-    };
-    terms.sort_by(|a, b| b.evidence.total_cmp(&a.evidence));
-    let size = |support: &super::Support| BestOfSize {
-        terms: support.len(),
-        unexplained: support.unexplained(),
-        criterion: subsets.criterion(support),
-    };
-    Ok(SparseFunction {
-        terms,
-        intercept: design.mean_of(&rest),
-        centres,
-        criterion,
-        unexplained: support.unexplained(),
-        certificate: SparseCertificate::Steps(optimality),
-        separated: false,
-        sizes: subsets.supports().iter().map(size).collect(),
-        dictionary: dictionary.count(),
-        passes: *passes,
-    })
 }

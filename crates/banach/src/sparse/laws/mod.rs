@@ -1,5 +1,9 @@
 //! Laws of supports, prices and searches, against all that there is to compare them with, one by one.
 
+mod instances;
+mod penalties;
+mod steps;
+
 use super::*;
 use crate::{
     Account, Error, FeatureMatrix, Memory,
