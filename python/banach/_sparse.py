@@ -343,7 +343,9 @@ class _SparseEstimator(TableEstimator):
             feature_names=self._names(),
         )
 
-    def stability(self, X: Any, y: Any, sample_weight: Any = None, *, n_resamples: int = 20, random_state: int = 0) -> Table:
+    def stability(
+        self, X: Any, y: Any, sample_weight: Any = None, *, n_resamples: int = 20, random_state: int = 0
+    ) -> Table:
         """How often monomials are named again when a random fifth of the samples, of each class, is left out.
 
         Parameters
@@ -549,7 +551,8 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of every sample."""
-        return self.classes_[labels(self._decision(X))]
+        values = self._decision(X)
+        return self.classes_[labels(values)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class, of shape (n_samples, n_classes).

@@ -105,7 +105,7 @@ impl FoundTerms {
         let quantile = confidence_quantile(estimates.freedom);
         let mut terms: Vec<SparseTerm> = Vec::with_capacity(self.numbers.len());
         let found = self.numbers.iter().zip(self.evidence).zip(self.alternatives).zip(estimates.coefficients);
-        for (((&number, evidence), mut alternatives), Coefficient { coefficient, refit, std_error }) in found {
+        for (((&number, evidence), mut alternatives), Coefficient { value: coefficient, refit, std_error }) in found {
             alternatives.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             terms.push(SparseTerm {
                 monomial: dictionary.monomial(number),
@@ -142,7 +142,7 @@ impl FoundTerms {
 /// The coefficient of a term.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Coefficient {
-    pub coefficient: f64,
+    pub value: f64,
     /// The same without a penalty.
     pub refit: f64,
     pub std_error: f64,
@@ -187,7 +187,7 @@ impl Estimates {
             });
             let coefficient = weights.map_or(refit, |weights| design.length() * weights[i] / size);
             rest.iter_mut().zip(&column).for_each(|(rest, x)| *rest -= coefficient * x);
-            coefficients.push(Coefficient { coefficient, refit, std_error });
+            coefficients.push(Coefficient { value: coefficient, refit, std_error });
         }
         Ok(Self { intercept: design.mean_of(&rest), coefficients, freedom, separated: false })
     }
@@ -203,7 +203,7 @@ impl Estimates {
         let columns: Vec<Vec<f64>> = numbers.iter().filter_map(|&number| dictionary.column(number)).collect();
         let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
         let mut fit = classes.fitted(&columns, false);
-        let separated = classes.separated(&fit) && !numbers.is_empty();
+        let separated = !numbers.is_empty() && classes.separated(&columns, &fit);
         if separated {
             fit = classes.fitted(&columns, true);
         }
@@ -215,7 +215,7 @@ impl Estimates {
             let coefficient = fit.coefficients[first + i] / size;
             intercept -= coefficient * plain.mean_of(&column);
             let std_error = if separated { f64::INFINITY } else { fit.variance(first + i).sqrt() / size };
-            coefficients.push(Coefficient { coefficient, refit: coefficient, std_error });
+            coefficients.push(Coefficient { value: coefficient, refit: coefficient, std_error });
         }
         Ok(Self { intercept, coefficients, freedom: f64::INFINITY, separated })
     }

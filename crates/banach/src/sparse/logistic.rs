@@ -84,11 +84,10 @@ impl Classes {
         let design: Vec<&[f64]> =
             self.intercept.then_some(&ones[..]).into_iter().chain(columns.iter().copied()).collect();
         let m = design.len();
-        let precision = |column: usize| {
-            let free = !prior || self.intercept && column == 0;
-            // A column of length 1 has the mean square 1/n.
-            if free { 0.0 } else { 1.0 / (PRIOR_DEVIATION * PRIOR_DEVIATION * n as f64) }
-        };
+        let precisions: Vec<f64> = (0..m)
+            .map(|j| if prior { self.variance_of(design[j]) / (PRIOR_DEVIATION * PRIOR_DEVIATION) } else { 0.0 })
+            .collect();
+        let precision = |column: usize| precisions[column];
         let total: f64 = self.weights.iter().sum();
         let mut coefficients = vec![0.0; m];
         let mut decisions = vec![0.0; n];
@@ -124,7 +123,7 @@ impl Classes {
             let Some(next) = next else { break };
             (coefficients, decisions, value) = next;
         }
-        self.finished(&design, coefficients, decisions, inverse)
+        self.finished(&design, coefficients, decisions, &inverse)
     }
 
     /// The negative gradient and the Hessian of the loss, and of the prior.
@@ -156,13 +155,7 @@ impl Classes {
     }
 
     /// What is known of a fit.
-    fn finished(
-        &self,
-        design: &[&[f64]],
-        coefficients: Vec<f64>,
-        decisions: Vec<f64>,
-        factor: Vec<f64>,
-    ) -> LogisticFit {
+    fn finished(&self, design: &[&[f64]], coefficients: Vec<f64>, decisions: Vec<f64>, factor: &[f64]) -> LogisticFit {
         let rows = || self.y.iter().zip(&decisions).zip(&self.weights);
         let roots: Vec<f64> = rows().map(|((y, t), w)| (w * Self::miss(*y, *t) * Self::miss(-y, *t)).sqrt()).collect();
         let mut residual: Vec<f64> = rows()
@@ -189,18 +182,29 @@ impl Classes {
             vec![f64::INFINITY; m * m]
         } else {
             let unit = |i: usize| -> Vec<f64> { (0..m).map(|j| f64::from(u8::from(i == j))).collect() };
-            (0..m).flat_map(|i| solved(&factor, m, &unit(i))).collect()
+            (0..m).flat_map(|i| solved(factor, m, &unit(i))).collect()
         };
         let deviance = self.deviance(&decisions);
         LogisticFit { coefficients, deviance, decisions, covariance, roots, residual, basis }
     }
 
+    /// The weighted variance of a column, around 0 where there is no constant; that of the constant itself is 0.
+    fn variance_of(&self, column: &[f64]) -> f64 {
+        let total: f64 = self.weights.iter().sum();
+        let mean_of = |value: &dyn Fn(f64) -> f64| {
+            column.iter().zip(&self.weights).map(|(x, weight)| weight * value(*x)).sum::<f64>() / total
+        };
+        let mean = if self.intercept { mean_of(&|x| x) } else { 0.0 };
+        mean_of(&|x| (x - mean) * (x - mean))
+    }
+
     /// Whether larger coefficients always fit better.
-    pub(super) fn separated(&self, fit: &LogisticFit) -> bool {
-        let n = self.y.len() as f64;
-        // Of the constant, and of columns of length 1, whose deviations are 1/sqrt(n).
-        let deviation = |j: usize| if self.intercept && j == 0 { 1.0 } else { n };
-        (0..fit.coefficients.len()).any(|j| (fit.variance(j) / deviation(j)).sqrt() > UNBOUNDED)
+    pub(super) fn separated(&self, columns: &[&[f64]], fit: &LogisticFit) -> bool {
+        let first = usize::from(self.intercept);
+        let of_columns =
+            columns.iter().enumerate().map(|(i, column)| fit.variance(first + i) * self.variance_of(column));
+        let of_constant = self.intercept.then(|| fit.variance(0));
+        of_constant.into_iter().chain(of_columns).any(|variance| variance.sqrt() > UNBOUNDED)
     }
 
     /// Least squares that has the quadratic approximation of the loss around a fit, with its samples and target.
@@ -250,8 +254,8 @@ impl Objective for Classes {
         let likely = (fit.deviance - score).max(0.0);
         // Of each sample the share of its dual variable in its box.
         let mut entropy = 0.0;
-        for i in 0..column.len() {
-            let share = self.y[i] * fit.roots[i] * (fit.residual[i] - step * outside[i]) / self.weights[i];
+        for (i, outside) in outside.iter().enumerate() {
+            let share = self.y[i] * fit.roots[i] * (fit.residual[i] - step * outside) / self.weights[i];
             if !(-OUTSIDE..=1.0 + OUTSIDE).contains(&share) {
                 return Estimate { likely, least: 0.0, exact: false };
             }

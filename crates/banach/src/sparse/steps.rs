@@ -111,7 +111,7 @@ impl<O: Objective> Neighbourhood<'_, '_, O> {
         let mut standing = start;
         let mut steps = self.steps(&standing, count);
         for _ in 0..MOST_STEPS {
-            let Some(next) = self.best(&standing, &steps).or_else(|| self.lifted(&standing)) else { break };
+            let Some(next) = Self::best(&standing, &steps).or_else(|| self.lifted(&standing)) else { break };
             standing = next;
             steps = self.steps(&standing, count);
         }
@@ -119,7 +119,7 @@ impl<O: Objective> Neighbourhood<'_, '_, O> {
     }
 
     /// The best of the supports that steps lead to, if it is better.
-    fn best(&self, standing: &Standing, steps: &Steps) -> Option<Standing> {
+    fn best(standing: &Standing, steps: &Steps) -> Option<Standing> {
         let own = &standing.numbers;
         let without = |i: usize| own.iter().enumerate().filter(move |(at, _)| *at != i).map(|(_, number)| *number);
         let additions = steps.additions.iter().take(1);

@@ -47,7 +47,8 @@ fn deviance(columns: &[Vec<f64>], y: &[f64], weights: &[f64], intercept: bool) -
             let entry = |c: usize| {
                 (0..y.len()).map(|i| weights[i] * p(i) * (1.0 - p(i)) * design[r][i] * design[c][i]).sum::<f64>()
             };
-            let score = (0..y.len()).map(|i| weights[i] * ((y[i] + 1.0) / 2.0 - p(i)) * design[r][i]).sum::<f64>();
+            let score =
+                (0..y.len()).map(|i| weights[i] * (f64::from(u8::from(y[i] > 0.0)) - p(i)) * design[r][i]).sum::<f64>();
             (0..design.len()).map(entry).chain([score]).collect()
         };
         let Some(step) = eliminated((0..design.len()).map(row).collect()) else { break };
