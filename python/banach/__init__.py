@@ -26,7 +26,7 @@ from ._files import load, save
 from ._functions import gram_tensor, stability_selection
 from ._path import LpPath, lp_path
 from ._regressor import LpRegressor
-from ._sparse import SparseRegressor
+from ._sparse import SparseClassifier, SparseRegressor
 from ._table import Table
 from ._top_features import TopFeatures
 
@@ -42,6 +42,7 @@ __all__ = [
     "LpRegressorCV",
     "PathDisplay",
     "RelevanceDisplay",
+    "SparseClassifier",
     "SparseRegressor",
     "StabilityDisplay",
     "Table",

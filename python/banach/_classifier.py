@@ -41,18 +41,8 @@ class _Classification(ClassifierMixin, LpModel):
                 raise _parameters.refused("class_weight", self.class_weight, "weights >= 0")
             weights = balance if weights is None else weights * balance
         if weights is not None:
-            self._check_presence(codes, weights)
+            check_presence(self.classes_, codes, weights)
         return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
-
-    def _check_presence(self, codes: np.ndarray, weights: np.ndarray) -> None:
-        """A sample of weight 0 is absent, so a class of such samples is absent although it has a name."""
-        present = np.bincount(codes, weights=weights != 0, minlength=len(self.classes_)) > 0
-        if not present.all():
-            absent = self.classes_[~present].tolist()
-            raise ValueError(
-                f"every sample of the class {absent[0]!r} has weight 0; leave the class out, or give one of its samples a "
-                "weight > 0"
-            )
 
     def _check_pairs(self, y: np.ndarray) -> None:
         alone = np.flatnonzero(np.bincount(y, minlength=len(self.classes_)) < 2)
@@ -101,6 +91,17 @@ class _Classification(ClassifierMixin, LpModel):
         """The logarithm of :meth:`predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+
+def check_presence(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> None:
+    """A sample of weight 0 is absent, so a class of such samples is absent although it has a name."""
+    present = np.bincount(codes, weights=weights != 0, minlength=len(classes)) > 0
+    if not present.all():
+        absent = classes[~present].tolist()
+        raise ValueError(
+            f"every sample of the class {absent[0]!r} has weight 0; leave the class out, or give one of its samples a "
+            "weight > 0"
+        )
 
 
 def labels(decisions: np.ndarray) -> np.ndarray:

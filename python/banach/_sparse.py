@@ -1,4 +1,4 @@
-"""Regression by a few terms, each with what is known of it."""
+"""Regression and classification by a few terms, each with what is known of it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _parameters, kernels
 from ._base import TableEstimator, aligned, table_of
+from ._classifier import check_presence, labels
 from ._doc import with_sections
 from ._equation import Equation
 from ._table import Table
@@ -26,6 +28,7 @@ _OF_A_FIT = (
     "path_",
     "intercept_",
     "means_",
+    "classes_",
 )
 
 _PARAMETERS = {
@@ -34,30 +37,42 @@ _PARAMETERS = {
     There must be finitely many, so ``"exp"`` needs a pair of degrees. How a kernel weights them does not matter here.""",
     "degree": """int or (int, int), default=2
     The degree of poly and anova, or its lowest and highest value; a pair also cuts exp.""",
+    "monomials": """{"standardized", "raw", "unit"}, default="standardized"
+    The size of monomials on the samples. It matters to a penalty alone, which asks for ``"standardized"``; by evidence, sizes
+    and units do not matter.""",
+    "penalty": """{"evidence", "l1", "mcp", "scad"}, default="evidence"
+    What keeps the function to few terms. ``"evidence"`` compares supports by the criterion, and shrinks nothing. The others
+    are penalties on the weights of all monomials, at the point of their path with the best criterion: ``"l1"`` is the Lasso,
+    which shrinks all weights; ``"mcp"`` and ``"scad"`` leave large ones as they are. Classes are told apart by evidence.""",
     "max_terms": """int or None, default=None
-    The most terms; a third of the rows if None, and never more.""",
+    The most terms; a third of the rows, for classes of those of the smaller class, if None, and never more.""",
+    "hierarchy": """{"weak", "strong"} or None, default=None
+    Which supports are allowed: with ``"strong"``, those in which every product has all its factors (what is left of it without
+    one variable) among the terms; with ``"weak"``, those in which it has one of them. By evidence only.""",
 }
 
 _ATTRIBUTES = {
     "terms_": """Table
-    The terms, the one with the most evidence first. Columns ``monomial``, ``exponents`` (pairs of a variable and its
-    exponent), ``coefficient`` (by least squares on these terms: nothing is shrunk), ``std_error`` (of the coefficient, as
-    if the terms had been known beforehand), ``evidence`` (how much the criterion rises without the term) and
+    The terms, the one with the most evidence first; of more than two classes those of each, with a column ``class``. Columns
+    ``monomial``, ``exponents`` (pairs of a variable and its exponent), ``coefficient``, ``std_error``, ``lower`` and ``upper``
+    (the standard error and the interval of confidence of 95 % of the coefficient without a penalty, as if the terms had been
+    known beforehand: conditional on the selection), ``evidence`` (how much the criterion rises without the term) and
     ``alternatives`` (pairs: a monomial that could stand in its place, and how much the criterion rises with it; 0 for one
-    that does the same on these samples). The caption says what holds.""",
-    "n_terms_": "int\n    The number of terms; 0 if nothing can be named at this number of samples.",
+    that does the same on these samples). With a penalty, ``refit`` is the coefficient without it. The caption says what
+    holds.""",
+    "n_terms_": "int, or array of shape (n_classes,)\n    The number of terms; 0 if nothing can be named at this number of samples.",
     "n_monomials_": "int\n    The number of monomials that could have been named.",
-    "criterion_": "float\n    The criterion: below 0 if the terms are better than a constant, and 0 without terms.",
-    "certificate_": """LocalOptimality
-    How much the criterion rises at least with one more term (``addition``), one less (``removal``) and one in the place of
-    another (``exchange``), over all monomials; infinity for steps that do not exist. ``holds`` if none makes it fall.""",
+    "criterion_": "float, or array of shape (n_classes,)\n    The criterion: below 0 if the terms are better than a constant, and 0 without.",
+    "certificate_": """LocalOptimality, DualityGap or Stationarity, or a list of them
+    What holds over all monomials: by evidence what single steps lead to, for the Lasso a duality gap, for the other penalties
+    how far the function is from a stationary point. ``holds`` says whether that is as it should be.""",
     "path_": """Table
-    The best function of every number of terms that was found: ``terms``, ``unexplained`` (the share of the variance of y)
-    and ``criterion``.""",
-    "intercept_": "float\n    The constant beside the monomials of ``terms_``.",
-    "means_": """array or None
+    The best function of every number of terms that was found: ``terms``, ``unexplained`` (the share of the variance of y, or
+    of the deviance) and ``criterion``.""",
+    "intercept_": "float, or array of shape (n_classes,)\n    The constant beside the monomials of ``terms_``.",
+    "means_": """array or None, or a list of them
     What is taken from every variable before products are made; None if nothing is. Both ways are tried, and the criterion
-    decides.""",
+    decides; for variables far from 0 there is one way.""",
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array\n    Their names, if X had any.",
 }
@@ -74,7 +89,9 @@ class LocalOptimality:
     removal : float
         With one term less.
     exchange : float
-        With one term in the place of another. A step that does not exist has infinity.
+        With one term in the place of another. A step that does not exist, or is not allowed, has infinity.
+    proven : bool
+        Whether every step was compared exactly. If not, those with the best scores were, and others are unlikely to be better.
     holds : bool
         Whether no step makes a better function, up to rounding in the sixth decimal.
     """
@@ -82,7 +99,50 @@ class LocalOptimality:
     addition: float
     removal: float
     exchange: float
+    proven: bool
     holds: bool
+
+
+@dataclass(frozen=True)
+class DualityGap:
+    """How far a convex objective can be from its minimum over the weights of all monomials.
+
+    Attributes
+    ----------
+    strength : float
+        The weight of the penalty: ``alpha`` of scikit-learn's ``Lasso`` on standardised monomials.
+    relative_gap : float
+        The gap, as a share of the objective.
+    holds : bool
+        Whether it is at most 1e-6.
+    """
+
+    strength: float
+    relative_gap: float
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Stationarity:
+    """How far a function is from a stationary point of an objective that is not convex.
+
+    Attributes
+    ----------
+    strength : float
+        The weight of the penalty, as in :class:`DualityGap`.
+    violation : float
+        The largest violation of the first-order condition over all monomials, as a share of the strength.
+    holds : bool
+        Whether it is at most 1e-6.
+    """
+
+    strength: float
+    violation: float
+    holds: bool
+
+
+#: What a certificate of the compiled part becomes.
+_CERTIFICATES = {"steps": LocalOptimality, "gap": DualityGap, "stationarity": Stationarity}
 
 
 class Alternatives(list[tuple[str, float]]):
@@ -98,15 +158,254 @@ class Alternatives(list[tuple[str, float]]):
         return f"{name} ({abs(evidence) if abs(evidence) < 0.005 else evidence:.2f}){more}"
 
 
+class _SparseEstimator(TableEstimator):
+    """What both estimators do with the functions of a model."""
+
+    _model: _core.SparseModel
+
+    def __init__(
+        self,
+        kernel="linear",
+        *,
+        degree=2,
+        monomials="standardized",
+        penalty="evidence",
+        max_terms=None,
+        hierarchy=None,
+        fit_intercept=True,
+        memory_limit=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.monomials = monomials
+        self.penalty = penalty
+        self.max_terms = max_terms
+        self.hierarchy = hierarchy
+        self.fit_intercept = fit_intercept
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _asked(self) -> dict[str, Any]:
+        """The parameters, checked."""
+        max_terms = self.max_terms
+        if max_terms is not None:
+            max_terms = _parameters.whole("max_terms", max_terms, "None or a whole number >= 1", least=1)
+        penalty = _parameters.text("penalty", self.penalty, "evidence, l1, mcp or scad")
+        sizes = _parameters.text("monomials", self.monomials, "standardized, raw or unit")
+        if sizes not in ("standardized", "raw", "unit"):
+            raise _parameters.refused("monomials", sizes, "standardized, raw or unit")
+        if penalty != "evidence" and sizes != "standardized":
+            raise _parameters.refused("monomials", sizes, "standardized, with a penalty on weights")
+        hierarchy = self.hierarchy
+        if hierarchy is not None:
+            hierarchy = _parameters.text("hierarchy", hierarchy, "None, weak or strong")
+        return {
+            # How a kernel weights monomials does not matter.
+            "kernel": kernels.chosen(self.kernel, degree=self.degree, coef0=0.0, scale=1.0, normalize=False),
+            "penalty": penalty,
+            "hierarchy": "none" if hierarchy is None else hierarchy,
+            "max_terms": max_terms,
+            "fit_intercept": _parameters.boolean("fit_intercept", self.fit_intercept),
+            "memory": _parameters.memory(self.memory_limit),
+            "threads": _parameters.threads(self.n_jobs),
+        }
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._forget()
+        asked = self._asked()
+        X, target, weights = self._check_data(X, y, sample_weight)
+        with self._bar("search for terms", 1) as bar:
+            self._adopt(_core.fit_sparse(X, target, weights, **asked, progress=bar.callback), target.shape[-1], weights)
+
+    def _forget(self) -> None:
+        """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
+        for name in _OF_A_FIT:
+            self.__dict__.pop(name, None)
+
+    def _adopt(self, model: _core.SparseModel, n_samples: int, weights: np.ndarray | None) -> None:
+        """Takes over what a fit has found."""
+        self._model = model
+        functions = model.functions
+
+        def each(values: list[Any]) -> Any:
+            return values[0] if len(values) == 1 else values
+
+        def numbers(values: list[Any]) -> Any:
+            return values[0] if len(values) == 1 else np.array(values)
+
+        self.n_terms_ = numbers([len(function.monomials) for function in functions])
+        self.n_monomials_ = int(functions[0].dictionary)
+        self.criterion_ = numbers([function.criterion for function in functions])
+        self.intercept_ = numbers([function.intercept for function in functions])
+        certificates = [function.certificate for function in functions]
+        self.certificate_ = each([_CERTIFICATES[kind](**told) for kind, told in certificates])
+        self.means_ = each([function.centres for function in functions])
+        self.terms_ = Table(self._terms(functions), caption=self._caption(functions, n_samples, weights))
+        self.path_ = Table(
+            self._sizes(functions),
+            caption="The best of every number of terms that was found; the one with the smallest criterion is the model.",
+        )
+
+    def _terms(self, functions: list[_core.SparseFunction]) -> dict[str, Any]:
+        """The columns of the terms of all functions."""
+        names = self._names()
+
+        def named(monomial: _names.Monomial) -> str:
+            return _names.monomial(monomial, names)
+
+        def joined(value: Any) -> np.ndarray:
+            return np.concatenate([value(function) for function in functions])
+
+        monomials = [monomial for function in functions for monomial in function.monomials]
+        columns: dict[str, Any] = self._of_class([len(function.monomials) for function in functions])
+        columns |= {
+            "monomial": [named(monomial) for monomial in monomials],
+            "exponents": monomials,
+            "coefficient": joined(lambda function: function.coefficients),
+        }
+        if self.penalty != "evidence":
+            columns["refit"] = joined(lambda function: function.refits)
+        columns |= {
+            "std_error": joined(lambda function: function.std_errors),
+            "lower": joined(lambda function: function.lower),
+            "upper": joined(lambda function: function.upper),
+            "evidence": joined(lambda function: function.evidence),
+            "alternatives": [
+                Alternatives((named(monomial), evidence) for monomial, evidence in others)
+                for function in functions
+                for others in function.alternatives
+            ],
+        }
+        return columns
+
+    def _sizes(self, functions: list[_core.SparseFunction]) -> dict[str, Any]:
+        """The columns of the best of every number of terms."""
+        sizes = [size for function in functions for size in function.sizes]
+        terms, unexplained, criteria = (np.array(column) for column in zip(*sizes, strict=True))
+        columns: dict[str, Any] = self._of_class([len(function.sizes) for function in functions])
+        return columns | {"terms": terms, "unexplained": unexplained, "criterion": criteria}
+
+    def _of_class(self, counts: list[int]) -> dict[str, Any]:
+        """The column that says of which class rows are, where there are several functions."""
+        return {}
+
+    def _caption(self, functions: list[_core.SparseFunction], n_samples: int, weights: np.ndarray | None) -> str:
+        """What holds, in a sentence; of several functions, of the one that is worst off."""
+        count = f"{self.n_monomials_:,}"
+        if all(len(function.monomials) == 0 for function in functions):
+            rows = "1 row" if n_samples == 1 else f"{n_samples:,} rows"
+            if weights is not None:
+                rows += f" of the total weight {weights.sum():g}"
+            return f"None of the {count} monomials can be named with {rows}; to predict, use {self._many_terms}."
+        errors = "standard errors and intervals are conditional on the selection"
+        certificates = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
+        worst = min(certificates, key=lambda certificate: certificate.holds)
+        caption = f"{_held(worst, count)}; {errors}."
+        if isinstance(worst, LocalOptimality) and len(functions) == 1 and np.isinf(worst.addition):
+            caption += (
+                f" More than {self.n_terms_} {'term was' if self.n_terms_ == 1 else 'terms were'} not looked for."
+            )
+        if any(function.separated for function in functions):
+            caption += (
+                " The terms separate classes without an error, so that larger coefficients always fit better: a weak prior "
+                "holds them back, and they have no standard errors."
+            )
+        if any(function.centres is not None for function in functions):
+            caption += " Products are those of the variables less their means."
+        return caption
+
+    def equation(self, *, output: int = 0) -> Equation:
+        """A function as a formula, in the units of X.
+
+        Products of variables less their means (``means_``) are multiplied out, which brings in monomials of lower degree
+        that ``terms_`` does not name. Where a variable is far from 0 beside its deviation, the values of the equation have
+        fewer correct digits than the model.
+
+        Parameters
+        ----------
+        output : int
+            Which function, of several classes.
+        """
+        self._check_fitted()
+        functions = self._model.functions
+        output = _parameters.whole("output", output)
+        if output >= len(functions):
+            raise _parameters.refused("output", output, f"a whole number below {len(functions)}")
+        intercept, terms = functions[output].expanded()
+        return Equation(
+            intercept=intercept,
+            coefficients=[coefficient for _, coefficient in terms],
+            monomials=[monomial for monomial, _ in terms],
+            n_features_in=self.n_features_in_,
+            feature_names=self._names(),
+        )
+
+    def stability(
+        self, X: Any, y: Any, sample_weight: Any = None, *, n_resamples: int = 20, random_state: int = 0
+    ) -> Table:
+        """How often monomials are named again when a random fifth of the samples, of each class, is left out.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted to.
+        n_resamples : int
+            How many times samples are left out. Every time is a search of its own.
+        random_state : int
+            What is left out.
+
+        Returns
+        -------
+        Table
+            Columns ``monomial``, ``exponents`` and ``share`` (of the times in which it was named), the most frequent first; of
+            more than two classes those of each, with a column ``class``.
+        """
+        self._check_fitted()
+        n_resamples = _parameters.whole("n_resamples", n_resamples, "a whole number >= 1", least=1)
+        seed = _parameters.seed(random_state)
+        X, target, weights = self._check_again(X, y, sample_weight)
+        with self._bar("stability", 1) as bar:
+            found = self._model.stability(X, target, weights, n_resamples, seed, bar.callback)
+        names = self._names()
+        named = [pair for function in found for pair in function]
+        columns: dict[str, Any] = self._of_class([len(function) for function in found])
+        columns |= {
+            "monomial": [_names.monomial(monomial, names) for monomial, _ in named],
+            "exponents": [monomial for monomial, _ in named],
+            "share": np.array([share for _, share in named], dtype=float),
+        }
+        return Table(columns, caption=f"Of {n_resamples} searches without a fifth of the samples.")
+
+
+def _held(certificate: LocalOptimality | DualityGap | Stationarity, count: str) -> str:
+    """What a certificate says of all monomials."""
+    if isinstance(certificate, DualityGap):
+        gap = f"{certificate.relative_gap:.0e}"
+        return f"The objective is within a share of {gap} of its least over the weights of all {count} monomials"
+    if isinstance(certificate, Stationarity):
+        violation = f"{certificate.violation:.0e}"
+        return f"Stationary over the weights of all {count} monomials, but for a share of {violation} of the penalty"
+    # Where more terms are not allowed, or there are none, nothing is said of additions.
+    steps = "removal or exchange" if np.isinf(certificate.addition) else "addition, removal or exchange"
+    if not certificate.holds:
+        return f"Some {steps} of {count} monomials would improve the criterion: the search ended early"
+    if not certificate.proven:
+        return f"No {steps} of those of {count} monomials with the best scores improves the criterion"
+    return f"No {steps} of any of {count} monomials improves the criterion"
+
+
 @with_sections(_PARAMETERS, _ATTRIBUTES)
-class SparseRegressor(RegressorMixin, TableEstimator):
+class SparseRegressor(RegressorMixin, _SparseEstimator):
     """Regression by a few monomials: which of all those of a kernel explain y, and how sure that is.
 
     The terms are those with the smallest criterion: twice the logarithm of the Bayes factor against a constant, less the
-    price of naming so many out of all monomials. No parameter shrinks or is to be chosen, and all other coefficients are
-    exactly 0. Noise seldom has a term: 5 of 200 draws of 40 samples of 30 variables with their products had one. The search
-    ends where no addition, removal or exchange of any single monomial improves the criterion; ``certificate_`` says by how
-    much.
+    price of naming so many out of all monomials. Unless a penalty is asked for, no parameter shrinks or is to be chosen; all
+    other coefficients are exactly 0. Noise seldom has a term: 5 of 200 draws of 40 samples of 30 variables with their products
+    had one. The search ends where no addition, removal or exchange of any single monomial improves the criterion;
+    ``certificate_`` says by how much.
 
     For terms to tell; to predict, use :class:`LpRegressorCV`, which gives something even where nothing can be named.
 
@@ -127,26 +426,7 @@ class SparseRegressor(RegressorMixin, TableEstimator):
     True
     """
 
-    _model: _core.SparseFunction
-
-    def __init__(
-        self,
-        kernel="linear",
-        *,
-        degree=2,
-        max_terms=None,
-        fit_intercept=True,
-        memory_limit=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self.kernel = kernel
-        self.degree = degree
-        self.max_terms = max_terms
-        self.fit_intercept = fit_intercept
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _many_terms = "LpRegressorCV"
 
     def fit(self, X, y, sample_weight=None):
         """Finds the terms.
@@ -166,30 +446,12 @@ class SparseRegressor(RegressorMixin, TableEstimator):
         -------
         self
         """
-        self._forget()
-        asked = self._asked()
-        X, y, weights = self._check_data(X, y, sample_weight)
-        with self._bar("search for terms", 1) as bar:
-            self._adopt(_core.fit_sparse(X, y, weights, **asked, progress=bar.callback), len(y), weights)
+        self._fit(X, y, sample_weight)
         return self
 
-    def _asked(self) -> dict[str, Any]:
-        """The parameters, checked."""
-        max_terms = self.max_terms
-        if max_terms is not None:
-            max_terms = _parameters.whole("max_terms", max_terms, "None or a whole number >= 1", least=1)
-        return {
-            # How a kernel weights monomials does not matter.
-            "kernel": kernels.chosen(self.kernel, degree=self.degree, coef0=0.0, scale=1.0, normalize=False),
-            "max_terms": max_terms,
-            "fit_intercept": _parameters.boolean("fit_intercept", self.fit_intercept),
-            "memory": _parameters.memory(self.memory_limit),
-            "threads": _parameters.threads(self.n_jobs),
-        }
-
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> tuple[Any, Any, Any]:
         X, y = validate_data(
-            self, X, y, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
+            self, X, y, reset=reset, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
         )
         if y.ndim > 1 and y.shape[1] > 1:
             raise ValueError(
@@ -198,90 +460,114 @@ class SparseRegressor(RegressorMixin, TableEstimator):
             )
         y = column_or_1d(y, warn=True)
         y = aligned(np.ascontiguousarray(y, dtype=np.float64))
-        return table_of(X), y, self._weights(sample_weight, X)
+        return table_of(X), y[None, :], self._weights(sample_weight, X)
 
-    def _forget(self) -> None:
-        """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
-        for name in _OF_A_FIT:
-            self.__dict__.pop(name, None)
-
-    def _adopt(self, model: _core.SparseFunction, n_samples: int, weights: np.ndarray | None) -> None:
-        """Takes over what a fit has found."""
-        self._model = model
-        self.n_terms_ = len(model.monomials)
-        self.n_monomials_ = int(model.dictionary)
-        self.criterion_ = model.criterion
-        self.certificate_ = LocalOptimality(*model.optimality)
-        self.intercept_ = model.intercept
-        self.means_ = model.centres
-        names = self._names()
-
-        def named(monomial: _names.Monomial) -> str:
-            return _names.monomial(monomial, names)
-
-        columns = {
-            "monomial": [named(monomial) for monomial in model.monomials],
-            "exponents": model.monomials,
-            "coefficient": model.coefficients,
-            "std_error": model.std_errors,
-            "evidence": model.evidence,
-            "alternatives": [
-                Alternatives((named(monomial), evidence) for monomial, evidence in others)
-                for others in model.alternatives
-            ],
-        }
-        self.terms_ = Table(columns, caption=self._caption(n_samples, weights))
-        terms, unexplained, criteria = (np.array(column) for column in zip(*model.sizes, strict=True))
-        self.path_ = Table(
-            {"terms": terms, "unexplained": unexplained, "criterion": criteria},
-            caption="The best of every number of terms that was found; the one with the smallest criterion is the model.",
-        )
-
-    def _caption(self, n_samples: int, weights: np.ndarray | None) -> str:
-        """What holds, in a sentence."""
-        count = f"{self.n_monomials_:,}"
-        if self.n_terms_ == 0:
-            rows = "1 row" if n_samples == 1 else f"{n_samples:,} rows"
-            if weights is not None:
-                rows += f" of the total weight {weights.sum():g}"
-            return f"None of the {count} monomials can be named with {rows}; to predict, use LpRegressorCV."
-        certificate, errors = self.certificate_, "standard errors are conditional on the selection"
-        steps = "addition, removal or exchange"
-        if np.isinf(certificate.addition):
-            # More terms are not allowed, or there are none.
-            steps = "removal or exchange"
-        if certificate.holds:
-            caption = f"No {steps} of any of {count} monomials improves the criterion; {errors}."
-        else:
-            caption = (
-                f"Some {steps} of {count} monomials would improve the criterion: the search ended early; {errors}."
-            )
-        if np.isinf(certificate.addition):
-            caption += (
-                f" More than {self.n_terms_} {'term was' if self.n_terms_ == 1 else 'terms were'} not looked for."
-            )
-        if self.means_ is not None:
-            caption += " Products are those of the variables less their means."
-        return caption
+    def _check_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        return self._check_data(X, y, sample_weight, reset=False)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions, of shape (n_samples,)."""
         self._check_fitted()
-        return self._model.predict(self._check_X(X))
+        return self._model.decision(self._check_X(X))[0]
 
-    def equation(self) -> Equation:
-        """The function as a formula, in the units of X.
 
-        Products of variables less their means (``means_``) are multiplied out, which brings in monomials of lower degree
-        that ``terms_`` does not name. Where a variable is far from 0 beside its deviation, the values of the equation have
-        fewer correct digits than :meth:`predict`.
+@with_sections(_PARAMETERS, _ATTRIBUTES | {"classes_": "array of shape (n_classes,)\n    The labels."})
+class SparseClassifier(ClassifierMixin, _SparseEstimator):
+    """Classification by a few monomials: which of all those of a kernel tell the classes apart, and how sure that is.
+
+    The logistic loss decides. The terms are those with the smallest criterion: the deviance, less that of a constant, plus the
+    logarithm of the number of samples for each term and the price of naming so many out of all monomials. Nothing is shrunk,
+    and all other coefficients are exactly 0. Of more than two classes, each has a function against the rest. Where the terms
+    separate the classes without an error, the caption of ``terms_`` says so.
+
+    For terms to tell; to predict, use :class:`LpClassifierCV`, which gives something even where nothing can be named.
+
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from banach import SparseClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 20))
+    >>> score = 2 * X[:, 3] + 3 * X[:, 5] * X[:, 8] + rng.logistic(size=200)
+    >>> model = SparseClassifier("poly", degree=(1, 2)).fit(X, np.where(score > 0, "ill", "well"))
+    >>> model.terms_["monomial"]
+    ['x5 * x8', 'x3']
+    >>> model.certificate_.holds, model.predict_proba(X[:1]).shape
+    (True, (1, 2))
+    """
+
+    _many_terms = "LpClassifierCV"
+
+    def fit(self, X, y, sample_weight=None):
+        """Finds the terms.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            A float64 array in Fortran's order is used where it is; anything else is copied once. Units do not matter.
+        y : array of shape (n_samples,)
+            The labels: numbers or strings.
+        sample_weight : array of shape (n_samples,), optional
+            How often each sample counts: a weight of 2 is a sample that was seen twice, and one of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class, {self.classes_[0]!s}; a classifier needs at least two classes")
+        weights = self._weights(sample_weight, X)
+        if weights is not None:
+            check_presence(self.classes_, codes, weights)
+        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
+
+    def _check_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        X, y = validate_data(self, X, y, reset=False, accept_sparse="csc", dtype=np.float64, order="F")
+        y = column_or_1d(y, warn=True)
+        if not np.isin(y, self.classes_).all():
+            raise ValueError("y has classes that the model does not know; allowed: those that it was fitted to")
+        codes = np.searchsorted(self.classes_, y)
+        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), self._weights(sample_weight, X)
+
+    def _of_class(self, counts: list[int]) -> dict[str, Any]:
+        return {} if len(counts) == 1 else {"class": list(np.repeat(self.classes_, counts))}
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The logarithms of odds: of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)."""
+        values = self._decision(X)
+        return values[0] if len(values) == 1 else np.ascontiguousarray(values.T)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of every sample."""
+        values = self._decision(X)
+        return self.classes_[labels(values)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, of shape (n_samples, n_classes).
+
+        With more than two classes, the probabilities of each against the rest are divided by their sum.
         """
         self._check_fitted()
-        intercept, terms = self._model.expanded()
-        return Equation(
-            intercept=intercept,
-            coefficients=[coefficient for _, coefficient in terms],
-            monomials=[monomial for monomial, _ in terms],
-            n_features_in=self.n_features_in_,
-            feature_names=self._names(),
-        )
+        return np.ascontiguousarray(self._model.probabilities(self._check_X(X)).T)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _decision(self, X: Any) -> np.ndarray:
+        """One row per function."""
+        self._check_fitted()
+        return self._model.decision(self._check_X(X))

@@ -388,7 +388,7 @@ NO_ARGUMENTS = {
 def test_the_words_of_errors_are_arguments():
     callables = [
         *(LpRegressor, LpRegressorCV, LpClassifier, LpClassifierCV, SparseRegressor),
-        *(LpRegressor.fit, LpRegressor.top_features, lp_path, stability_selection),
+        *(LpRegressor.fit, LpRegressor.top_features, lp_path, stability_selection, SparseRegressor.stability),
         *(kernels.PowerSeries, kernels.Series, kernels.Kernel.cardinality),
     ]
     arguments = {name for call in callables for name in inspect.signature(call).parameters}

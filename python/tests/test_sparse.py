@@ -13,11 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import scipy.stats
+from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.multioutput import MultiOutputRegressor
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import banach
-from banach import LpRegressor, SparseRegressor, datasets, kernels
+from banach import LpRegressor, SparseClassifier, SparseRegressor, datasets, kernels
 
 QUADRATIC = {"kernel": "poly", "degree": (1, 2)}
 rng = np.random.default_rng(0)
@@ -124,7 +128,7 @@ def test_weights_of_one_sample_name_nothing_and_say_so():
 
 def test_what_holds_is_said_below_the_terms():
     model = SparseRegressor(kernel="linear").fit(X, 2 * X[:, 1] - X[:, 4] + 0.1 * rng.standard_normal(60))
-    errors = "standard errors are conditional on the selection."
+    errors = "standard errors and intervals are conditional on the selection."
     assert (
         model.terms_.caption
         == f"No addition, removal or exchange of any of 12 monomials improves the criterion; {errors}"
@@ -157,8 +161,8 @@ def test_names_come_from_data_frames():
     assert list(model.feature_names_in_) == names and model.n_features_in_ == 12
     assert sorted(model.terms_["monomial"]) == ["gene1 * gene2", "gene3^2", "gene5"]
     assert "gene1 * gene2" in str(model.equation())
-    assert model.terms_.to_pandas().shape == (3, 6)
-    assert model.terms_.to_polars().shape == (3, 6)
+    assert model.terms_.to_pandas().shape == (3, 8)
+    assert model.terms_.to_polars().shape == (3, 8)
     np.testing.assert_allclose(model.predict(frame), model.equation().predict(frame), rtol=1e-9)
 
 
@@ -213,7 +217,7 @@ def test_many_columns_are_searched_in_passes():
     wide = np.random.default_rng(2).standard_normal((60, 300))
     y = wide[:, 10] * wide[:, 200] + wide[:, 3] + 0.1 * rng.standard_normal(60)
     model = SparseRegressor(**QUADRATIC).fit(wide, y)
-    assert model._model.passes > 0 and model.n_monomials_ == 45_450
+    assert model._model.functions[0].passes > 0 and model.n_monomials_ == 45_450
     assert sorted(model.terms_["monomial"]) == ["x10 * x200", "x3"]
     assert model.certificate_.holds
 
@@ -233,14 +237,17 @@ def test_a_pickle_says_the_same_to_the_last_bit(offset):
     assert str(other.terms_) == str(model.terms_) and str(other.path_) == str(model.path_)
     assert other.certificate_ == model.certificate_
     assert other.equation() == model.equation()
-    assert other._model.optimality == model._model.optimality and other._model.sizes == model._model.sizes
     empty = SparseRegressor().fit(X[:8], rng.standard_normal(8))
-    assert pickle.loads(pickle.dumps(empty._model)).optimality == empty._model.optimality
+    assert pickle.loads(pickle.dumps(empty)).certificate_ == empty.certificate_
+    assert pickle.loads(pickle.dumps(empty._model)).functions[0].certificate == empty._model.functions[0].certificate
 
 
 WRONG = {
     "kernel": ["rbf", None, 3],
     "degree": ["two", None, -1, 1.5, (2, 1)],
+    "monomials": ["large", None],
+    "penalty": ["ridge", None, 1],
+    "hierarchy": ["both", 1],
     "max_terms": [0, -1, 1.5, "few", True],
     "fit_intercept": [None, 1, "yes"],
     "memory_limit": ["much", 0, "2XB"],
@@ -252,8 +259,9 @@ WRONG = {
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
 def test_a_wrong_parameter_is_named(name, value):
     told = {"kernel": "poly", name: value}
-    with pytest.raises(ValueError, match=f"{name} = .*; allowed"):
-        SparseRegressor(**told).fit(X, Y)
+    for estimator in (SparseRegressor, SparseClassifier):
+        with pytest.raises(ValueError, match=f"{name} = .*; allowed"):
+            estimator(**told).fit(X, Y > 4)
 
 
 def test_what_cannot_be_searched_is_refused_in_words_that_help():
@@ -300,6 +308,194 @@ def test_a_fit_that_fails_leaves_nothing_that_looks_fitted():
     with pytest.raises(ValueError):
         model.set_params(max_terms=0).fit(X, Y)
     assert not [name for name in vars(model) if name.endswith("_") and "feature" not in name]
+
+
+def standardised(X, degree=1):
+    """The monomials of a degree, in the order of their names, with mean 0 and mean square 1."""
+    expanded = PolynomialFeatures(degree, include_bias=False).fit(X)
+    return StandardScaler().fit_transform(expanded.transform(X)), expanded
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_lasso_is_that_of_scikit_learn(degree, weighted):
+    counts = rng.integers(1, 4, 60) if weighted else np.ones(60, dtype=int)
+    y = Y + 5 * X[:, 7]
+    model = SparseRegressor("poly", degree=(1, degree), penalty="l1").fit(X, y, counts.astype(float))
+    assert model.n_terms_ > 0 and model.certificate_.relative_gap < 1e-9 and model.certificate_.holds
+    rows = np.repeat(np.arange(60), counts)
+    # The variables as the model has them: as they are, or less their means.
+    variables = X[rows] - (0 if model.means_ is None else model.means_)
+    features, expanded = standardised(variables, degree)
+    lasso = Lasso(alpha=model.certificate_.strength, tol=1e-14, max_iter=1_000_000).fit(features, y[rows])
+    raw = dict.fromkeys(map(tuple, expanded.powers_), 0.0)
+    for monomial, coefficient in zip(model.terms_["exponents"], model.terms_["coefficient"], strict=True):
+        powers = np.zeros(12, dtype=int)
+        for j, power in monomial:
+            powers[j] = power
+        raw[tuple(powers)] = coefficient
+    deviations = expanded.transform(variables).std(axis=0)
+    ours = np.array([raw[tuple(powers)] for powers in expanded.powers_]) * deviations
+    np.testing.assert_allclose(ours, lasso.coef_, atol=1e-7)
+    np.testing.assert_allclose(model.predict(X)[rows], lasso.predict(features), atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", ["mcp", "scad"])
+def test_concave_penalties_are_stationary_over_all_monomials(penalty):
+    model = SparseRegressor(penalty=penalty, **QUADRATIC).fit(X, Y)
+    assert {"x1 * x2", "x3^2", "x5"} <= set(model.terms_["monomial"])
+    assert model.certificate_.violation < 1e-9 and model.certificate_.holds and "Stationary" in model.terms_.caption
+    variables = X - (0 if model.means_ is None else model.means_)
+    features, _ = standardised(variables, 2)
+    slopes = features.T @ (Y - model.predict(X)) / 60
+    strength = model.certificate_.strength
+    # Large weights are not shrunk, so that no feature is left with more than the strength.
+    assert np.abs(slopes).max() <= strength * (1 + 1e-6)
+    np.testing.assert_allclose(model.terms_["refit"], least_squares(model, X, Y)[1], rtol=1e-8)
+
+
+def test_intervals_are_those_of_the_textbook():
+    model = SparseRegressor(**QUADRATIC).fit(X, Y)
+    _, coefficients, errors = least_squares(model, X, Y)
+    reach = scipy.stats.t.ppf(0.975, 60 - 1 - model.n_terms_) * errors
+    np.testing.assert_allclose(model.terms_["lower"], coefficients - reach, rtol=1e-6)
+    np.testing.assert_allclose(model.terms_["upper"], coefficients + reach, rtol=1e-6)
+
+
+@pytest.mark.parametrize("hierarchy", ["weak", "strong"])
+def test_a_hierarchy_has_the_factors_of_its_products(hierarchy):
+    for estimator, (features, y) in ((SparseRegressor, (X, Y)), (SparseClassifier, classes())):
+        model = estimator(hierarchy=hierarchy, **QUADRATIC).fit(features, y)
+        terms = set(model.terms_["monomial"])
+        assert model.certificate_.holds and model.certificate_.proven and terms
+        for term in terms:
+            factors = [factor.split("^")[0] for factor in term.split(" * ")]
+            if len(factors) > 1 or "^" in term:
+                assert (all if hierarchy == "strong" else any)(factor in terms for factor in factors), terms
+    free = SparseRegressor(**QUADRATIC).fit(X, Y)
+    assert free.criterion_ <= SparseRegressor(hierarchy=hierarchy, **QUADRATIC).fit(X, Y).criterion_ + 1e-6
+
+
+def test_what_does_not_go_together_is_refused():
+    with pytest.raises(ValueError, match="hierarchy = .*; allowed"):
+        SparseRegressor(penalty="l1", hierarchy="weak").fit(X, Y)
+    with pytest.raises(ValueError, match="penalty = .*; allowed"):
+        SparseClassifier(penalty="l1").fit(X, Y > 4)
+    with pytest.raises(ValueError, match="monomials = .*; allowed: standardized"):
+        SparseRegressor(penalty="l1", monomials="raw").fit(X, Y)
+    same = [SparseRegressor(monomials=size).fit(X, Y).criterion_ for size in ("raw", "unit", "standardized")]
+    assert same[0] == same[1] == same[2]
+
+
+def classes(n=300, seed=3):
+    """Two classes by the odds of 2 x3 + 3 x5 x8."""
+    draw = np.random.default_rng(seed)
+    X = draw.standard_normal((n, 12))
+    return X, np.where(2 * X[:, 3] + 3 * X[:, 5] * X[:, 8] + draw.logistic(size=n) > 0, "ill", "well")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_classes_are_told_apart_as_an_unpenalised_fit_has_it(weighted):
+    X, y = classes()
+    weights = np.random.default_rng(1).integers(0, 4, 300).astype(float) if weighted else None
+    model = SparseClassifier(**QUADRATIC).fit(X, y, weights)
+    assert set(model.terms_["monomial"]) == {"x3", "x5 * x8"} and model.means_ is None
+    assert list(model.classes_) == ["ill", "well"] and model.certificate_.proven and model.certificate_.holds
+    rows = np.repeat(np.arange(300), 1 if weights is None else weights.astype(int))
+    features = columns(model, X)
+    other = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(features[rows], y[rows])
+    np.testing.assert_allclose(model.terms_["coefficient"], other.coef_[0], rtol=1e-5)
+    assert model.intercept_ == pytest.approx(other.intercept_[0], abs=1e-5)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(features), atol=1e-5)
+    assert (model.predict(X) == other.predict(features)).all()
+    # The inverse of the information is the covariance, and the deviance decides.
+    odds = model.decision_function(X)[rows]
+    design = np.column_stack([np.ones(len(rows)), features[rows]])
+    share = 1 / (1 + np.exp(-odds))
+    covariance = np.linalg.inv(design.T @ (design * (share * (1 - share))[:, None]))
+    errors = np.sqrt(np.diag(covariance))[1:]
+    np.testing.assert_allclose(model.terms_["std_error"], errors, rtol=1e-5)
+    np.testing.assert_allclose(model.terms_["upper"], model.terms_["coefficient"] + 1.959964 * errors, rtol=1e-5)
+    signs = np.where(y[rows] == "well", 1, -1)
+    deviance = 2 * np.log1p(np.exp(-signs * odds)).sum()
+    p = np.mean(signs > 0)
+    constant = -2 * len(rows) * (p * np.log(p) + (1 - p) * np.log(1 - p))
+    N = model.n_monomials_
+    names = 2 * np.log(N * (N - 1)) + 2 * np.log(3)
+    assert model.criterion_ == pytest.approx(deviance - constant + 2 * np.log(len(rows)) + names, rel=1e-6)
+
+
+def test_several_classes_have_a_function_each():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])
+    model = SparseClassifier("poly", degree=(1, 2)).fit(X, names[y])
+    assert model.n_terms_.shape == model.criterion_.shape == (3,) and len(model.certificate_) == 3
+    assert set(model.terms_["class"]) <= set(names) and model.path_["class"][0] == "setosa"
+    assert model.score(X, names[y]) > 0.9
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert model.decision_function(X).shape == (150, 3)
+    # The first class is far from the others.
+    assert "separate" in model.terms_.caption
+    apart = np.array(model.terms_["class"]) == "setosa"
+    assert apart.any() and np.isinf(model.terms_["std_error"][apart]).all()
+    assert np.isfinite(model.terms_["coefficient"]).all()
+    for output in range(3):
+        values = model.equation(output=output).predict(X)
+        np.testing.assert_allclose(values, model.decision_function(X)[:, output], rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="output = 3; allowed"):
+        model.equation(output=3)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert str(again.terms_) == str(model.terms_) and again.certificate_ == model.certificate_
+
+
+def test_classes_that_a_term_separates_have_finite_answers():
+    X, _ = classes(60)
+    model = SparseClassifier().fit(X, X[:, 2] > 0.1)
+    assert model.terms_["monomial"] == ["x2"] and np.isinf(model.terms_["std_error"][0])
+    assert model.terms_["lower"][0] == -np.inf and model.terms_["upper"][0] == np.inf
+    assert np.isfinite(model.predict_proba(X)).all() and model.score(X, X[:, 2] > 0.1) > 0.95
+    assert "separate" in model.terms_.caption and model.certificate_.holds
+
+
+def test_labels_that_cannot_be_told_apart_are_refused():
+    with pytest.raises(ValueError, match="one class"):
+        SparseClassifier().fit(X, np.ones(60))
+    with pytest.raises(ValueError, match="has weight 0"):
+        SparseClassifier().fit(X, Y > 4, sample_weight=(Y > 4).astype(float))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        SparseClassifier().fit(X, Y)
+    noise = np.random.default_rng(4).integers(0, 2, 60)
+    empty = SparseClassifier(**QUADRATIC).fit(X, noise)
+    assert empty.n_terms_ == 0 and "use LpClassifierCV" in empty.terms_.caption
+    np.testing.assert_allclose(empty.predict_proba(X)[:, 1], noise.mean(), rtol=1e-6)
+
+
+def test_stability_tells_how_often_terms_are_named():
+    model = SparseRegressor(**QUADRATIC).fit(X, Y)
+    table = model.stability(X, Y, n_resamples=5)
+    assert set(table["monomial"][:3]) == {"x1 * x2", "x3^2", "x5"} and (table["share"][:3] == 1).all()
+    assert str(model.stability(X, Y, n_resamples=5)) == str(table)
+    features, y = classes(200)
+    classifier = SparseClassifier(**QUADRATIC).fit(features, y)
+    assert set(classifier.stability(features, y, n_resamples=3)["monomial"][:2]) == {"x3", "x5 * x8"}
+    with pytest.raises(ValueError, match="n_resamples = 0; allowed"):
+        model.stability(X, Y, n_resamples=0)
+    with pytest.raises(ValueError, match="12 features"):
+        model.stability(X[:, :3], Y)
+    with pytest.raises(ValueError, match="classes that the model does not know"):
+        classifier.stability(features, np.where(y == "ill", "sick", y))
+
+
+@pytest.mark.parametrize("mean", [1e4, 1e8])
+def test_a_variable_far_from_zero_is_named_by_itself(mean):
+    far = X.copy()
+    far[:, 0] += mean
+    y = 2 * X[:, 0] + 0.3 * rng.standard_normal(60)
+    linear = SparseRegressor().fit(far, y)
+    assert linear.terms_["monomial"] == ["x0"] and linear.means_ is None
+    assert linear.score(far, y) > 0.9
+    assert SparseRegressor(**QUADRATIC).fit(far, y).terms_["monomial"] == ["x0"]
 
 
 def test_other_arrays_say_the_same():

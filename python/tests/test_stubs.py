@@ -63,7 +63,9 @@ def test_the_examples_are_found():
     assert len(found) >= 6
 
 
-@pytest.mark.parametrize("name", ["LpRegressor", "LpClassifier", "LpRegressorCV", "LpClassifierCV", "SparseRegressor"])
+@pytest.mark.parametrize(
+    "name", ["LpRegressor", "LpClassifier", "LpRegressorCV", "LpClassifierCV", "SparseRegressor", "SparseClassifier"]
+)
 def test_every_parameter_and_attribute_is_documented(name):
     kind = getattr(banach, name)
     for parameter in inspect.signature(kind).parameters:

@@ -44,6 +44,9 @@ impl Words for Flags {
             Parameter::Seconds => "--max-seconds",
             Parameter::Terms => "--stability",
             Parameter::MaxTerms => "--max-terms",
+            Parameter::Penalty => "--penalty",
+            Parameter::Hierarchy => "--hierarchy",
+            Parameter::Resamples => "--resamples",
             // The command has no word for these.
             Parameter::Data
             | Parameter::Columns

@@ -34,10 +34,13 @@ impl Words for Arguments {
             Parameter::Top | Parameter::Terms => "k",
             Parameter::Nodes => "max_nodes",
             Parameter::Pairs => "n_pairs",
+            Parameter::Resamples => "n_resamples",
             Parameter::Series => "name",
             // Python has the word of the library, or none.
             Parameter::Data
             | Parameter::MaxTerms
+            | Parameter::Penalty
+            | Parameter::Hierarchy
             | Parameter::Target
             | Parameter::P
             | Parameter::Kernel

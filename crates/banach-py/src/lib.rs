@@ -35,7 +35,7 @@ mod _core {
         report::{equation, report},
         search::{choose, folds},
         selection::{expansion, refit, select, stability},
-        sparse::{SparseFunction, fit_sparse},
+        sparse::{SparseFunction, SparseModel, fit_sparse},
         spec::{Spec, losses},
     };
 

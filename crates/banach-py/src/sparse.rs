@@ -1,52 +1,141 @@
 //! Functions of few terms.
 
-use banach::{Account, Memory, sparse::SparseSpec};
-use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyTuple};
+use banach::{
+    Account, Memory,
+    fit::SparseModel as FittedModel,
+    loss::LossSpec,
+    sparse::{SparseCertificate, SparseSpec, StepScope},
+};
+use numpy::{PyArray1, PyArray2};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyDict, PyTuple},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     background::Running,
-    data::Table,
+    data::{Table, rows},
     errors::exception,
     kernel::{Kernel, factors},
-    spec::{Weights, weights},
+    spec::{Targeted, Weights, weights},
 };
 
-/// A function of few terms, and the number of threads that predict.
+/// Functions of few terms, one for every output or class, and what they were fitted with.
 #[pyclass(frozen, module = "banach._core")]
 #[derive(Debug, Serialize, Deserialize)]
 #[expect(clippy::unsafe_derive_deserialize, reason = "what is unsafe is PyO3's, and keeps to its own fields")]
+pub(crate) struct SparseModel {
+    pub(crate) model: FittedModel,
+    pub(crate) spec: SparseSpec,
+    memory: Option<u64>,
+    threads: usize,
+}
+
+/// One of the functions.
+#[pyclass(frozen, module = "banach._core")]
+#[derive(Debug)]
 pub(crate) struct SparseFunction {
     found: banach::sparse::SparseFunction,
-    threads: usize,
 }
 
 /// The variables of a monomial with their exponents, and a number.
 type Numbered<'py> = (Bound<'py, PyTuple>, f64);
 
-/// Which few monomials of a kernel explain numbers.
+/// Which few monomials of a kernel explain numbers, or tell classes apart.
 #[pyfunction]
-#[pyo3(signature = (x, y, sample_weight, *, kernel, max_terms, fit_intercept, memory, threads, progress=None))]
+#[pyo3(signature = (x, y, sample_weight, *, kernel, penalty, hierarchy, max_terms, fit_intercept, memory, threads, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the parameters of an estimator, by name")]
 pub(crate) fn fit_sparse(
     py: Python<'_>,
     x: Table,
-    y: PyReadonlyArray1<'_, f64>,
+    y: Targeted<'_>,
     sample_weight: Weights<'_>,
     kernel: &Kernel,
+    penalty: &str,
+    hierarchy: &str,
     max_terms: Option<usize>,
     fit_intercept: bool,
     memory: Option<u64>,
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<SparseFunction> {
-    let spec = SparseSpec { kernel: kernel.spec.clone(), max_terms, fit_intercept };
-    let (y, weights) = (y.as_array().to_vec(), weights(&sample_weight));
+) -> PyResult<SparseModel> {
+    let spec = SparseSpec {
+        kernel: kernel.spec.clone(),
+        max_terms,
+        fit_intercept,
+        loss: if matches!(y, Targeted::Labels(_)) { LossSpec::Logistic } else { LossSpec::Squared },
+        penalty: penalty.parse().map_err(exception)?,
+        hierarchy: hierarchy.parse().map_err(exception)?,
+    };
+    let (target, weights) = (y.target(), weights(&sample_weight));
     let account = Account::new(memory.map_or_else(Memory::available, Memory::limit));
-    let found = Running { threads, tolerance: 0.0, progress }
-        .run_over(py, &x, |matrix, _| spec.run(matrix, &y, weights.as_deref(), &account))?;
-    Ok(SparseFunction { found, threads })
+    let model = Running { threads, tolerance: 0.0, progress }
+        .run_over(py, &x, |matrix, _| spec.model(matrix, &target, weights.as_deref(), &account))?;
+    Ok(SparseModel { model, spec, memory, threads })
+}
+
+impl SparseModel {
+    fn running<'a, 'py>(&self, progress: Option<&'a Bound<'py, PyAny>>) -> Running<'a, 'py> {
+        Running { threads: self.threads, tolerance: 0.0, progress }
+    }
+}
+
+#[pymethods]
+impl SparseModel {
+    /// The function of every output or class; two classes have one.
+    #[getter]
+    fn functions(&self) -> Vec<SparseFunction> {
+        self.model.functions().iter().map(|found| SparseFunction { found: found.clone() }).collect()
+    }
+
+    /// The values of the functions, one row each.
+    fn decision<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let values = self.running(None).run_over(py, &x, |matrix, _| self.model.decisions(matrix))?;
+        rows(py, self.model.functions().len(), values)
+    }
+
+    /// The probability of every class, one row each.
+    fn probabilities<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let values = self.running(None).run_over(py, &x, |matrix, _| self.model.probabilities(matrix))?;
+        rows(py, self.model.classes().len(), values)
+    }
+
+    /// For every function, how often monomials are named when samples are left out.
+    #[pyo3(signature = (x, y, sample_weight, resamples, seed, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of a fit, and what is drawn")]
+    fn stability<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table,
+        y: Targeted<'_>,
+        sample_weight: Weights<'_>,
+        resamples: usize,
+        seed: u64,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Vec<Numbered<'py>>>> {
+        let (target, weights) = (y.target(), weights(&sample_weight));
+        let account = Account::new(self.memory.map_or_else(Memory::available, Memory::limit));
+        let found = self.running(progress).run_over(py, &x, |matrix, _| {
+            self.model.stability(&self.spec, matrix, &target, weights.as_deref(), resamples, seed, &account)
+        })?;
+        let named = |of_function: banach::sparse::SparseStability| {
+            of_function.named.iter().map(|(monomial, share)| Ok((factors(py, monomial)?, *share))).collect()
+        };
+        found.into_iter().map(named).collect()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let json = serde_json::to_string(slf.get()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((slf.get_type().getattr("restore")?, (json,)))
+    }
+
+    /// The model that `__reduce__` has written.
+    #[staticmethod]
+    fn restore(json: &str) -> PyResult<Self> {
+        serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("a model of few terms: {error}")))
+    }
 }
 
 impl SparseFunction {
@@ -75,6 +164,24 @@ impl SparseFunction {
     #[getter]
     fn std_errors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.of_each(py, |term| term.std_error)
+    }
+
+    /// The coefficients without a penalty.
+    #[getter]
+    fn refits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.of_each(py, |term| term.refit)
+    }
+
+    /// Where the intervals of confidence begin.
+    #[getter]
+    fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.of_each(py, |term| term.lower)
+    }
+
+    /// Where they end.
+    #[getter]
+    fn upper<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.of_each(py, |term| term.upper)
     }
 
     #[getter]
@@ -114,11 +221,38 @@ impl SparseFunction {
         self.found.unexplained()
     }
 
-    /// How much the criterion rises at least with one more term, with one less and with one for another; and whether none makes it fall.
+    /// Whether the terms separate two classes.
     #[getter]
-    fn optimality(&self) -> (f64, f64, f64, bool) {
-        let optimality = self.found.optimality();
-        (optimality.addition, optimality.removal, optimality.exchange, optimality.holds())
+    fn separated(&self) -> bool {
+        self.found.separated()
+    }
+
+    /// What holds at the end of the search: its kind, and what it says.
+    #[getter]
+    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
+        let (told, certificate) = (PyDict::new(py), self.found.certificate());
+        told.set_item("holds", certificate.holds())?;
+        let kind = match certificate {
+            SparseCertificate::Steps(steps) => {
+                told.set_item("addition", steps.addition)?;
+                told.set_item("removal", steps.removal)?;
+                told.set_item("exchange", steps.exchange)?;
+                told.set_item("proven", steps.scope == StepScope::Every)?;
+                "steps"
+            }
+            SparseCertificate::Gap { lambda, relative_gap } => {
+                told.set_item("strength", lambda)?;
+                told.set_item("relative_gap", relative_gap)?;
+                "gap"
+            }
+            SparseCertificate::Stationarity { lambda, violation } => {
+                told.set_item("strength", lambda)?;
+                told.set_item("violation", violation)?;
+                "stationarity"
+            }
+            _ => return Err(PyValueError::new_err("a certificate of another kind")),
+        };
+        Ok((kind, told))
     }
 
     /// For every number of terms the share of the variance that the best function leaves unexplained, and its criterion.
@@ -145,23 +279,5 @@ impl SparseFunction {
         let terms = explicit.terms().iter();
         let terms = terms.map(|(monomial, coefficient)| Ok((factors(py, monomial)?, *coefficient)));
         Ok((explicit.intercept(), terms.collect::<PyResult<_>>()?))
-    }
-
-    /// The values at new points.
-    fn predict<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let running = Running { threads: self.threads, tolerance: 0.0, progress: None };
-        let values = running.run_over(py, &x, |matrix, _| self.found.predict(matrix))?;
-        Ok(PyArray1::from_vec(py, values))
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        let json = serde_json::to_string(slf.get()).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((slf.get_type().getattr("restore")?, (json,)))
-    }
-
-    /// The function that `__reduce__` has written.
-    #[staticmethod]
-    fn restore(json: &str) -> PyResult<Self> {
-        serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("a function of few terms: {error}")))
     }
 }

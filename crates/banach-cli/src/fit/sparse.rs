@@ -2,7 +2,7 @@
 
 use banach::{
     report::{AlternativeEntry, SparseEntry, SparseTable},
-    sparse::SparseSpec,
+    sparse::{LocalOptimality, SparseSpec},
 };
 use serde::Serialize;
 
@@ -38,6 +38,7 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         kernel: resolve::kernel(&fit.model).spec()?,
         max_terms: fit.sparse.max_terms,
         fit_intercept: !fit.model.no_intercept,
+        ..SparseSpec::default()
     };
     let found = spec.run(&input.matrix()?, y, None, &input.account)?;
     let named = input.columns();
@@ -50,7 +51,7 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         notes: input.notes,
     };
     print::out(&if common.json { print::json(&fitted)? } else { page(&fitted) })?;
-    Ok(u8::from(!found.optimality().holds()))
+    Ok(u8::from(!found.certificate().holds()))
 }
 
 /// Everything, the verdict first.
@@ -92,10 +93,9 @@ fn verdict(sparse: &SparseTable) -> String {
 
 /// What holds at the end of the search.
 fn proof(sparse: &SparseTable) -> String {
-    let best = sparse.optimality;
-    if !best.holds() {
+    let Some(best) = sparse.certificate.steps().filter(LocalOptimality::holds) else {
         return "proof:  none: the search ended before no step improved the criterion".to_owned();
-    }
+    };
     let rises: Vec<String> = [("addition", best.addition), ("removal", best.removal), ("exchange", best.exchange)]
         .into_iter()
         .filter(|(_, rise)| rise.is_finite())

@@ -49,12 +49,12 @@ fn the_trial_is_explained_by_the_terms_that_it_was_made_of() {
     assert_eq!(names, ["age * dose", "pulse"]);
     assert!((sparse["terms"][0]["coefficient"].as_f64().expect("a number") - 0.05).abs() < 0.005);
     assert_eq!(sparse["dictionary"], 44.0);
-    assert!(sparse["optimality"]["exchange"].as_f64().is_some_and(|rise| rise > 0.0));
+    assert!(sparse["certificate"]["exchange"].as_f64().is_some_and(|rise| rise > 0.0));
     assert_eq!(sparse["sizes"][0]["criterion"], 0.0);
     let one = banach(&[&asked[..], &["--max-terms", "1", "--json"]].concat());
     let found: Value = serde_json::from_str(&text(&one.stdout)).expect("JSON and nothing else");
     assert_eq!(found["sparse"]["terms"].as_array().map(Vec::len), Some(1));
-    assert_eq!(found["sparse"]["optimality"]["addition"], Value::Null, "no more terms are allowed");
+    assert_eq!(found["sparse"]["certificate"]["addition"], Value::Null, "no more terms are allowed");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //!
 //! A [`Spec`] says in values what is to be fitted; it is the only list of parameters and the only place with their defaults. A [`Fit`] is
 //! a spec that was found to be in range. [`Prepared`] is a fit with the data in the form of the planned route. A [`Model`] is what
-//! comes out. A [`Search`] chooses gamma, p and kernel.
+//! comes out. A [`Search`] chooses gamma, p and kernel. A [`SparseModel`] is what a [`SparseSpec`](crate::sparse::SparseSpec) makes of numbers or classes.
 
 mod model;
 mod prepared;
 mod search;
 mod solver_choice;
+mod sparse_model;
 mod spec;
 mod target;
 #[cfg(test)]
@@ -17,5 +18,6 @@ pub use model::{Model, probabilities};
 pub use prepared::{Fit, Prepared};
 pub use search::{Candidate, Gammas, KernelSpace, Search, SearchOption, Searched, Tried};
 pub use solver_choice::{PaperAlgorithm, PaperOptions, SolverChoice};
+pub use sparse_model::SparseModel;
 pub use spec::Spec;
 pub use target::{Outputs, Target, Task};

@@ -66,18 +66,7 @@ impl Model {
         let Task::Classes(classes) = &self.task else {
             return Err(self.refused("a loss for classes, for labels"));
         };
-        let (decisions, points) = (self.decisions(x)?, x.samples());
-        let label = |point: usize| {
-            if let [first, second] = classes[..] {
-                return if decisions[point] > 0.0 { second } else { first };
-            }
-            let decision = |class: usize| decisions[class * points + point];
-            // Of equal ones the first.
-            let best =
-                (1..classes.len()).fold(0, |best, class| if decision(class) > decision(best) { class } else { best });
-            classes[best]
-        };
-        Ok((0..points).map(label).collect())
+        Ok(labels_of(classes, &self.decisions(x)?, x.samples()))
     }
 
     /// The probability of every class at every point, all points of the first class, then all of the second, and so on.
@@ -146,6 +135,21 @@ impl Model {
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
+}
+
+/// The labels of points by the decisions of the functions of a task with classes.
+pub(super) fn labels_of(classes: &[i64], decisions: &[f64], points: usize) -> Vec<i64> {
+    let label = |point: usize| {
+        if let [first, second] = classes[..] {
+            return if decisions[point] > 0.0 { second } else { first };
+        }
+        let decision = |class: usize| decisions[class * points + point];
+        // Of equal ones the first.
+        let best =
+            (1..classes.len()).fold(0, |best, class| if decision(class) > decision(best) { class } else { best });
+        classes[best]
+    };
+    (0..points).map(label).collect()
 }
 
 /// The function of a solution, with a bound on the distance to the optimal dual vector where there is one.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Error, error::Parameter, loss::Targets, solver::Folds};
 
 /// The folds unless told otherwise: the usual number, as in scikit-learn.
@@ -20,7 +22,8 @@ pub enum Target<'a> {
 pub type Outputs<'a> = Vec<Cow<'a, [f64]>>;
 
 /// What a model predicts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Task {
     /// This many numbers, each by a function of its own.
     Numbers(usize),

@@ -136,6 +136,13 @@ impl<'a> Monomials<'a> {
         self
     }
 
+    /// The same with other factors of the samples, over the same data.
+    pub(crate) fn reweighted(&self, factors: Vec<f64>) -> Monomials<'_> {
+        let mut monomials = self.over(self.points.x.view());
+        monomials.points.rows = Some(factors);
+        monomials
+    }
+
     /// The same of the moduli of the data.
     pub(crate) fn moduli(&self) -> Result<Monomials<'static>, Error> {
         Ok(self.over(self.points.x.moduli()?))
@@ -270,6 +277,14 @@ impl<'a> Monomials<'a> {
     /// How many monomials come before the first that begins with some variables.
     fn place(&self, degree: Degree, prefix: &[usize]) -> u64 {
         degree.first + place(self.inputs(), degree.degree, degree.distinct, prefix)
+    }
+
+    /// The number of the monomial of these variables, each as often as it occurs, in increasing order; `None` if there is none.
+    pub(crate) fn number(&self, variables: &[usize]) -> Option<u64> {
+        let degree = *self.degrees.iter().find(|degree| degree.degree == variables.len())?;
+        let repeats = variables.windows(2).any(|pair| pair[0] == pair[1]);
+        let exists = !(degree.distinct && repeats) && variables.iter().all(|variable| *variable < self.inputs());
+        exists.then(|| self.place(degree, variables))
     }
 
     /// The variables of the monomial with this number, each as often as it occurs, in increasing order.

@@ -6,7 +6,7 @@ use super::Factor;
 use crate::{
     Error,
     kernel::Monomial,
-    sparse::{Alternative, BestOfSize, LocalOptimality, SparseFunction, SparseTerm},
+    sparse::{Alternative, BestOfSize, SparseCertificate, SparseFunction, SparseTerm},
 };
 
 /// The few terms that explain a target, and what holds of them.
@@ -26,8 +26,8 @@ pub struct SparseTable {
     pub unexplained: f64,
     /// The monomials that could have been named.
     pub dictionary: f64,
-    /// How much the criterion rises at least by one step away; `null` for a step that does not exist.
-    pub optimality: LocalOptimality,
+    /// What holds at the end of the search.
+    pub certificate: SparseCertificate,
     /// The best equation of every number of terms that was looked at.
     pub sizes: Vec<BestOfSize>,
     /// Passes over all monomials.
@@ -100,7 +100,7 @@ impl SparseTable {
             criterion: found.criterion(),
             unexplained: found.unexplained(),
             dictionary: found.dictionary(),
-            optimality: found.optimality(),
+            certificate: found.certificate(),
             sizes: found.sizes().to_vec(),
             passes: found.passes(),
         })

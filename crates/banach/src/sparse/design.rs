@@ -42,6 +42,17 @@ impl Design {
         Ok(Self { roots, constant, target, length: length * divisor, total: weights.iter().sum() })
     }
 
+    /// Targets that are already multiplied by the roots of their weights, the largest of which is not 0; `samples` is the sum of the weights that
+    /// samples have.
+    pub(crate) fn of_rooted(mut roots: Vec<f64>, mut target: Vec<f64>, intercept: bool, samples: f64) -> Self {
+        let largest = roots.iter().copied().fold(0.0, f64::max);
+        roots.iter_mut().for_each(|root| *root /= largest);
+        let constant = intercept.then(|| unit(roots.clone()).0);
+        project_out(constant.as_deref(), &mut target);
+        let (target, length) = unit(target);
+        Self { roots, constant, target, length, total: samples }
+    }
+
     /// The factor of every sample.
     pub(crate) fn roots(&self) -> &[f64] {
         &self.roots

@@ -82,11 +82,51 @@ impl<'x> Dictionary<'x> {
         self.monomials.count().saturating_mul(self.monomials.samples() as u64)
     }
 
+    /// The variables of a term, each as often as it occurs, in increasing order.
+    pub(crate) fn variables(&self, number: u64) -> Vec<usize> {
+        self.monomials.variables(number).iter().map(|&variable| variable as usize).collect()
+    }
+
     /// A term by its number.
     pub(crate) fn monomial(&self, number: u64) -> Monomial {
-        let variables: Vec<usize> =
-            self.monomials.variables(number).iter().map(|&variable| variable as usize).collect();
-        Monomial::of_sorted(&variables)
+        Monomial::of_sorted(&self.variables(number))
+    }
+
+    /// The number of the term of these variables; `None` if it is not in the dictionary.
+    pub(crate) fn number(&self, variables: &[usize]) -> Option<u64> {
+        self.monomials.number(variables)
+    }
+
+    /// The number of variables, d.
+    pub(crate) fn inputs(&self) -> usize {
+        self.monomials.inputs()
+    }
+
+    /// Terms are numbered up to this.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.monomials.count()
+    }
+
+    /// The terms of the degrees above a degree, of at least 1, in which there are none.
+    pub(crate) fn without_parents(&self) -> Vec<u64> {
+        let degrees: Vec<(usize, u64)> =
+            self.monomials.degrees.iter().map(|degree| (degree.degree, degree.first)).collect();
+        let mut numbers = Vec::new();
+        for (at, &(degree, first)) in degrees.iter().enumerate() {
+            let end = degrees.get(at + 1).map_or(self.numbers(), |(_, first)| *first);
+            if at == 0 || degrees[at - 1].0 + 1 < degree || degree == 1 {
+                numbers.extend(first..end);
+            }
+        }
+        numbers
+    }
+
+    /// The same terms in the geometry of other weights.
+    pub(crate) fn reweighted(&self, design: &Design) -> Dictionary<'_> {
+        Dictionary {
+            monomials: self.monomials.reweighted(design.roots().to_vec()),
+            constant: design.constant().map(<[f64]>::to_vec),
+        }
     }
 
     /// The column of a term; `None` if it cannot be told from the constant.

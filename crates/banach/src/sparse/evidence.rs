@@ -49,7 +49,7 @@ impl Evidence {
         match terms {
             0 => 0.0,
             _ if terms > self.most => f64::INFINITY,
-            _ => self.price(terms) - self.twice_ln_bayes_factor(unexplained, terms),
+            _ => price_of_names(self.dictionary, terms) - self.twice_ln_bayes_factor(unexplained, terms),
         }
     }
 
@@ -60,15 +60,70 @@ impl Evidence {
         (m - k) * g.ln_1p() - m * (g * r).ln_1p()
     }
 
-    /// What it costs to name so many terms.
-    fn price(&self, terms: usize) -> f64 {
-        let ln_lists: f64 = (0..terms).map(|i| (self.dictionary - i as f64).ln()).sum();
-        2.0 * (ln_lists + (terms as f64).ln_1p())
+    /// Evidence beyond doubt.
+    pub(crate) fn decisive(&self) -> f64 {
+        decisive(self.dictionary)
+    }
+}
+
+/// What it costs to name so many terms out of a dictionary.
+fn price_of_names(dictionary: f64, terms: usize) -> f64 {
+    let ln_lists: f64 = (0..terms).map(|i| (dictionary - i as f64).ln()).sum();
+    2.0 * (ln_lists + (terms as f64).ln_1p())
+}
+
+/// Twice the price of one name out of a dictionary: evidence beyond doubt.
+pub(crate) fn decisive(dictionary: f64) -> f64 {
+    2.0 * price_of_names(dictionary, 1)
+}
+
+/// The criterion of supports for classes; the smaller, the better, and 0 for the support without terms.
+///
+/// For k of N terms that leave the deviance D, twice the logistic loss at its minimum, where a constant leaves `D_0`,
+///
+/// ```text
+/// crit = D - D_0 + k ln n + 2 ln(N (N-1) ... (N-k+1)) + 2 ln(k+1)
+/// ```
+///
+/// The first three summands are minus twice the logarithm of the Bayes factor against the constant by Laplace's approximation with a prior that
+/// is worth one sample (G. Schwarz, "Estimating the dimension of a model", Ann. Stat. 6, 1978), the rest is the price of the names (J. Chen
+/// and Z. Chen, "Extended Bayesian information criteria", Biometrika 95, 2008, who count sets of names; we count lists, as in [`Evidence`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct DevianceEvidence {
+    /// What a constant leaves.
+    empty: f64,
+    /// `ln n`.
+    ln_samples: f64,
+    dictionary: f64,
+    most: usize,
+}
+
+impl DevianceEvidence {
+    /// The criterion for so many samples, of which the smaller class has `smaller`, whose deviance around a constant is `empty`.
+    pub(crate) fn new(empty: f64, samples: f64, smaller: f64, dictionary: f64, max_terms: Option<usize>) -> Self {
+        // A smaller class says less than its samples of the other: it counts, and not all samples.
+        let most = (smaller / SAMPLES_PER_TERM).min(dictionary).max(0.0) as usize;
+        let most = most.min(max_terms.unwrap_or(usize::MAX));
+        Self { empty, ln_samples: samples.max(1.0).ln(), dictionary, most }
     }
 
-    /// Twice the price of one name: evidence beyond doubt.
-    pub(crate) fn decisive(&self) -> f64 {
-        2.0 * self.price(1)
+    /// The most terms that a support may have.
+    pub(crate) fn most_terms(&self) -> usize {
+        self.most
+    }
+
+    /// What a constant leaves.
+    pub(crate) fn empty(&self) -> f64 {
+        self.empty
+    }
+
+    /// The criterion of `terms` terms that leave this deviance; infinite for too many.
+    pub(crate) fn criterion(&self, deviance: f64, terms: usize) -> f64 {
+        match terms {
+            0 => 0.0,
+            _ if terms > self.most => f64::INFINITY,
+            _ => deviance - self.empty + terms as f64 * self.ln_samples + price_of_names(self.dictionary, terms),
+        }
     }
 }
 

@@ -71,14 +71,17 @@ mod tests {
     use crate::{
         FeatureMatrix,
         kernel::Monomial,
-        sparse::{LocalOptimality, SparseFunction, SparseTerm},
+        sparse::{SparseCertificate, SparseFunction, SparseTerm},
     };
 
     fn function(centres: Vec<f64>, terms: &[(&[(usize, usize)], f64)]) -> SparseFunction {
         let term = |&(factors, coefficient): &(&[(usize, usize)], f64)| SparseTerm {
             monomial: Monomial::new(factors),
             coefficient,
+            refit: coefficient,
             std_error: 0.0,
+            lower: coefficient,
+            upper: coefficient,
             evidence: 0.0,
             alternatives: Vec::new(),
         };
@@ -88,7 +91,8 @@ mod tests {
             centres,
             criterion: 0.0,
             unexplained: 0.0,
-            optimality: LocalOptimality { addition: 0.0, removal: 0.0, exchange: 0.0 },
+            certificate: SparseCertificate::Gap { lambda: 1.0, relative_gap: 0.0 },
+            separated: false,
             sizes: Vec::new(),
             dictionary: 10.0,
             passes: 0,

@@ -1,23 +1,38 @@
 //! Exact sparsity: supports of a few terms out of a dictionary of all monomials.
 
+mod assembly;
+mod certificate;
+mod choices;
+mod classes;
 mod columns;
 mod design;
 mod dictionary;
 mod evidence;
 mod expanded;
+mod hierarchy;
 #[cfg(test)]
 mod laws;
+mod logistic;
 mod model;
+mod objective;
 mod path;
+mod penalised;
 mod penalty;
 mod prices;
+mod quantile;
+mod run;
 mod search;
 mod spec;
+mod stability;
+mod steps;
 mod subsets;
 mod support;
 
-pub use model::{Alternative, BestOfSize, LocalOptimality, SparseFunction, SparseTerm};
+pub use certificate::{LocalOptimality, SparseCertificate, StepScope};
+pub use choices::{Hierarchy, SparsePenalty};
+pub use model::{Alternative, BestOfSize, CONFIDENCE, SparseFunction, SparseTerm};
 pub use spec::SparseSpec;
+pub use stability::SparseStability;
 
 pub(crate) use columns::WorkingColumns;
 pub(crate) use design::Design;

@@ -1,26 +1,35 @@
 //! A function of few terms, with what can be said of each.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Design, Dictionary,
-    search::{FoundSupport, LEAST_IMPROVEMENT},
+    SparseCertificate,
+    certificate::{or_infinity, or_minus_infinity},
 };
-use crate::{
-    Error, FeatureMatrix,
-    kernel::Monomial,
-    model::{ExplicitModel, monomial_matrix},
-};
+use crate::{Error, FeatureMatrix, kernel::Monomial, model::ExplicitModel};
+
+/// The share of cases in which an interval of a coefficient would hold the truth.
+pub const CONFIDENCE: f64 = 0.95;
 
 /// One term of a sparse function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SparseTerm {
     /// The monomial.
     pub monomial: Monomial,
-    /// What it is multiplied with, by least squares on the terms of the function: nothing is shrunk.
+    /// What it is multiplied with: by evidence the [`refit`](Self::refit), else that of the penalised fit.
     pub coefficient: f64,
-    /// The standard error of the coefficient, as if the terms had been known beforehand.
+    /// Its coefficient by a fit of the loss to the terms of the function alone: nothing is shrunk.
+    pub refit: f64,
+    /// The standard error of the refit, as if the terms had been known beforehand; infinite where the data give no bound.
+    #[serde(deserialize_with = "or_infinity")]
     pub std_error: f64,
+    /// Where an interval of confidence around the refit begins that holds the truth in [`CONFIDENCE`] of all cases, as if the terms had been
+    /// known beforehand: it is conditional on the selection.
+    #[serde(deserialize_with = "or_minus_infinity")]
+    pub lower: f64,
+    /// Where it ends.
+    #[serde(deserialize_with = "or_infinity")]
+    pub upper: f64,
     /// How much the criterion rises without this term.
     pub evidence: f64,
     /// The monomials that could stand in its place, the best first.
@@ -34,35 +43,6 @@ pub struct Alternative {
     pub monomial: Monomial,
     /// How much the criterion rises with it; 0 for one that does the same on these samples.
     pub evidence: f64,
-}
-
-/// What holds at the end of a search: the least criterion that one step from the function leads to, less the function's own.
-///
-/// None is negative, so that no addition, removal or exchange of a single monomial of the whole dictionary makes a better function, up to
-/// rounding in the sixth decimal of the criterion. Steps that do not exist have infinity, which JSON writes as null.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LocalOptimality {
-    /// One more term.
-    #[serde(deserialize_with = "or_infinity")]
-    pub addition: f64,
-    /// One term less.
-    #[serde(deserialize_with = "or_infinity")]
-    pub removal: f64,
-    /// One term instead of another.
-    #[serde(deserialize_with = "or_infinity")]
-    pub exchange: f64,
-}
-
-impl LocalOptimality {
-    /// Whether no step makes a better function.
-    pub fn holds(&self) -> bool {
-        self.addition.min(self.removal).min(self.exchange) >= -LEAST_IMPROVEMENT
-    }
-}
-
-/// A number, or infinity for null.
-fn or_infinity<'de, D: Deserializer<'de>>(number: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(number)?.unwrap_or(f64::INFINITY))
 }
 
 /// The best function of a number of terms that was found.
@@ -84,16 +64,12 @@ pub struct SparseFunction {
     pub(super) centres: Vec<f64>,
     pub(super) criterion: f64,
     pub(super) unexplained: f64,
-    pub(super) optimality: LocalOptimality,
+    pub(super) certificate: SparseCertificate,
+    pub(super) separated: bool,
     pub(super) sizes: Vec<BestOfSize>,
     pub(super) dictionary: f64,
     pub(super) passes: usize,
 }
-
-/// Alternatives of each term that are told.
-pub(super) const ALTERNATIVES: usize = 5;
-/// An alternative that raises the criterion by more is e^5 = 148 times less likely and not told, nor is one that is worse than no term.
-const MOST_EVIDENCE: f64 = 10.0;
 
 impl SparseFunction {
     /// The terms, the one with the most evidence first.
@@ -116,14 +92,20 @@ impl SparseFunction {
         self.criterion
     }
 
-    /// The share of the variance of the targets that is not explained.
+    /// The share of the variance of the targets that is not explained; for classes, the share of the deviance of a constant that is left.
     pub fn unexplained(&self) -> f64 {
         self.unexplained
     }
 
     /// What holds at the end of the search.
-    pub fn optimality(&self) -> LocalOptimality {
-        self.optimality
+    pub fn certificate(&self) -> SparseCertificate {
+        self.certificate
+    }
+
+    /// Whether the terms separate two classes, or some samples of them, without an error. Then larger coefficients always fit better, those of
+    /// the terms are held back by a weak prior, and their standard errors are infinite.
+    pub fn separated(&self) -> bool {
+        self.separated
     }
 
     /// The best function of every number of terms that was looked at.
@@ -170,87 +152,18 @@ impl SparseFunction {
         Ok(values)
     }
 
+    /// The same function of the variables as they are, where its terms are variables alone.
+    pub(super) fn of_plain_variables(mut self) -> Self {
+        for term in &self.terms {
+            let centres = term.monomial.factors().iter().map(|&(j, _)| self.centre(j));
+            self.intercept -= term.coefficient * centres.sum::<f64>();
+        }
+        self.centres = Vec::new();
+        self
+    }
+
     /// What is taken from a variable.
     pub(super) fn centre(&self, j: usize) -> f64 {
         self.centres.get(j).copied().unwrap_or(0.0)
     }
-}
-
-/// The matrix with a number taken from every column.
-pub(super) fn centred(x: &FeatureMatrix<'_>, centres: &[f64]) -> Result<FeatureMatrix<'static>, Error> {
-    x.map_columns(|j, column| column.iter_mut().for_each(|x| *x -= centres[j]))
-}
-
-/// The function of the best support of a search, whose dictionary was made of `x`, the samples less the `centres`.
-pub(super) fn function(
-    found: &FoundSupport,
-    dictionary: &Dictionary<'_>,
-    design: &Design,
-    x: &FeatureMatrix<'_>,
-    y: &[f64],
-    centres: Vec<f64>,
-) -> Result<SparseFunction, Error> {
-    let FoundSupport { columns, subsets, offers, prices, passes } = found;
-    let (support, own) = (subsets.best(), prices.own());
-    let (k, criterion) = (support.len(), subsets.criterion(support));
-    let monomials: Vec<Monomial> =
-        support.places().iter().map(|&place| dictionary.monomial(columns.number(place))).collect();
-    let values = if k == 0 { None } else { Some(monomial_matrix(&monomials, x)?) };
-    let freedom = (design.samples() - k as f64 - design.constant().map_or(0.0, |_| 1.0)).max(1.0);
-    let deviation = design.length() * (support.unexplained() / freedom).sqrt();
-    let rise = |gain: f64, terms: usize| subsets.criterion_of(support.unexplained() - gain, terms) - criterion;
-    let mut terms = Vec::with_capacity(k);
-    let mut rest: Vec<f64> = y.to_vec();
-    let exchanges = prices.best_exchanges(support, columns, ALTERNATIVES);
-    for (i, monomial) in monomials.into_iter().enumerate() {
-        let mut column = vec![0.0; y.len()];
-        values.as_ref().expect("there is a term").column_into(i, &mut column);
-        let size = design.size_of(&column);
-        let coefficient = design.length() * own.explained[i] * own.lengths[i] / size;
-        rest.iter_mut().zip(&column).for_each(|(rest, x)| *rest -= coefficient * x);
-        let at_hand = exchanges[i].iter().map(|&(place, gain)| (columns.number(place), gain));
-        let others = offers.exchanges.get(i).into_iter().flatten().map(|term| (term.number, term.gain));
-        let mut alternatives: Vec<(f64, u64)> =
-            at_hand.chain(others).map(|(number, gain)| (rise(gain, k), number)).collect();
-        alternatives.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let evidence = rise(-own.explained[i].powi(2), k - 1);
-        terms.push(SparseTerm {
-            monomial,
-            coefficient,
-            std_error: deviation * own.lengths[i] / size,
-            evidence,
-            alternatives: alternatives
-                .into_iter()
-                .take(ALTERNATIVES)
-                .filter(|(rise, _)| *rise <= MOST_EVIDENCE.min(evidence))
-                .map(|(evidence, number)| Alternative { monomial: dictionary.monomial(number), evidence })
-                .collect(),
-        });
-    }
-    let best_addition = prices.best_additions(support, columns, 1).first().map_or(0.0, |(_, gain)| *gain);
-    let best_exchange = exchanges.iter().filter_map(|exchanges| exchanges.first()).map(|(_, gain)| *gain);
-    let at_hand = rise(best_addition, k + 1);
-    let offered = offers.best_criteria(subsets, support);
-    let optimality = LocalOptimality {
-        addition: at_hand.min(offered.0 - criterion),
-        removal: terms.iter().map(|term| term.evidence).fold(f64::INFINITY, f64::min),
-        exchange: best_exchange.map(|gain| rise(gain, k)).fold(offered.1 - criterion, f64::min),
-    };
-    terms.sort_by(|a, b| b.evidence.total_cmp(&a.evidence));
-    let size = |support: &super::Support| BestOfSize {
-        terms: support.len(),
-        unexplained: support.unexplained(),
-        criterion: subsets.criterion(support),
-    };
-    Ok(SparseFunction {
-        terms,
-        intercept: design.mean_of(&rest),
-        centres,
-        criterion,
-        unexplained: support.unexplained(),
-        optimality,
-        sizes: subsets.supports().iter().map(size).collect(),
-        dictionary: dictionary.count(),
-        passes: *passes,
-    })
 }

@@ -6,8 +6,12 @@ use crate::{numeric::dot_in_lanes, workers::checkpoint};
 /// The solution for one size of the penalty.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPoint {
+    /// The size of the penalty.
+    pub lambda: f64,
     /// The columns with a weight that is not 0.
     pub places: Vec<usize>,
+    /// Their weights.
+    pub weights: Vec<f64>,
     /// The target less what they explain.
     pub residual: Vec<f64>,
 }
@@ -20,6 +24,9 @@ const SMALLEST: f64 = 3e-3;
 const LEAST_MOVE: f64 = 1e-6;
 /// Sweeps of one descent, at most. A start for a search needs no more; the descent that is certified goes on.
 const SWEEPS: usize = 300;
+/// The same for a descent that is certified, near rounding, and its sweeps.
+const LEAST_SOLVED_MOVE: f64 = 1e-14;
+const SOLVING_SWEEPS: usize = 50_000;
 /// WorkingColumns that join at a time.
 const JOIN: usize = 50;
 /// Times that columns join for one penalty, at most.
@@ -61,23 +68,42 @@ impl Descent<'_> {
         self.ever.iter().copied().filter(|&place| self.weights[place] != 0.0).collect()
     }
 
-    /// Sweeps until nothing moves.
-    fn settle(&mut self, lambda: f64) {
+    /// Sweeps until no weight moves by more than `least`, at most so many times.
+    fn settle(&mut self, lambda: f64, least: f64, sweeps: usize) {
         let ever = std::mem::take(&mut self.ever);
         for _ in 0..ROUNDS {
             let moved = self.sweep(&ever, lambda);
             self.ever.clone_from(&ever);
             let active = self.active();
-            for _ in 0..SWEEPS {
-                if self.sweep(&active, lambda) <= LEAST_MOVE {
+            for _ in 0..sweeps {
+                if self.sweep(&active, lambda) <= least {
                     break;
                 }
             }
-            if moved <= LEAST_MOVE {
+            if moved <= least {
                 break;
             }
         }
         self.ever = ever;
+    }
+
+    /// Sweeps, and lets columns join, until no column at hand breaks the optimality.
+    fn solve(&mut self, lambda: f64, least: f64, sweeps: usize) {
+        for _ in 0..ROUNDS {
+            self.settle(lambda, least, sweeps);
+            let violators = self.violators(lambda);
+            if violators.is_empty() {
+                break;
+            }
+            self.ever.extend(violators);
+        }
+    }
+
+    /// The solution as it is.
+    fn point(&self, lambda: f64) -> PathPoint {
+        let places = self.active();
+        let weights = places.iter().map(|&place| self.weights[place]).collect();
+        PathPoint { lambda, places, weights, residual: self.residual.clone() }
     }
 
     /// The columns that break the optimality of 0, the worst first.
@@ -111,15 +137,8 @@ pub(crate) fn path(
     let mut points: Vec<PathPoint> = Vec::new();
     for step in 1..POINTS {
         let lambda = largest * SMALLEST.powf(step as f64 / (POINTS - 1) as f64);
-        for _ in 0..ROUNDS {
-            descent.settle(lambda);
-            let violators = descent.violators(lambda);
-            if violators.is_empty() {
-                break;
-            }
-            descent.ever.extend(violators);
-        }
-        let point = PathPoint { places: descent.active(), residual: descent.residual.clone() };
+        descent.solve(lambda, LEAST_MOVE, SWEEPS);
+        let point = descent.point(lambda);
         let ends = point.places.len() > most || dot_in_lanes(&point.residual, &point.residual) <= enough;
         points.push(point);
         if ends {
@@ -127,4 +146,17 @@ pub(crate) fn path(
         }
     }
     points
+}
+
+/// A point of a path solved anew, near rounding, on the columns that are at hand by now.
+pub(crate) fn solved(columns: &WorkingColumns, target: &[f64], penalty: Penalty, point: &PathPoint) -> PathPoint {
+    let factors = vec![1.0; columns.len()];
+    let (mut weights, mut residual) = (vec![0.0; columns.len()], target.to_vec());
+    for (&place, &weight) in point.places.iter().zip(&point.weights) {
+        weights[place] = weight;
+        residual.iter_mut().zip(columns.column(place)).for_each(|(residual, x)| *residual -= weight * x);
+    }
+    let mut descent = Descent { columns, penalty, factors: &factors, weights, residual, ever: point.places.clone() };
+    descent.solve(point.lambda, LEAST_SOLVED_MOVE, SOLVING_SWEEPS);
+    descent.point(point.lambda)
 }

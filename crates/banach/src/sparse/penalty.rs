@@ -29,24 +29,22 @@ impl Penalty {
         };
         minimiser.copysign(z)
     }
+
+    /// The slope of the penalty in `|w|`.
+    pub(crate) fn slope(self, w: f64, lambda: f64) -> f64 {
+        let size = w.abs();
+        match self {
+            Self::Lasso => lambda,
+            Self::Mcp(gamma) => (lambda - size / gamma).max(0.0),
+            Self::Scad(_) if size <= lambda => lambda,
+            Self::Scad(gamma) => ((gamma * lambda - size) / (gamma - 1.0)).max(0.0),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    impl Penalty {
-        /// The slope of the penalty in `|w|`.
-        fn slope(self, w: f64, lambda: f64) -> f64 {
-            let size = w.abs();
-            match self {
-                Self::Lasso => lambda,
-                Self::Mcp(gamma) => (lambda - size / gamma).max(0.0),
-                Self::Scad(_) if size <= lambda => lambda,
-                Self::Scad(gamma) => ((gamma * lambda - size) / (gamma - 1.0)).max(0.0),
-            }
-        }
-    }
 
     const ALL: [Penalty; 4] = [Penalty::Lasso, Penalty::Mcp(1.5), Penalty::Mcp(3.0), Penalty::Scad(3.7)];
 

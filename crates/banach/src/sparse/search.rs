@@ -23,7 +23,7 @@ const JOIN_OF_RESIDUAL: usize = 30;
 /// Residuals of a path for which terms join.
 const RESIDUALS: usize = 6;
 /// The most columns at hand of a dictionary that is not written out as a whole.
-const MOST_COLUMNS: usize = 10_000;
+pub(super) const MOST_COLUMNS: usize = 10_000;
 /// Rounds of a search and a pass over the dictionary, at most.
 const ROUNDS: usize = 12;
 /// The paths that supports are taken from. No one is best everywhere.
@@ -68,15 +68,15 @@ pub(crate) fn search(
     evidence: Evidence,
     most_listed: u64,
 ) -> FoundSupport {
+    let lists_all = dictionary.entries() <= most_listed;
     let mut search = SupportSearch {
         dictionary,
-        lists_all: dictionary.entries() <= most_listed,
+        lists_all,
         target: design.target(),
-        columns: WorkingColumns::new(design.target().len()),
+        columns: first_columns(dictionary, design.target(), most_listed),
         subsets: Subsets::new(design.target(), evidence),
-        passes: 0,
+        passes: usize::from(!lists_all),
     };
-    search.list_first();
     search.rounds();
     if search.restart() {
         search.rounds();
@@ -94,6 +94,18 @@ pub(crate) fn columns_bytes(dictionary: &Dictionary<'_>, evidence: Evidence) -> 
     16 * columns + if dictionary.entries() <= MOST_LISTED { 0 } else { dictionary.pass_bytes(vectors) }
 }
 
+/// All terms, or those most correlated with the target.
+pub(super) fn first_columns(dictionary: &Dictionary<'_>, target: &[f64], most_listed: u64) -> WorkingColumns {
+    let mut columns = WorkingColumns::new(target.len());
+    if dictionary.entries() <= most_listed {
+        dictionary.list_all(&mut columns);
+    } else {
+        let first = dictionary.correlated(target, FIRST, &columns).concat();
+        dictionary.list(first.iter().map(|term| term.number), &mut columns);
+    }
+    columns
+}
+
 struct SupportSearch<'s, 'x> {
     dictionary: &'s Dictionary<'x>,
     /// Whether all terms are at hand.
@@ -105,16 +117,6 @@ struct SupportSearch<'s, 'x> {
 }
 
 impl SupportSearch<'_, '_> {
-    /// All terms, or those most correlated with the target.
-    fn list_first(&mut self) {
-        if self.lists_all {
-            return self.dictionary.list_all(&mut self.columns);
-        }
-        let first = self.dictionary.correlated(self.target, FIRST, &self.columns).concat();
-        self.dictionary.list(first.iter().map(|term| term.number), &mut self.columns);
-        self.passes += 1;
-    }
-
     /// Searches among the columns at hand and lets others join, until none improves the best support.
     fn rounds(&mut self) {
         for _ in 0..ROUNDS {

@@ -1,26 +1,16 @@
 //! What is to be found, as values.
 
-use std::{
-    collections::HashSet,
-    f64::consts::LN_2,
-    hash::{DefaultHasher, Hasher},
-    sync::Arc,
-};
-
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Design, Dictionary, Evidence,
-    model::{SparseFunction, centred, function},
-    search::{MOST_LISTED, columns_bytes, search},
+    Hierarchy, SparseFunction, SparsePenalty,
+    run::{Fitting, Variables},
+    search::MOST_LISTED,
 };
-use crate::{
-    Account, Error, FeatureMatrix, Memory,
-    error::{Parameter, Remedy},
-    kernel::{KernelSpec, Monomial, TensorKernel},
-};
+use crate::{Account, Error, FeatureMatrix, Memory, error::Parameter, kernel::KernelSpec, loss::LossSpec};
 
-/// Which few monomials of a kernel explain numbers, without a parameter that shrinks them: the support with the smallest criterion.
+/// Which few monomials of a kernel explain numbers, or tell two classes apart: unless a penalty is asked for, the support with the smallest
+/// criterion, and nothing shrunk.
 ///
 /// ```
 /// use banach::{FeatureMatrix, kernel::{Degrees, KernelChoice, KernelName}, sparse::SparseSpec};
@@ -36,7 +26,7 @@ use crate::{
 /// let names: Vec<String> = found.terms().iter().map(|term| term.monomial.to_string()).collect();
 /// assert_eq!(names, ["x0 * x1", "x5"]);
 /// assert!((found.terms()[0].coefficient - 3.0).abs() < 0.2);
-/// assert!(found.optimality().holds());
+/// assert!(found.certificate().holds());
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,11 +38,24 @@ pub struct SparseSpec {
     pub max_terms: Option<usize>,
     /// Whether a constant is part of the function.
     pub fit_intercept: bool,
+    /// The loss that the terms explain by: squared for numbers, logistic for classes, which are targets -1 and 1.
+    pub loss: LossSpec,
+    /// What keeps the function to few terms.
+    pub penalty: SparsePenalty,
+    /// Which supports are allowed.
+    pub hierarchy: Hierarchy,
 }
 
 impl Default for SparseSpec {
     fn default() -> Self {
-        Self { kernel: KernelSpec::Linear, max_terms: None, fit_intercept: true }
+        Self {
+            kernel: KernelSpec::Linear,
+            max_terms: None,
+            fit_intercept: true,
+            loss: LossSpec::Squared,
+            penalty: SparsePenalty::Evidence,
+            hierarchy: Hierarchy::None,
+        }
     }
 }
 
@@ -86,64 +89,49 @@ impl SparseSpec {
         most_listed: u64,
         centring: bool,
     ) -> Result<SparseFunction, Error> {
+        self.check_all(x, y, sample_weight)?;
+        let fitting = Fitting::new(self, x, y, sample_weight, account, most_listed)?;
+        fitting.function(if centring { Variables::Either } else { Variables::AsTheyAre })
+    }
+
+    /// Refuses parameters that do not fit each other, or the data.
+    pub(super) fn check_all(
+        &self,
+        x: &FeatureMatrix<'_>,
+        y: &[f64],
+        sample_weight: Option<&[f64]>,
+    ) -> Result<(), Error> {
+        self.check()?;
         check(x, y, sample_weight)?;
-        if self.max_terms == Some(0) {
-            return Err(Error::parameter(Parameter::MaxTerms, 0.0, "a whole number > 0"));
+        if self.loss != LossSpec::Logistic {
+            return Ok(());
         }
-        let design = Design::new(y, sample_weight, self.fit_intercept)?;
-        let kernel = self.kernel.build()?;
-        let rows = different_rows(x, y, &design);
-        // The function by monomials of the variables less the centres.
-        let of_variables = |x: &FeatureMatrix<'_>, centres: Vec<f64>| {
-            let dictionary = Dictionary::new(x.view(), kernel.clone(), &design)?;
-            let evidence =
-                Evidence::new(rows, design.samples(), self.fit_intercept, dictionary.count(), self.max_terms);
-            let bytes = bytes_of(x).saturating_add(columns_bytes(&dictionary, evidence));
-            let _taken = account.take(bytes).map_err(|short| {
-                short.error("the search for terms", &[Remedy::Do("take a lower degree or fewer columns")])
-            })?;
-            function(&search(&dictionary, &design, evidence, most_listed), &dictionary, &design, x, y, centres)
+        if let Some(row) = y.iter().position(|y| y.abs() != 1.0) {
+            return Err(Error::BadValue { what: "y", row, value: y[row], allowed: "-1 or 1" });
+        }
+        let counts = |sign: f64| {
+            y.iter().enumerate().any(|(i, y)| *y == sign && sample_weight.is_none_or(|weights| weights[i] > 0.0))
         };
-        let found = of_variables(x, Vec::new())?;
-        if !centring || !self.fit_intercept || !could_be_centred(&found, &kernel, &design, x) {
-            return Ok(found);
+        match (counts(-1.0), counts(1.0)) {
+            (true, true) => Ok(()),
+            (negative, positive) if negative != positive => {
+                Err(Error::OneLabel { label: if positive { 1 } else { -1 } })
+            }
+            _ => Err(Error::NoWeight { samples: y.len(), largest: 0.0, gamma: 1.0 }),
         }
-        let _copy = account
-            .take(bytes_of(x))
-            .map_err(|short| short.error("the variables less their means", &[Remedy::Do("take fewer columns")]))?;
-        let means = means(x, &design);
-        let centred = of_variables(&centred(x, &means)?, means)?;
-        Ok(if centred.criterion() + SECOND_KIND < found.criterion() { centred } else { found })
     }
-}
 
-/// What it costs to say which of two kinds of products a function has: it must be better by as much.
-const SECOND_KIND: f64 = 2.0 * LN_2;
-
-/// The bytes of a dense copy of a matrix.
-fn bytes_of(x: &FeatureMatrix<'_>) -> u64 {
-    8 * (x.samples() as u64) * (x.features() as u64)
-}
-
-/// Whether a function of the variables less their means could be better than this one of the variables as they are: one with a product and a
-/// factor of it, or one for which there is little evidence.
-fn could_be_centred(
-    found: &SparseFunction,
-    kernel: &Arc<dyn TensorKernel>,
-    design: &Design,
-    x: &FeatureMatrix<'_>,
-) -> bool {
-    if kernel.degrees().1.is_none_or(|highest| highest < 2) {
-        return false;
+    /// Refuses parameters that do not fit each other.
+    fn check(&self) -> Result<(), Error> {
+        Parameter::MaxTerms.check(0.0, self.max_terms != Some(0), "a whole number > 0")?;
+        let known = matches!(self.loss, LossSpec::Squared | LossSpec::Logistic);
+        Parameter::Loss.check(self.loss.name(), known, "squared or logistic, for few terms")?;
+        let evidence = self.penalty == SparsePenalty::Evidence;
+        let fits = evidence || self.loss == LossSpec::Squared;
+        Parameter::Penalty.check(self.penalty, fits, "evidence, with a loss other than squared")?;
+        let fits = evidence || self.hierarchy == Hierarchy::None;
+        Parameter::Hierarchy.check(self.hierarchy, fits, "none, with a penalty other than evidence")
     }
-    let evidence = Evidence::new(x.samples(), design.samples(), true, found.dictionary(), None);
-    let divides = |a: &Monomial, b: &Monomial| {
-        let power =
-            |variable: usize| b.factors().iter().find(|(own, _)| *own == variable).map_or(0, |(_, power)| *power);
-        a != b && a.factors().iter().all(|&(variable, own)| own <= power(variable))
-    };
-    let has_factor = |product: &Monomial| found.terms().iter().any(|term| divides(&term.monomial, product));
-    found.criterion() > -evidence.decisive() || found.terms().iter().any(|term| has_factor(&term.monomial))
 }
 
 /// Whether targets and weights are numbers that fit the samples.
@@ -168,28 +156,4 @@ fn check(x: &FeatureMatrix<'_>, y: &[f64], sample_weight: Option<&[f64]>) -> Res
         }
         None => Ok(()),
     }
-}
-
-/// How many of the rows that count are different: one that is repeated is not seen better by that.
-fn different_rows(x: &FeatureMatrix<'_>, y: &[f64], design: &Design) -> usize {
-    let mut rows: Vec<DefaultHasher> = vec![DefaultHasher::new(); x.samples()];
-    let mut take = |column: &[f64]| rows.iter_mut().zip(column).for_each(|(row, x)| row.write_u64(x.to_bits()));
-    let mut column = vec![0.0; x.samples()];
-    take(y);
-    for j in 0..x.features() {
-        x.column_into(j, &mut column);
-        take(&column);
-    }
-    let present = rows.iter().zip(design.roots()).filter(|(_, root)| **root > 0.0);
-    present.map(|(row, _)| row.finish()).collect::<HashSet<_>>().len()
-}
-
-/// The weighted means of the variables.
-fn means(x: &FeatureMatrix<'_>, design: &Design) -> Vec<f64> {
-    let mut column = vec![0.0; x.samples()];
-    let mean = |j: usize| {
-        x.column_into(j, &mut column);
-        design.mean_of(&column)
-    };
-    (0..x.features()).map(mean).collect()
 }

@@ -1,5 +1,9 @@
 //! Laws of supports, prices and searches, against all that there is to compare them with, one by one.
 
+mod instances;
+mod penalties;
+mod steps;
+
 use super::*;
 use crate::{
     Account, Error, FeatureMatrix, Memory,
@@ -199,14 +203,14 @@ fn no_single_step_makes_a_better_function() {
         let listed = spec.run_as(&case.x, &case.y, case.weights.as_deref(), &account, u64::MAX, false).expect("fits");
         let passes = spec.run_as(&case.x, &case.y, case.weights.as_deref(), &account, 0, false).expect("fits");
         for found in [&listed, &passes] {
-            assert!(found.optimality().holds(), "{found:?}");
+            assert!(found.certificate().holds(), "{found:?}");
             let neighbours = neighbours(found, &case, evidence);
             let least = |terms: usize| {
                 let own = neighbours.iter().filter(|(size, _)| *size == terms).map(|(_, criterion)| *criterion);
                 own.fold(f64::INFINITY, f64::min) - found.criterion()
             };
             let same = |a: f64, b: f64| a == b || (a - b).abs() < 1e-5;
-            let (k, optimality) = (found.terms().len(), found.optimality());
+            let (k, optimality) = (found.terms().len(), found.certificate().steps().expect("by evidence"));
             assert!(least(k + 1) >= -1e-6 && least(k) >= -1e-6, "{found:?}");
             if k > 0 {
                 assert!(same(least(k), optimality.exchange), "{} {found:?}", least(k));
@@ -225,7 +229,7 @@ fn different(case: &Case, design: &Design) -> usize {
 }
 
 fn spec_of(case: &Case) -> SparseSpec {
-    SparseSpec { kernel: case.kernel.clone(), fit_intercept: case.intercept, max_terms: None }
+    SparseSpec { kernel: case.kernel.clone(), fit_intercept: case.intercept, ..SparseSpec::default() }
 }
 
 fn poly(min: usize, max: usize) -> KernelSpec {
@@ -278,7 +282,7 @@ fn nothing_is_named_in_noise() {
         let x = FeatureMatrix::from_columns(40, 60, noise(40 * 60, 500 + seed)).expect("valid");
         let found =
             SparseSpec { kernel: poly(1, 2), ..SparseSpec::default() }.fit(&x, &noise(40, 900 + seed)).expect("fits");
-        assert!(found.criterion() <= 0.0 && found.optimality().holds());
+        assert!(found.criterion() <= 0.0 && found.certificate().holds());
         named += usize::from(!found.terms().is_empty());
     }
     assert!(named <= 2, "{named} of 20");
