@@ -1,6 +1,6 @@
 //! Sparse, nonlinear models from few samples of very many variables.
 //!
-//! banach solves `l^p`-norm regularised problems, 1 < p <= 2,
+//! banach solves `l^p`-norm regularised problems, 1 <= p <= 2,
 //!
 //! ```text
 //! min_(w, b)  sum_i gamma_i L(y_i, <Phi(x_i), w> + b) + (1/p) ||w||_p^p

@@ -47,7 +47,7 @@ fn must_converge(p: f64, gamma: f64) -> bool {
 
 /// The answer is finite, its certificate is that of its dual vector up to rounding, and the status says what the gap says.
 fn assert_honest(problem: &DualProblem<'_>, solution: &Solution, what: &str) {
-    let Solution { alpha, omega, certificate, status, passes, iterations, intercept } = solution;
+    let Solution { alpha, omega, certificate, status, passes, iterations, intercept, weights: _ } = solution;
     let what = format!("{what}: {status:?} after {passes} passes, {certificate:?}");
     assert!(alpha.iter().chain(omega).chain([intercept]).all(|value| value.is_finite()), "{what} {alpha:?} {omega:?}");
     assert!(certificate.gap >= 0.0 && certificate.distance >= 0.0, "{what}");

@@ -70,7 +70,6 @@ fn kernels() -> Vec<(Arc<dyn TensorKernel>, MonomialScale)> {
 
 /// All features of a form, listed.
 fn listed(form: &Endpoint<'_>) -> FeatureMatrix<'static> {
-    use crate::QForm;
     let (n, count) = (form.samples(), form.cardinality().expect("finite") as usize);
     let mut columns = vec![0.0; n * count];
     columns.chunks_mut(n).enumerate().for_each(|(k, column)| form.column_into(k as u64, column));

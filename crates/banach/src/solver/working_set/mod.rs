@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use self::run::{REMEMBERED, Run};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{
-    DualProblem, Error, Memory,
+    DualProblem, Error, Memory, QForm,
     data::Scratch,
     error::{Parameter, Remedy},
     form::Endpoint,
@@ -73,73 +73,86 @@ impl Solver for WorkingSets {
             let (got, allowed) = (first.form().exponent().p(), "1 for working sets; Newton's method takes p > 1");
             return Err(Error::parameter(Parameter::P, got, allowed));
         };
-        self.check_memory(form, problems.len())?;
+        let together = self.together(form, problems.len())?;
         workers::forget_ended_pass();
-        let runs = problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, form, start));
-        let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
-        self.run_together(form, &mut runs, observer);
-        let solution = |run: Run<'_>| {
-            let status = run.status.unwrap_or(Status::Interrupted);
-            run.solution(status)
-        };
-        Ok(runs.into_iter().map(solution).collect())
+        let (mut solutions, mut stopped) = (Vec::with_capacity(problems.len()), false);
+        for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
+            let runs = problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, form, start));
+            let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
+            self.run_together(form, &mut runs, group * together, &mut stopped, observer);
+            solutions.extend(runs.into_iter().map(Run::solution));
+        }
+        Ok(solutions)
     }
 }
 
 impl WorkingSets {
-    fn check_memory(&self, form: &Endpoint<'_>, problems: usize) -> Result<(), Error> {
-        use crate::QForm;
+    /// How many problems may run together, so that what they keep fits in memory.
+    fn together(&self, form: &Endpoint<'_>, problems: usize) -> Result<usize, Error> {
         let n = form.samples() as u64;
-        let features = REMEMBERED as u64 + FEATURES_PER_SAMPLE * n;
-        let columns = n.checked_mul(features).and_then(|numbers| numbers.checked_mul(problems as u64));
-        let system = n.checked_mul(n).and_then(|numbers| numbers.checked_mul(SYSTEMS));
-        let systems = system.and_then(|numbers| numbers.checked_mul(rayon::current_num_threads().min(problems) as u64));
-        let bytes = columns.and_then(|columns| columns.checked_add(systems?)?.checked_mul(8));
-        let remedies = &[Remedy::Do("take fewer samples, or fewer problems at a time")];
-        self.memory.check("the features at hand of all problems", bytes, remedies)
+        // The columns at hand, and those at the samples that are present.
+        let features = 2 * (REMEMBERED as u64 + FEATURES_PER_SAMPLE * n);
+        let problem = n.checked_mul(features).and_then(|numbers| numbers.checked_mul(8));
+        let step = n.checked_mul(n).and_then(|numbers| numbers.checked_mul(8 * SYSTEMS));
+        let bytes = |together: u64| {
+            let steps = together.min(rayon::current_num_threads() as u64);
+            problem?.checked_mul(together)?.checked_add(step?.checked_mul(steps)?)
+        };
+        let remedies = &[Remedy::Do("take fewer samples")];
+        self.memory.check("the features at hand of one problem", bytes(1), remedies)?;
+        let fits = |together: &u64| bytes(*together).is_some_and(|bytes| bytes <= self.memory.bytes());
+        Ok((1..=problems as u64).rev().find(fits).unwrap_or(1) as usize)
     }
 
     /// Runs problems in lockstep: in every round one pass over all features for the dual vectors of all.
-    fn run_together(&self, form: &Endpoint<'_>, runs: &mut [Run<'_>], observer: &mut dyn Observer) {
-        let (mut scratch, mut stopped) = (Scratch::new(), false);
+    fn run_together(
+        &self,
+        form: &Endpoint<'_>,
+        runs: &mut [Run<'_>],
+        first: usize,
+        stopped: &mut bool,
+        observer: &mut dyn Observer,
+    ) {
+        let mut scratch = Scratch::new();
         let Stopping { tolerance, max_iterations } = self.stopping;
         loop {
             let mut running: Vec<(usize, &mut Run<'_>)> =
                 runs.iter_mut().enumerate().filter(|(_, run)| run.status.is_none()).collect();
-            if running.is_empty() {
+            if running.is_empty() || *stopped {
+                running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
                 break;
             }
             let points: Vec<f64> = running.iter().flat_map(|(_, run)| run.point()).copied().collect();
             let mut found = Vec::new();
             if !workers::pass(|| found = form.largest(&points, REMEMBERED, &mut scratch)) {
-                running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
-                break;
+                *stopped = true;
+                continue;
             }
             running.par_iter_mut().zip(found).for_each(|((_, run), found)| run.absorb(found, tolerance));
-            self.end(&mut running, &mut stopped, observer);
+            self.end(&mut running, first, stopped, observer);
             running.par_iter_mut().filter(|(_, run)| run.status.is_none()).for_each(|(_, run)| {
                 run.step(tolerance, max_iterations);
             });
             // What the last pass proves needs no other.
-            running.retain(|(_, run)| run.status.is_none());
-            running.iter_mut().filter(|(_, run)| run.progress(0).certificate.relative_gap() <= tolerance).for_each(
-                |(problem, run)| {
-                    let _ = observer.observe(&run.progress(*problem));
-                    run.status = Some(Status::Converged);
-                },
-            );
+            running.retain(|(_, run)| run.status.is_none() && run.progress(0).certificate.relative_gap() <= tolerance);
+            self.end(&mut running, first, stopped, observer);
         }
     }
 
     /// Ends runs that have converged, that were told to stop, or that no round brings forward.
-    fn end(&self, running: &mut [(usize, &mut Run<'_>)], stopped: &mut bool, observer: &mut dyn Observer) {
+    fn end(
+        &self,
+        running: &mut [(usize, &mut Run<'_>)],
+        first: usize,
+        stopped: &mut bool,
+        observer: &mut dyn Observer,
+    ) {
         for (problem, run) in running {
-            let progress = run.progress(*problem);
-            let end = if *stopped {
-                let converged = progress.certificate.relative_gap() <= self.stopping.tolerance;
-                Some(if converged { Status::Converged } else { Status::Interrupted })
-            } else {
-                self.stopping.end(&progress, observer)
+            let progress = run.progress(first + *problem);
+            let end = match progress.certificate.relative_gap() <= self.stopping.tolerance {
+                true if *stopped => Some(Status::Converged),
+                _ if *stopped => Some(Status::Interrupted),
+                _ => self.stopping.end(&progress, observer),
             };
             *stopped |= end == Some(Status::Interrupted);
             run.status = end.or_else(|| run.dead_end());

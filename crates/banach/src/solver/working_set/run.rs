@@ -241,7 +241,8 @@ impl<'a> Run<'a> {
     }
 
     /// The best iterate.
-    pub(super) fn solution(self, status: Status) -> Solution {
+    pub(super) fn solution(self) -> Solution {
+        let status = self.status.unwrap_or(Status::Interrupted);
         match self.best {
             Some(Iterate { alpha, omega, intercept, weights, certificate, .. }) => Solution {
                 alpha,
