@@ -69,7 +69,7 @@ def test_searches_paths_classes_and_pickles_know_it():
     assert search.status_ == "converged" and 0 < search.n_nonzero_ < 60
     path = lp_path(X, y, p=1, Cs=6)
     counts = (path.coefs != 0).sum(axis=1)
-    assert counts[0] <= 1 and counts[-1] > 10 and (path.gaps <= 1e-8).all()
+    assert counts[0] <= 1 and counts[-1] > 10 and (path.duality_gaps <= 1e-8).all()
     several = LpRegressor(p=1).fit(X, np.column_stack([y, -2 * y]))
     assert several.sparse_coef_.shape == (2, 200) and several.n_nonzero_.shape == (2,)
     labels = np.digitize(y, [-1, 1])

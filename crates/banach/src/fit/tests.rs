@@ -4,11 +4,13 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Memory, Observer, Route, Solver, Status, Stopping, Unobserved,
+    DualProblem, Error, Exponent, FeatureMatrix, Memory, Observer, Route, Solution, Solver, Status, Stopping,
+    Unobserved,
     error::Parameter,
-    form::Features,
+    form::{Features, SparseWeights},
     kernel::{FeatureMap, KernelSpec, Polynomial},
     loss::{LossSpec, Squared, Targets},
+    model::{Budget, ExplicitModel},
     solver::{Gradient, Linesearch, Progress, ProximalGradient, Rule},
 };
 
@@ -278,7 +280,7 @@ fn every_loss_is_accepted_where_its_targets_are() {
 fn what_cannot_be_fitted_is_refused_with_a_typed_error() {
     let (x, y) = data();
     let fit = |spec: Spec| spec.fit(&x, &y).expect_err("refused");
-    for p in [1.0, 0.5, 2.1, f64::NAN, f64::INFINITY] {
+    for p in [0.99, 0.5, 2.1, f64::NAN, f64::INFINITY] {
         assert!(matches!(fit(Spec { p, ..Spec::default() }), Error::Parameter { parameter: Parameter::P, .. }));
     }
     for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -436,5 +438,47 @@ fn a_fit_can_be_ended_by_every_route() {
             let again = workers.run(|| spec.fit(&x, &y)).expect("nobody ended it").expect("valid");
             assert_eq!(again.solutions()[0].alpha, expected.solutions()[0].alpha);
         }
+    }
+}
+
+#[test]
+fn p_1_is_fitted_restored_searched_and_explained() {
+    let (x, y) = data();
+    let spec = Spec { p: 1.0, gamma: 20.0, kernel: KernelSpec::poly(2), ..Spec::default() };
+    let model = spec.fit(&x, &y).expect("valid");
+    assert_eq!(model.status(), Status::Converged, "{model}");
+    let solution = &model.solutions()[0];
+    let weights = solution.weights.as_ref().expect("p = 1 has weights");
+    assert!(!weights.features.is_empty() && weights.values.iter().all(|weight| *weight != 0.0));
+    // The function is that of its predictions, of its table, and of its file.
+    let decisions = model.decisions(&x).expect("the samples");
+    for (decision, omega) in decisions.iter().zip(&solution.omega) {
+        assert!((decision - omega - solution.intercept).abs() < 1e-12);
+    }
+    let function = model.function(0, &x).expect("the samples");
+    let top = function.top_monomials(1000, Budget::default()).expect("few");
+    assert_eq!((top.entries.len(), top.unlisted), (weights.values.len(), 0.0));
+    let terms = top.entries.iter().map(|entry| (entry.monomial.clone(), entry.coefficient)).collect();
+    let explicit = ExplicitModel::new(solution.intercept, terms).expect("finite");
+    for (value, decision) in explicit.predict(&x).expect("the samples").iter().zip(&decisions) {
+        assert!((value - decision).abs() < 1e-10);
+    }
+    let relevance = function.relevance(Memory::default()).expect("few");
+    assert!((relevance.norm() - weights.values.iter().map(|weight| weight.abs()).sum::<f64>()).abs() < 1e-10);
+    let fit = Fit::new(&spec).expect("in range");
+    let restore = |solutions: Vec<Solution>| {
+        fit.restore(&x, model.task().clone(), solutions, model.radii().to_vec(), model.plan().chosen())
+    };
+    let again = restore(model.solutions().to_vec()).expect("its own");
+    assert_eq!(again.decisions(&x).expect("the samples"), decisions);
+    // What a file may claim.
+    for weights in [
+        None,
+        Some(SparseWeights { features: vec![3], values: vec![] }),
+        Some(SparseWeights { features: vec![2, 1], values: vec![1.0, 1.0] }),
+        Some(SparseWeights { features: vec![u64::MAX], values: vec![1.0] }),
+        Some(SparseWeights { features: vec![1], values: vec![f64::NAN] }),
+    ] {
+        assert!(restore(vec![Solution { weights, ..solution.clone() }]).is_err());
     }
 }
