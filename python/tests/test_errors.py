@@ -33,7 +33,7 @@ LABELS = np.where(Y > 0, "up", "down")
 
 # Values of the wrong type and out of range.
 WRONG = {
-    "p": ["two", None, True, 1.0, 0.5, 2.5, -1.0, np.nan, np.inf, 1 + 1j],
+    "p": ["two", None, True, 0.9, 0.5, 2.5, -1.0, np.nan, np.inf, 1 + 1j],
     "C": ["large", None, False, 0.0, -1.0, np.nan, np.inf],
     "kernel": ["rbf", None, 3, "LINEAR ", np.dot],
     "monomials": ["centred", None, 1],

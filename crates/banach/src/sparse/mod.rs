@@ -19,6 +19,7 @@ mod path;
 mod penalised;
 mod penalty;
 mod prices;
+mod pruning;
 mod quantile;
 mod run;
 mod search;

@@ -8,7 +8,7 @@ use super::{
     Design, Dictionary, Evidence, Penalty, Prices, Subsets, Support, WorkingColumns,
     dictionary::Offers,
     path::{PathPoint, path},
-    subsets::pruned,
+    pruning::{PrunedSupport, pruned},
 };
 use crate::solver::SplitMix64;
 
@@ -177,7 +177,7 @@ impl SupportSearch<'_, '_> {
         for (points, supports) in found {
             let step = points.len().div_ceil(RESIDUALS).max(1);
             points.iter().step_by(step).for_each(|point| residuals.extend_from_slice(&point.residual));
-            supports.into_iter().for_each(|supports| self.subsets.take_all(supports));
+            supports.iter().for_each(|sizes| self.subsets.take_pruned(sizes, &self.columns, self.target));
         }
         residuals
     }
@@ -205,12 +205,13 @@ impl SupportSearch<'_, '_> {
                 self.pruned(&path(&self.columns, self.target, Penalty::Mcp(3.0), &factors, most, enough))
             };
             let found: Vec<_> = (round * RESTARTS..(round + 1) * RESTARTS).into_par_iter().map(follow).collect();
-            let least = |supports: &Vec<Vec<Support>>| {
-                let criteria = supports.iter().flatten().map(|support| self.subsets.criterion(support));
-                criteria.fold(f64::INFINITY, f64::min)
+            let least = |supports: &Vec<Vec<PrunedSupport>>| {
+                let criterion =
+                    |found: &PrunedSupport| self.subsets.criterion_of(found.unexplained, found.places.len());
+                supports.iter().flatten().map(criterion).fold(f64::INFINITY, f64::min)
             };
             let criteria: Vec<f64> = found.iter().map(least).collect();
-            found.into_iter().flatten().for_each(|supports| self.subsets.take_all(supports));
+            found.iter().flatten().for_each(|sizes| self.subsets.take_pruned(sizes, &self.columns, self.target));
             let reached = self.criterion() + LEAST_IMPROVEMENT;
             if self.subsets.is_decided() && criteria.iter().filter(|least| **least <= reached).count() >= CONVINCING {
                 break;
@@ -221,14 +222,14 @@ impl SupportSearch<'_, '_> {
     }
 
     /// The supports of a path, each with all that is left of it by pruning. A support that occurs twice is looked at once.
-    fn pruned(&self, points: &[PathPoint]) -> Vec<Vec<Support>> {
+    fn pruned(&self, points: &[PathPoint]) -> Vec<Vec<PrunedSupport>> {
         let mut seen = HashSet::new();
         let mut supports = Vec::new();
         for point in points {
             let mut places = point.places.clone();
             places.sort_unstable();
             if places.len() <= self.longest() && seen.insert(places.clone()) {
-                supports.push(pruned(Support::of(&self.columns, places, self.target), &self.columns, self.target));
+                supports.push(pruned(&Support::of(&self.columns, places, self.target), self.target));
             }
         }
         supports

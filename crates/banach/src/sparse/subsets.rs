@@ -1,7 +1,6 @@
 //! The best supports of every size among columns at hand, by exchanges.
 
-use super::{Evidence, Prices, Support, WorkingColumns};
-use crate::workers::checkpoint;
+use super::{Evidence, Prices, Support, WorkingColumns, pruning::PrunedSupport};
 
 /// Walks up and down through all sizes, at most: each starts from what the one before has found.
 const WALKS: usize = 6;
@@ -129,25 +128,14 @@ impl Subsets {
     }
 
     /// Takes supports where they are the best of their size so far; they come in increasing size.
-    pub(crate) fn take_all(&mut self, supports: Vec<Support>) {
-        for support in supports {
-            if support.len() <= self.evidence.most_terms() {
-                self.take(support);
+    pub(crate) fn take_pruned(&mut self, sizes: &[PrunedSupport], columns: &WorkingColumns, target: &[f64]) {
+        for PrunedSupport { places, unexplained } in sizes.iter().take(self.evidence.most_terms()) {
+            let known = self.best.get(places.len()).map_or(f64::INFINITY, Support::unexplained);
+            if *unexplained < known {
+                self.take(Support::of(columns, places.iter().copied(), target));
             }
         }
     }
-}
-
-/// A support and what is left of it when one column after another is left out, the one that explains least first; from the smallest.
-pub(crate) fn pruned(mut support: Support, columns: &WorkingColumns, target: &[f64]) -> Vec<Support> {
-    let mut sizes = Vec::with_capacity(support.len());
-    while let Some(weakest) = support.own_directions(target).weakest() {
-        checkpoint();
-        let fewer = support.replaced(columns, weakest, None, target);
-        sizes.push(std::mem::replace(&mut support, fewer));
-    }
-    sizes.reverse();
-    sizes
 }
 
 /// Exchanges one column at a time for the one that explains most, until none explains more.
