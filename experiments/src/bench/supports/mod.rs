@@ -47,9 +47,10 @@ pub struct SupportRun {
 const LARGER: f64 = 1e-6;
 
 impl SupportRun {
-    /// Whether every true term was named, and nothing else.
+    /// Whether every true term was named, and nothing else. Products of variables less their means have the same names as those of the
+    /// truth and explain less, so that names alone do not tell.
     pub fn is_truth(&self) -> bool {
-        self.named == self.truth && self.false_terms == 0
+        self.named == self.truth && self.false_terms == 0 && !self.missed()
     }
 
     /// Whether the search missed a better support, the truth.
