@@ -236,13 +236,21 @@ fn planted_supports_are_found_with_their_proofs() {
     let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
     let cells = json["cells"].as_array().expect("a list");
     let runs: Vec<_> = cells.iter().flat_map(|cell| cell["runs"].as_array().expect("a list")).collect();
-    assert_eq!(runs.len(), 9);
+    assert_eq!(runs.len(), 12);
     assert!(
         runs.iter().all(|run| run["proven"] == true && run["named"] == run["truth"] && run["false_terms"] == 0),
         "{json}"
     );
+    // The truth, nothing false and proven in three rows; for noise, which has no truth, nothing named as well.
     let table = text(&lab(&["bench", "supports", "--quick"]).stdout);
-    assert!(table.matches("3 of 3").count() == 9, "{table}");
+    assert!(table.matches("3 of 3").count() == 13, "{table}");
+    let one = text(&lab(&["bench", "supports", "--quick", "--only", "cubic", "--seed", "7"]).stdout);
+    assert!(
+        one.contains("seeds from 7 to at most 9") && one.contains("degree 3") && !one.contains("degree 2"),
+        "{one}"
+    );
+    let unknown = lab(&["bench", "supports", "--quick", "--only", "nothing"]);
+    assert!(!unknown.status.success() && text(&unknown.stderr).contains("linear, quadratic, cubic, noise"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ from datetime import date
 from importlib import metadata
 
 PACKAGES = (
-    "banach", "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "celer", "skglm", "numba", "python-glmnet",
+    "banach", "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "celer", "skglm", "numba", "python-glmnet", "abess",
 )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ MODELLING = """### Models of the same data
 Everyone standardises, chooses by 5-fold cross-validation and fits, which is the time (where gamma and alpha are given, the fit alone is); new samples give the error. Error: the part of the new
 targets' variance that is not explained, or the part of wrong classes; mean and standard deviation over the draws. *Largest*: of as
 many of its largest coefficients as there are true monomials, how many are true, in how many draws all of them, and the error when these alone are fitted by
-least squares: models of the same size. *Selected*: the coefficients that are not zero, true + false; for banach no
+least squares: models of the same size. *Selected*: the coefficients that are not zero, true + false, and in how many draws they are the true ones and no others; for `LpRegressorCV` no
 coefficient is zero, and its equation is what selects. Time: median over the draws of the best of up to three fits. Memory: the peak on
 top of the packages and the data, and in brackets that of the process. Where products are true, they are products of variables as they
 were drawn: of standardised ones they need a few linear terms as well, for everybody."""
@@ -114,7 +114,7 @@ def model_table(group):
     selects = any(row.selected is not None for row in rows.values())
     head = ["model", "error", "draws that banach wins", "seconds", "time, ours = 1", "processor, ours = 1", "memory"]
     head += ["true of the largest", "draws with all", "error of the largest"] if known else []
-    head += ["selected, true + false" if known else "selected"] if selects else []
+    head += [*(["selected, true + false", "draws with these alone"] if known else ["selected"])] if selects else []
     body = []
     for name, row in rows.items():
         deviation = "" if row.deviation is None else f" +- {row.deviation:.2g}"
@@ -134,11 +134,11 @@ def model_table(group):
                 number(row.error_of_largest, ".3g"),
             ]
         if selects and row.selected is None:
-            line.append("")
+            line += ["", ""] if known else [""]
+        elif selects and known:
+            line += [f"{row.selected_true:.1f} + {row.selected - row.selected_true:.1f}", number(row.exact, "d")]
         elif selects:
-            line.append(
-                f"{row.selected_true:.1f} + {row.selected - row.selected_true:.1f}" if known else f"{row.selected:.1f}"
-            )
+            line.append(f"{row.selected:.1f}")
         body.append(line)
     star = (
         ""

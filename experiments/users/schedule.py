@@ -21,7 +21,7 @@ def plan(quick):
     for name, recipe in recipes.items():
         yield "solving", name, recipe, recipe.contenders, [0] * recipe.rounds
     for name, task in (tasks.QUICK if quick else tasks.TASKS).items():
-        yield "modelling", name, task, task.contenders, list(range(task.draws))
+        yield "modelling", name, task, task.contenders, task.seeds()
 
 
 def run(quick, only, log):

@@ -72,6 +72,7 @@ class Modelled:
     error_of_largest: float | None
     selected: float | None
     selected_true: float | None
+    exact: int | None
     fits: int
 
     @property
@@ -94,6 +95,9 @@ def modelled(group):
         def average(key, runs=runs):
             return mean(run[key] for run in runs) if all(key in run for run in runs) else None
 
+        def count(key, runs=runs):
+            return sum(run[key] for run in runs) if all(key in run for run in runs) else None
+
         rows[name] = Modelled(
             one["title"],
             median(run["seconds"] for run in runs),
@@ -102,10 +106,11 @@ def modelled(group):
             max(run["fit_bytes"] for run in runs),
             tuple(run["error"] for run in runs),
             average("true_of_largest"),
-            sum(run["all_found"] for run in runs) if all("all_found" in run for run in runs) else None,
+            count("all_found"),
             average("error_of_largest"),
             average("selected"),
             average("selected_true"),
+            count("exact"),
             min(run["fits"] for run in runs),
         )
     return rows

@@ -13,13 +13,19 @@ const COLUMNS: usize = 256;
 /// Rows that are turned at a time, so that what is read and what is written stay in cache.
 const BLOCK: usize = 64;
 
-/// Room for so many rows at the beginning, where their number is not known.
-pub(crate) const START: usize = 64;
+/// While the matrix has fewer bytes its room doubles, so that a few rows at a time do not move it often; above, a quarter more is
+/// little beside what is there.
+const DOUBLED: u64 = 1 << 23;
 
 /// A matrix that grows by rows and is stored by columns.
 ///
 /// Every column has room for more rows than there are. Where the number of rows is known before, the room is just that.
-/// Otherwise it grows by a quarter at a time, in place: the columns move apart, the last one first.
+/// Otherwise there is none before the first rows come, and then it grows in place, by a quarter at a time: the columns move
+/// apart, the last one first.
+///
+/// Nothing large is given back on the way. An allocator may keep what it is given back, and the C library's then also takes the next
+/// blocks of that size from memory that it keeps: a matrix that had begun with a block of 25 MB and was moved out of it left
+/// these 25 MB behind, beside a matrix of 80.
 #[derive(Debug)]
 pub(crate) struct Growing {
     columns: usize,
@@ -31,7 +37,7 @@ pub(crate) struct Growing {
 impl Growing {
     /// Columns with room for so many rows, if that is known. Memory that is not written to is not taken.
     pub(crate) fn new(columns: usize, room: Option<usize>) -> Self {
-        let room = room.unwrap_or(START);
+        let room = room.unwrap_or(0);
         // A limit of the operating system is found out when rows come.
         let values = banach::memory::zeros(columns * room);
         Self { columns, rows: 0, room: if values.is_some() { room } else { 0 }, values: values.unwrap_or_default() }
@@ -42,13 +48,15 @@ impl Growing {
         (rows as u64).saturating_mul(self.columns as u64).saturating_mul(8)
     }
 
-    /// Makes room for so many rows more: for a quarter of those that are there if there is memory for it, else for just these.
+    /// Makes room for so many rows more: for a quarter of those that are there, or as many, if there is memory for it, else for
+    /// just these.
     pub(crate) fn make_room(&mut self, more: usize, held: &mut Held<'_>, (file, at): (&str, At)) -> Result<(), Error> {
         let rows = self.rows + more;
         if rows <= self.room {
             return held.set(self.bytes(self.room), at);
         }
-        let ample = rows.max(self.room + self.room / 4);
+        let further = if self.bytes(self.room) < DOUBLED { self.room } else { self.room / 4 };
+        let ample = rows.max(self.room + further);
         let room = if held.set(self.bytes(ample), at).is_ok() { ample } else { rows };
         held.set(self.bytes(room), at)?;
         let more = (self.columns * room).saturating_sub(self.values.len());

@@ -158,6 +158,12 @@ pub(crate) enum BenchCommand {
         /// A small version that takes seconds.
         #[arg(long)]
         quick: bool,
+        /// The seed of the first draw of every kind of data; the others follow.
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
+        seed: u64,
+        /// Only these kinds of data, such as wide or table2; may be repeated.
+        #[arg(long, value_name = "KIND")]
+        only: Vec<String>,
     },
     /// The tiles route: an evaluation against a matrix product of the same work, and fits with millions of monomials.
     Tiles {

@@ -58,8 +58,14 @@ pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Co
             let search = Search::run(request, bar)?;
             show(common, &search, || report::search(&search).text())
         }
-        Some(BenchCommand::Supports { quick }) => {
-            let supports = Supports::run(if quick { supports::quick() } else { supports::full() }, bar)?;
+        Some(BenchCommand::Supports { quick, seed, only }) => {
+            let mut tasks = if quick { supports::quick() } else { supports::full() };
+            for asked in &only {
+                let known: Vec<&str> = tasks.iter().map(|task| task.key).collect();
+                anyhow::ensure!(known.contains(&&asked[..]), "--only {asked}: there are {}", known.join(", "));
+            }
+            tasks.retain(|task| only.is_empty() || only.iter().any(|asked| asked == task.key));
+            let supports = Supports::run(tasks, seed, bar)?;
             show(common, &supports, || report::supports(&supports).text())
         }
         Some(BenchCommand::Tiles { quick, rounds }) => {

@@ -6,12 +6,13 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from .found import of_columns
 
 
-def written_out(task, model):
-    """The model on all monomials of the task, or on its columns where the task is linear."""
+def written_out(task, model, variables="standardised"):
+    """The model on all monomials of the task, or on its columns where the task is linear; the variables of products may stay as they are."""
     if task.degree == 1:
         return make_pipeline(StandardScaler(), model)
     expand = PolynomialFeatures(task.degree, include_bias=False, order="F")
-    return make_pipeline(StandardScaler(), expand, StandardScaler(copy=False), model)
+    before = [StandardScaler()] if variables == "standardised" else []
+    return make_pipeline(*before, expand, StandardScaler(copy=False), model)
 
 
 def found(pipeline, k):

@@ -82,5 +82,7 @@ class Measurement:
         if k:
             result["true_of_largest"] = len(data.truth.intersection(found.largest))
             result["all_found"] = result["true_of_largest"] == k
+            if found.selected is not None:
+                result["exact"] = result["selected"] == result["selected_true"] == k
             result["error_of_largest"] = self.error(data, refitted(found.largest, data))
         return result

@@ -33,11 +33,16 @@ class Task:
     classes: bool = False
     draws: int = 5
     contenders: tuple = ()
+    first: int = 0
 
-    def folds(self):
+    def seeds(self):
+        """The draws."""
+        return list(range(self.first, self.first + self.draws))
+
+    def folds(self, number=FOLDS):
         """The folds that everybody chooses by; glmnet makes its own."""
         kind = StratifiedKFold if self.classes else KFold
-        return kind(FOLDS, shuffle=True, random_state=0)
+        return kind(number, shuffle=True, random_state=0)
 
 
 def wide_linear(samples, features, true, seed):
@@ -100,6 +105,12 @@ WIDE = ("ours", "ours_equation", "ours_sparse", "lasso", "celer_lasso", "skglm_l
 PRODUCTS = (
     "ours", "ours_equation", "ours_sparse", "lasso", "poly_lasso", "celer_lasso", "skglm_mcp", "glmnet_lasso", "kernel_ridge", "svr",
 )  # fmt: skip
+#: Who names few terms: ours first, which is the measure of the others.
+FEW_TERMS = (
+    "ours_sparse", "skglm_mcp", "skglm_mcp@20", "celer_lasso", "glmnet_lasso", "abess_ebic", "relaxed_lasso",
+)  # fmt: skip
+#: Draws from here on were used for no choice: not in developing the search, and not in its documents.
+FRESH = 7100
 MANY_PRODUCTS = ("ours", "celer_lasso", "glmnet_lasso")
 HINDSIGHT = (
     "ours_given@1.02", "ours_given@1.1", "ours_given@1.05", "ours_given@1.005", "ours_given_equation", "celer_hindsight",
@@ -162,6 +173,37 @@ TASKS = {
         draws=10,
         contenders=HINDSIGHT,
     ),
+    "few-wide": Task(
+        "Few terms, wide and linear, draws of the development",
+        "the draws of Wide and linear",
+        lambda seed: wide_linear(100, 10_000, 10, seed),
+        contenders=FEW_TERMS,
+    ),
+    "few-wide-fresh": Task(
+        "Few terms, wide and linear, fresh draws",
+        "as Wide and linear, on draws that nothing was chosen by",
+        lambda seed: wide_linear(100, 10_000, 10, seed),
+        draws=10,
+        contenders=FEW_TERMS,
+        first=FRESH,
+    ),
+    "few-products": Task(
+        "Few terms, products, fresh draws",
+        "as Products, on draws that nothing was chosen by",
+        lambda seed: interactions(150, 200, 6, seed),
+        degree=2,
+        contenders=(*FEW_TERMS, "abess_ebic@raw"),
+        first=FRESH,
+    ),
+    "few-table2": Task(
+        "Few terms, the paper's Table 2, fresh draws",
+        "n = 90, d = 650, 212,225 monomials of degrees 1 and 2, of which 6 of degree 2 are true, noise 0.05",
+        lambda seed: interactions(90, 650, 6, seed),
+        degree=2,
+        draws=10,
+        contenders=("ours_sparse", "abess_ebic", "abess_ebic@raw"),
+        first=FRESH,
+    ),
 }
 
 QUICK = {
@@ -187,5 +229,13 @@ QUICK = {
         degree=2,
         draws=1,
         contenders=("ours_given@1.02", "ours_given_equation", "celer_hindsight"),
+    ),
+    "few-wide-fresh": Task(
+        "Few terms, wide and linear, fresh draws",
+        "n = 40, d = 200, 3 true columns",
+        lambda seed: wide_linear(40, 200, 3, seed),
+        draws=1,
+        contenders=FEW_TERMS,
+        first=FRESH,
     ),
 }

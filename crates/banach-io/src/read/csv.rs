@@ -21,7 +21,7 @@ use crate::{
     assembly::{Assembly, MISSING, Role},
     columns::Names,
     field::{Field, number_label, shown},
-    growing::{self, Growing},
+    growing::Growing,
     room::{Held, Room, reserve},
 };
 
@@ -72,7 +72,7 @@ pub(super) fn read<'a>(
     // No more than is allowed.
     let row = 8 * assembly.features() as u64;
     let most = usize::try_from(room.left() / row.max(1)).unwrap_or(usize::MAX);
-    let rows = Growing::new(assembly.features(), Some(known.unwrap_or(growing::START)).map(|rows| rows.min(most)));
+    let rows = Growing::new(assembly.features(), known.map(|rows| rows.min(most)));
     let mut body = Body { assembly, rows, line, delimiter };
     body.read(text)?;
     let Body { mut assembly, rows, .. } = body;
