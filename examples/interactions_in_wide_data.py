@@ -65,11 +65,11 @@ top = model.top_features(6)
 print(f"\n{top}\n")
 
 # %%
-# An equation with exact zeros: monomials are added as long as cross-validation, in which every fold ranks for itself, wants
-# them.
+# An equation with exact zeros: the terms that the evidence of all samples names among the same monomials.
 
-equation = model.equation(8, cv=5)
+equation = model.equation(8)
 print(equation)
+print(equation.terms)
 print(f"the equation:          R^2 {r2_score(y_test, equation.predict(X_test.to_numpy())):.3f}")
 
 # %%

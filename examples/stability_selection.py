@@ -3,7 +3,7 @@ Which genes can be relied on?
 =============================
 
 A model of few samples and many variables always names some variables, also where there is nothing to find. Stability
-selection fits random halves of the samples and counts how often a variable is named; here for the genes that tell monocytes
+selection looks at random halves of the samples and counts how often their evidence names a variable; here for the genes that tell monocytes
 from dendritic cells, and for the same cells with shuffled labels.
 """
 
@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from banach import LpClassifierCV, StabilityDisplay, datasets, stability_selection
+from banach import LpClassifier, StabilityDisplay, datasets, stability_selection
 
 QUICK = "--quick" in sys.argv  # small sizes, for the tests
 OUT = Path("out/examples")
@@ -30,24 +30,24 @@ X = StandardScaler().set_output(transform="pandas").fit_transform(cells.data[two
 y = cells.target[two]
 
 # %%
-# The model is fitted once, to choose C; then both halves of every random split are fitted with it, all in one batch. Every
-# fit names its ten largest genes.
+# Both halves of every random split are searched for the genes that their evidence names, at most ten.
 
-model = LpClassifierCV(p=1.1, Cs=10).fit(X, y)
-found = stability_selection(model, k=10, n_pairs=PAIRS)
-print(f"{found.n_fits} fits to halves of {len(y)} cells")
+found = stability_selection(LpClassifier(p=1.1), X, y, k=10, n_pairs=PAIRS)
+print(f"{found.n_fits} halves of {len(y)} cells")
 for row in found.rows()[:8]:
-    print(f"  {row['monomial']:10} named by {100 * row['frequency']:3.0f} % of the fits{' *' if row['stable'] else ''}")
+    print(
+        f"  {row['monomial']:10} named by {100 * row['frequency']:3.0f} % of the halves{' *' if row['stable'] else ''}"
+    )
 print(found.caption)
 
 # %%
 # The same with shuffled labels, where every gene that is named is named by chance.
 
 shuffled = np.random.default_rng(0).permutation(y)
-nothing = stability_selection(LpClassifierCV(p=1.1, Cs=10).fit(X, shuffled), k=10, n_pairs=PAIRS)
-most = nothing["frequency"].max()
+nothing = stability_selection(LpClassifier(p=1.1), X, shuffled, k=10, n_pairs=PAIRS)
+most = max(nothing["frequency"], default=0.0)
 print(
-    f"\nshuffled labels: {int(nothing['stable'].sum())} stable genes, the most frequent in {100 * most:.0f} % of the fits"
+    f"\nshuffled labels: {int(nothing['stable'].sum())} stable genes, the most frequent in {100 * most:.0f} % of the halves"
 )
 
 # %%

@@ -11,7 +11,7 @@ pub mod damage;
 pub mod seeds;
 
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Format, Impute, ModelColumns, Request, SavedModel};
+use banach_io::{Format, Impute, ModelColumns, Request, Saved, SavedModel, SavedSparse};
 
 /// What the readers are told to take at most for a table, in bytes.
 pub const LIMIT: u64 = 8 << 20;
@@ -85,17 +85,35 @@ fn any(requests: &[Request], data: &[u8]) -> bool {
 /// The model file: what loads can be written again, and predicts.
 pub fn model(data: &[u8]) -> bool {
     let mut loaded = None;
-    checks::within(CEILING, || loaded = SavedModel::from_bytes_ignoring_checksum(data).ok());
-    let verified = SavedModel::from_bytes(data);
+    checks::within(CEILING, || loaded = Saved::from_bytes_ignoring_checksum(data).ok());
+    let verified = Saved::from_bytes(data);
     let Some(model) = loaded else {
         assert!(verified.is_err(), "the checksum decides alone");
         return false;
     };
     let written = model.to_bytes().expect("what was read can be written");
-    let again = SavedModel::from_bytes(&written).expect("what was written can be read");
+    let again = Saved::from_bytes(&written).expect("what was written can be read");
     assert_eq!(again.to_bytes().as_ref(), Ok(&written), "it is the same");
-    checks::within(CEILING, || predict(&model));
+    checks::within(CEILING, || match &model {
+        Saved::Lp(model) => predict(model),
+        Saved::Sparse(model) => predict_sparse(model),
+    });
     true
+}
+
+/// Predicts at a point; a refusal is an answer.
+fn predict_sparse(model: &SavedSparse) {
+    assert!(model.used().iter().all(|variable| *variable < model.variables));
+    assert!(model.columns().names.len() <= model.variables);
+    // A document of a few bytes may claim any number of variables.
+    if model.variables > 10_000 {
+        return;
+    }
+    let Ok(point) = FeatureMatrix::from_columns(1, model.variables, vec![0.5; model.variables]) else { return };
+    if let Ok(values) = model.model.decisions(&point) {
+        assert_eq!(values.len(), model.model.functions().len());
+        assert!(!values.iter().any(|value| value.is_nan()), "an answer that is no number: {values:?}");
+    }
 }
 
 /// Predicts at the samples and at a point beside them, and explains; a refusal is an answer.

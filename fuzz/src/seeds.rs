@@ -13,8 +13,11 @@ use arrow_ipc::{
     CompressionType,
     writer::{FileWriter, IpcWriteOptions},
 };
-use banach::{FeatureMatrix, Fit, Memory, Route, Spec, Unobserved, kernel::KernelSpec, loss::LossSpec};
-use banach_io::{Encoding, Label, Observed, SavedModel, Standardization};
+use banach::{
+    Account, FeatureMatrix, Fit, Memory, Route, Spec, Unobserved, kernel::KernelSpec, loss::LossSpec,
+    sparse::SparseSpec,
+};
+use banach_io::{Encoding, Label, Observed, SavedModel, SavedSparse, Standardization};
 use parquet::{
     basic::{Compression, Encoding as Pages, GzipLevel, ZstdLevel},
     data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type as ParquetInt32, Int64Type},
@@ -228,7 +231,29 @@ pub fn model() -> Vec<Vec<u8>> {
         centred: true,
     });
     files.push(saved.to_bytes().expect("valid"));
+    files.extend(few_terms());
     files
+}
+
+/// Models of few terms, with and without one.
+fn few_terms() -> [Vec<u8>; 2] {
+    let x: Vec<f64> = (0..60).map(|k| f64::from(k * k % 31) / 7.0).collect();
+    let x = FeatureMatrix::from_columns(20, 3, x).expect("valid");
+    let product = |i: usize| (x_at(i) - 2.0) * (x_at(20 + i) - 2.0);
+    let spec = SparseSpec { kernel: KernelSpec::Anova { degrees: (1, 2) }, ..SparseSpec::default() };
+    let account = Account::new(Memory::limit(1 << 26));
+    let saved = |y: Vec<f64>| {
+        let model = spec.model(&x, &(&y).into(), None, &account).expect("works");
+        let mut saved = SavedSparse::new(spec.clone(), model, (20, 3));
+        saved.names = Some(["a", "b", "c"].map(str::to_owned).to_vec());
+        saved.target = Some("y".to_owned());
+        saved.to_bytes().expect("valid")
+    };
+    [saved((0..20).map(product).collect()), saved((0..20).map(|i| f64::from(i * i % 7)).collect())]
+}
+
+fn x_at(k: usize) -> f64 {
+    (k * k % 31) as f64 / 7.0
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

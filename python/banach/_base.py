@@ -112,8 +112,6 @@ class LpModel(TableEstimator):
     _model: _core.Model
     #: What held-out samples said in a search, as JSON.
     _validation: str | None = None
-    #: What it held out.
-    _searched_splits: list[tuple[list[int], list[int]]] | None = None
 
     def _spec(self, **changes: Any) -> _core.Spec:
         """The parameters, checked; ``changes`` stand in for those that a search varies."""
@@ -148,7 +146,7 @@ class LpModel(TableEstimator):
 
     def _forget(self) -> None:
         """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
-        for name in ("_model", "_validation", "_searched_splits", *_OF_A_FIT):
+        for name in ("_model", "_validation", *_OF_A_FIT):
             self.__dict__.pop(name, None)
 
     def _warn_of_time(self, spec: _core.Spec, X: Any, problems: int, Cs: int = 1) -> None:
@@ -196,11 +194,6 @@ class LpModel(TableEstimator):
             f"The fit did not converge: {why}. The relative duality gap is {self.duality_gap_:.2e}, and "
             f"tol={self.tol:.2e} was asked for. {advice}, or raise tol to a gap that is good enough."
         )
-
-    def _splits(self, cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Splits of the samples that the model was fitted to."""
-        targets = self._model.targets
-        return self._splits_of(cv, targets, targets if self._task == "classification" else targets.T)
 
     def _splits_of(
         self, cv: Any, y: np.ndarray, target: np.ndarray, groups: Any = None
@@ -312,21 +305,22 @@ class LpModel(TableEstimator):
         }
         return Table(columns)
 
-    def equation(self, k: int = 5, *, output: int = 0, refit: bool = True, cv: Any = None) -> Equation:
-        """The model as a formula of at most k monomials.
+    def equation(self, k: int | None = None, *, output: int = 0, refit: bool = True) -> Equation:
+        """The few terms of the kernel that can be named, as a formula.
+
+        They are those that the evidence of all samples names, as :class:`SparseRegressor` does: least squares for the
+        squared loss, the logistic loss for classes, and nothing is shrunk. Where nothing can be named at this number of
+        samples, the equation is a constant and a warning says so; the model predicts all the same.
 
         Parameters
         ----------
-        k : int
-            The number of monomials, the largest of the model.
+        k : int or None
+            The most terms; a third of the samples if None, and never more.
         output : int
             Which function, of several outputs or classes.
         refit : bool
-            Fit these monomials again, without shrinkage: by least squares for the squared loss, with a slight penalty for
-            others. Otherwise they keep the coefficients that they have in the model, which are those of a sum of many.
-        cv : int, splitter or None
-            If given, how many of the k monomials to keep is chosen by cross-validation in which every fold ranks for
-            itself: the fewest within one standard error of the best.
+            If False, the k largest monomials of the model (5 if None) with the coefficients that they have in it, which
+            are those of a sum of many; ``bound`` says what the others add at most. For every loss.
 
         Returns
         -------
@@ -335,7 +329,7 @@ class LpModel(TableEstimator):
             only, works without banach) and ``equation.predict(X)``.
         """
         self._check_fitted()
-        return equation(self, k, output=output, refit=refit, cv=cv)
+        return equation(self, k, output=output, refit=refit)
 
     def report(
         self,
@@ -344,7 +338,6 @@ class LpModel(TableEstimator):
         relevance: bool = True,
         select: int | None = None,
         stability: int | None = None,
-        cv: Any = None,
         random_state: int = 0,
     ) -> dict[str, Any]:
         """All that is known of the model, as data: what ``banach fit --json`` prints of a model, under the same keys.
@@ -356,13 +349,11 @@ class LpModel(TableEstimator):
         relevance : bool
             How much every variable matters.
         select : int, optional
-            An equation of at most so many monomials, with what held-out samples say of every length.
+            The terms that can be named, at most so many, as an equation.
         stability : int, optional
-            Which monomials are among so many largest in most halves of the samples.
-        cv : int, splitter or None
-            What chooses the length of the equation. None are the splits of the search, if there was one, else 5 folds.
+            Which terms, at most so many, are named in most halves of the samples.
         random_state : int
-            Of the halves, and of folds that nobody has named.
+            Of the halves.
 
         Returns
         -------
@@ -377,9 +368,6 @@ class LpModel(TableEstimator):
         names: Any = {"variables": variables, "target": "y", "classes": None}
         if classes is not None:
             names["classes"] = [str(label) for label in classes]
-        splits = self._searched_splits
-        if cv is not None:
-            splits = [(train.tolist(), test.tolist()) for train, test in self._splits(cv)]
         with self._bar("report", 1) as bar:
             text = _core.report(
                 self._model,
@@ -390,7 +378,6 @@ class LpModel(TableEstimator):
                 None
                 if stability is None
                 else _parameters.whole("stability", stability, "None or a whole number >= 1", least=1),
-                splits,
                 _parameters.whole("random_state", random_state),
                 bar.callback,
             )

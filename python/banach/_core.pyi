@@ -27,10 +27,10 @@ __all__ = [
     "make_monomials",
     "make_sparse_linear",
     "make_sparse_quadratic",
-    "refit",
+    "name_terms",
     "report",
     "save_model",
-    "select",
+    "save_sparse",
     "stability",
 ]
 
@@ -105,8 +105,8 @@ class _Stability(TypedDict):
     stable: int
     subsamples: int
     selected_per_fit: float
-    unconverged: int
-    expected_false: float | None
+    unproven: int
+    expected_false: float
     expected_false_unimodal: float | None
 
 class _Known(TypedDict):
@@ -116,8 +116,11 @@ class _Known(TypedDict):
     scaling: tuple[Any, Any] | None
 
 class _Loaded(_Known):
-    model: Model
+    model: Any
     spec: str
+    # Of models of few terms.
+    shape: tuple[int, int]
+    weight: float | None
 
 @final
 class Kernel:
@@ -323,21 +326,11 @@ def fit_sparse(
     progress: _Progress = None,
 ) -> SparseModel: ...
 
-# The keys that are there depend on which of these three is asked.
+# The keys that are there depend on which of these two is asked.
 def expansion(model: Model, function: int, count: int) -> dict[str, Any]: ...
-def refit(
-    model: Model, function: int, monomials: Sequence[Sequence[tuple[int, int]]], progress: _Progress = None
-) -> dict[str, Any]: ...
-def select(
-    model: Model,
-    function: int,
-    max_terms: int,
-    splits: _Splits,
-    one_standard_error: bool,
-    progress: _Progress = None,
-) -> dict[str, Any]: ...
+def name_terms(model: Model, function: int, max_terms: int | None, progress: _Progress = None) -> dict[str, Any]: ...
 def stability(
-    model: Model, function: int, terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
+    model: Model, function: int, max_terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
 ) -> _Stability: ...
 def report(
     model: Model,
@@ -346,11 +339,11 @@ def report(
     relevance: bool,
     select: int | None,
     stability: int | None,
-    splits: _Splits | None,
     seed: int,
     progress: _Progress = None,
 ) -> str: ...
 def save_model(model: Model, path: str, known: _Known) -> None: ...
+def save_sparse(model: SparseModel, path: str, known: _Known, shape: tuple[int, int], weight: float | None) -> None: ...
 def load_model(path: str) -> _Loaded: ...
 def equation(
     left: str,

@@ -100,7 +100,6 @@ class _Search(LpModel):
         self._collect(found, splits, target)
         # What a scorer has chosen, the losses did not.
         self._validation = found["validation"] if self.scoring is None else None
-        self._searched_splits = given
         self._warn_of_search(found["tried"])
         return found["tried"][self._option]["spec"]
 

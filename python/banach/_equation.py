@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_array
 
 from . import _core, _names, _parameters
 from ._names import Monomial
-from ._warnings import warn_of_fits
+from ._table import Table
+from ._warnings import warn
 
 if TYPE_CHECKING:
     from ._base import LpModel
@@ -38,9 +39,10 @@ class Equation:
         The monomials in words.
     n_features_in : int
         The number of variables of X.
-    losses : array or None
-        If the number of monomials was chosen by cross-validation, the mean held-out loss and its standard error with 0,
-        1, 2, ... monomials.
+    terms : Table or None
+        If the terms were named by evidence, what is known of each: ``monomial``, ``exponents``, ``coefficient``,
+        ``std_error`` (as if the terms had been known beforehand) and ``evidence`` (how much the criterion rises without
+        it). Where products are those of variables less their means, the equation is multiplied out and has more monomials.
     bound : float or None
         If the coefficients are those of the model, the most that the equation differs from it at the samples.
     """
@@ -52,7 +54,7 @@ class Equation:
     feature_names: Sequence[str] | None = None
     classes: np.ndarray | None = None
     probabilities: bool = False
-    losses: np.ndarray | None = field(default=None, compare=False)
+    terms: Table | None = field(default=None, compare=False)
     bound: float | None = field(default=None, compare=False)
 
     @property
@@ -138,11 +140,11 @@ class Equation:
         return linear
 
 
-def evaluate(monomial: Monomial, X: np.ndarray) -> np.ndarray:
-    """The values of a monomial at the rows of X."""
+def evaluate(monomial: Monomial, X: np.ndarray, centres: np.ndarray | None = None) -> np.ndarray:
+    """The values of a monomial at the rows of X, less the centres if there are any."""
     values = np.ones(X.shape[0])
     for j, power in monomial:
-        values *= X[:, j] ** power
+        values *= (X[:, j] if centres is None else X[:, j] - centres[j]) ** power
     return values
 
 
@@ -155,35 +157,49 @@ def _block(monomial: Monomial) -> tuple[Any, list[int]]:
     return make_pipeline(powers, ColumnTransformer([("keep", "passthrough", [place])])), variables
 
 
-def equation(model: LpModel, k: int, *, output: int, refit: bool, cv: Any) -> Equation:
+#: Monomials of an equation that keeps the coefficients of the model, unless told otherwise.
+_LARGEST = 5
+
+
+def equation(model: LpModel, k: int | None, *, output: int, refit: bool) -> Equation:
     """See :meth:`LpModel.equation`."""
-    k = _parameters.whole("k", k, "a whole number >= 1", least=1)
+    if k is not None:
+        k = _parameters.whole("k", k, "None or a whole number >= 1", least=1)
     output = _parameters.whole("output", output)
-    core = model._model
-    if cv is not None:
-        splits = [(train.tolist(), test.tolist()) for train, test in model._splits(cv)]
-        with model._bar("selection", len(splits) + 1) as bar:
-            found = _core.select(core, output, k, splits, True, bar.callback)
-    elif _parameters.boolean("refit", refit):
-        monomials = [list(factors) for factors in model.top_features(k, output=output)["exponents"]]
-        with model._bar("refit", 1) as bar:
-            found = _core.refit(core, output, monomials, bar.callback)
+    terms = None
+    if _parameters.boolean("refit", refit):
+        with model._bar("search for terms", 1) as bar:
+            found = _core.name_terms(model._model, output, k, bar.callback)
+        terms = _table_of_terms(found, model._names())
     else:
-        found = _core.expansion(core, output, k)
-    warn_of_fits("equation", found.get("unconverged", int(found.get("status", "converged") != "converged")))
+        found = _core.expansion(model._model, output, _LARGEST if k is None else k)
     classes = getattr(model, "classes_", None)
     if classes is not None and len(classes) > 2:
         classes = np.array([f"not {classes[output]}", str(classes[output])])
-    # Monomials that others span have the coefficient 0.
-    terms = [term for term in zip(found["monomials"], found["coefficients"], strict=True) if term[1] != 0]
     return Equation(
         intercept=found["intercept"],
-        coefficients=[coefficient for _, coefficient in terms],
-        monomials=[monomial for monomial, _ in terms],
+        coefficients=found["coefficients"],
+        monomials=found["monomials"],
         n_features_in=model.n_features_in_,
         feature_names=model._names(),
         classes=classes,
         probabilities=model.loss == "logistic",
-        losses=found.get("losses"),
+        terms=terms,
         bound=found.get("bound"),
     )
+
+
+def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None) -> Table:
+    """What is known of terms that evidence names, with a line on what holds."""
+    known, count = found["terms"], f"{int(found['dictionary']):,}"
+    if not known["exponents"]:
+        caption = f"None of the {count} monomials can be named at this number of rows."
+        warn(f"{caption} The equation is a constant; to predict, use the model itself.", UserWarning)
+    elif found["proven"]:
+        caption = f"No addition, removal or exchange of any of {count} monomials improves the criterion."
+    else:
+        caption = f"Some addition, removal or exchange of {count} monomials would improve the criterion: the search ended early."
+    if found["centred"]:
+        caption += " Products are those of the variables less their means."
+    columns = {"monomial": [_names.monomial(factors, names) for factors in known["exponents"]], **known}
+    return Table(columns, caption=caption)

@@ -15,6 +15,10 @@ from . import _core, kernels
 from ._base import LpModel
 from ._classifier import LpClassifier
 from ._regressor import LpRegressor
+from ._sparse import SparseClassifier, SparseRegressor
+
+#: What can be saved.
+_MODELS = (LpModel, SparseRegressor, SparseClassifier)
 
 #: What the parameters of a loss are called here and in a file.
 _OF_LOSS = {"epsilon": "epsilon", "rho": "rho", "tau": "quantile"}
@@ -43,14 +47,16 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     scaler = None
     if isinstance(model, Pipeline):
         steps = [step for _, step in model.steps]
-        if len(steps) != 2 or not isinstance(steps[0], StandardScaler) or not isinstance(steps[1], LpModel):
+        if len(steps) != 2 or not isinstance(steps[0], StandardScaler) or not isinstance(steps[1], _MODELS):
             raise ValueError(
-                "a pipeline can be saved if it is a StandardScaler followed by LpRegressor, LpClassifier or one of their CV kin"
+                "a pipeline can be saved if it is a StandardScaler followed by LpRegressor, LpClassifier, one of their CV kin, "
+                "SparseRegressor or SparseClassifier"
             )
         scaler, model = steps
-    elif not isinstance(model, LpModel):
+    elif not isinstance(model, _MODELS):
         raise ValueError(
-            f"model = {model!r}; allowed: LpRegressor, LpClassifier or one of their CV kin, or a pipeline of a StandardScaler and one"
+            f"model = {model!r}; allowed: LpRegressor, LpClassifier or one of their CV kin, SparseRegressor, SparseClassifier, or a "
+            "pipeline of a StandardScaler and one"
         )
     check_is_fitted(model, "_model")
     names, scaling = model._names(), None
@@ -63,7 +69,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     classes = model.classes_.tolist() if hasattr(model, "classes_") else None
     target = getattr(model, "_target", None)
     known: _core._Known = {"names": names, "target": target, "classes": classes, "scaling": scaling}
-    _core.save_model(model._model, os.fspath(path), known)
+    if isinstance(model, LpModel):
+        _core.save_model(model._model, os.fspath(path), known)
+    else:
+        samples, weight = model._fitted_to
+        _core.save_sparse(model._model, os.fspath(path), known, (samples, model.n_features_in_), weight)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -76,7 +86,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    LpRegressor, LpClassifier or Pipeline
+    LpRegressor, LpClassifier, SparseRegressor, SparseClassifier or Pipeline
         The fitted model; of a search, the model that it chose. Where the file has the means and deviations of the
         columns, as the files of the command line do, a fitted ``Pipeline`` of a ``StandardScaler`` and the model, so that it
         predicts from the columns as they are.
@@ -90,29 +100,62 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     found = _core.load_model(os.fspath(path))
     spec, core = json.loads(found["spec"]), found["model"]
-    parameters = _parameters_of(spec)
     names = None if found["names"] is None else np.asarray(found["names"], dtype=object)
     model: Any
-    if found["classes"] is None:
-        model = LpRegressor(**parameters)
-        model._single = len(core.relative_gaps) == 1
+    if isinstance(core, _core.SparseModel):
+        (samples, features), model = found["shape"], _sparse_model(spec, found["classes"])
     else:
-        model = LpClassifier(**parameters)
-        model.classes_ = np.asarray(found["classes"])
-    if model._spec().kernel != core.kernel:
-        raise ValueError(f"{os.fspath(path)}: a kernel that cannot be had from Python: {core.kernel}")
+        samples, features, model = core.alpha.shape[1], core.n_features, _lp_model(spec, found["classes"], core)
+        if model._spec().kernel != core.kernel:
+            raise ValueError(f"{os.fspath(path)}: a kernel that cannot be had from Python: {core.kernel}")
     model._target = found["target"]
-    model.n_features_in_ = core.n_features
-    if found["scaling"] is None:
-        if names is not None:
-            model.feature_names_in_ = names
+    model.n_features_in_ = features
+    if found["scaling"] is None and names is not None:
+        model.feature_names_in_ = names
+    elif found["scaling"] is not None:
+        # In a pipeline the model sees arrays; it knows the names for its tables only.
+        model._stored_names = names
+    if isinstance(core, _core.SparseModel):
+        model._adopt(core, samples, found["weight"])
+    else:
         model._adopt(core)
+    if found["scaling"] is None:
         return model
-    # In a pipeline the model sees arrays; it knows the names for its tables only.
-    model._stored_names = names
-    model._adopt(core)
-    step = "lpregressor" if found["classes"] is None else "lpclassifier"
-    return Pipeline([("standardscaler", _scaler(found["scaling"], names, len(core.alpha[0]))), (step, model)])
+    scaler = _scaler(found["scaling"], names, samples)
+    return Pipeline([("standardscaler", scaler), (type(model).__name__.lower(), model)])
+
+
+def _lp_model(spec: dict[str, Any], classes: list[Any] | None, core: _core.Model) -> LpRegressor | LpClassifier:
+    """An estimator with the parameters of a file."""
+    parameters = _parameters_of(spec)
+    if classes is None:
+        regressor = LpRegressor(**parameters)
+        regressor._single = len(core.relative_gaps) == 1
+        return regressor
+    classifier = LpClassifier(**parameters)
+    classifier.classes_ = np.asarray(classes)
+    return classifier
+
+
+def _sparse_model(spec: dict[str, Any], classes: list[Any] | None) -> SparseRegressor | SparseClassifier:
+    """The same for few terms. How a kernel weights monomials does not matter, only which it has."""
+    kernel = spec["kernel"]
+    if kernel["name"] == "poly" and kernel["degrees"] is not None:
+        told: dict[str, Any] = {"kernel": "poly", "degree": tuple(kernel["degrees"])}
+    elif kernel["name"] == "poly" and kernel["coef0"] == 0.0:
+        told = {"kernel": "poly", "degree": kernel["degree"]}
+    elif kernel["name"] in ("linear", "anova", "exp"):
+        told = _kernel_parameters(kernel)
+        told.pop("scale", None)
+    else:
+        told = {"kernel": _kernel(kernel)}
+    hierarchy = None if spec["hierarchy"] == "none" else spec["hierarchy"]
+    told |= {name: spec[name] for name in ("penalty", "max_terms", "fit_intercept")} | {"hierarchy": hierarchy}
+    if classes is None:
+        return SparseRegressor(**told)
+    classifier = SparseClassifier(**told)
+    classifier.classes_ = np.asarray(classes)
+    return classifier
 
 
 def _scaler(scaling: tuple[np.ndarray, np.ndarray], names: np.ndarray | None, samples: int) -> StandardScaler:

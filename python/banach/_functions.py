@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_array
 from . import _core, _names, _parameters, kernels
 from ._base import LpModel, table_of
 from ._table import Table
-from ._warnings import warn_of_fits
 
 
 def gram_tensor(
@@ -57,20 +56,20 @@ def stability_selection(
     output: int = 0,
     sample_weight: Any = None,
 ) -> Table:
-    """How often each monomial is among the k largest of fits to random halves of the samples.
+    """How often each monomial is named by the evidence of a random half of the samples.
 
     Parameters
     ----------
     estimator : LpRegressor, LpClassifier or one of their CV kin
-        Fitted, or to be fitted to X and y first. The halves are fitted with its C, in lockstep.
+        Fitted, or to be fitted to X and y first. The terms are those of its kernel.
     X, y, sample_weight
         The data, if the estimator is not fitted.
     k : int
-        Monomials that every fit selects.
+        The most terms that a half may name. Evidence grows with the samples, so a half names fewer than the whole.
     n_pairs : int
-        Pairs of complementary halves; there are twice as many fits.
+        Pairs of complementary halves; there are twice as many searches, as ``estimator.equation(k)`` makes one.
     threshold : float
-        The share of the fits that must select a monomial for it to be stable, above 1/2.
+        The share of the searches that must name a monomial for it to be stable, above 1/2.
     random_state : int, RandomState or None
         The seed of the halves.
     output : int
@@ -80,7 +79,7 @@ def stability_selection(
     -------
     Table
         Columns ``monomial``, ``exponents``, ``frequency`` and ``stable``, the most frequent first. ``expected_false``
-        bounds how many of the stable ones are expected to be there by chance; ``n_fits`` counts the fits.
+        bounds how many of the stable ones are expected to be there by chance; ``n_fits`` counts the searches.
 
     Examples
     --------
@@ -106,7 +105,6 @@ def stability_selection(
             _parameters.seed(random_state),
             bar.callback,
         )
-    warn_of_fits("stability selection", found["unconverged"])
     monomials, names = found["monomials"], estimator._names()
     count, stable = len(monomials), found["stable"]
     columns = {
@@ -115,16 +113,17 @@ def stability_selection(
         "frequency": found["frequencies"],
         "stable": np.arange(count) < stable,
     }
-    caption = f"{stable} of {count} monomials reach the threshold {threshold:g} in {found['subsamples']} fits."
-    if found["expected_false"] is not None:
-        caption += f" At most {found['expected_false']:.2g} of them are expected to be there by chance."
+    caption = f"{stable} of {count} monomials reach the threshold {threshold:g} of {found['subsamples']} halves, each of which names {found['selected_per_fit']:.2g}."
+    caption += f" At most {found['expected_false']:.2g} of them are expected to be there by chance."
+    if found["unproven"]:
+        caption += f" {found['unproven']} searches ended without their proof."
     return Table(
         columns,
         caption=caption,
         expected_false=found["expected_false"],
         expected_false_unimodal=found["expected_false_unimodal"],
         n_fits=found["subsamples"],
-        n_unconverged=found["unconverged"],
+        n_unproven=found["unproven"],
         threshold=float(threshold),
         feature_names=names,
     )

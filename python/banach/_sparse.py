@@ -29,6 +29,7 @@ _OF_A_FIT = (
     "intercept_",
     "means_",
     "classes_",
+    "_fitted_to",
 )
 
 _PARAMETERS = {
@@ -218,16 +219,24 @@ class _SparseEstimator(TableEstimator):
         asked = self._asked()
         X, target, weights = self._check_data(X, y, sample_weight)
         with self._bar("search for terms", 1) as bar:
-            self._adopt(_core.fit_sparse(X, target, weights, **asked, progress=bar.callback), target.shape[-1], weights)
+            model = _core.fit_sparse(X, target, weights, **asked, progress=bar.callback)
+        self._adopt(model, target.shape[-1], None if weights is None else float(weights.sum()))
+
+    def save(self, path: Any) -> None:
+        """Writes the fitted model to a file, for :func:`banach.load` and the ``banach`` command; no sample is in it."""
+        from ._files import save
+
+        save(self, path)
 
     def _forget(self) -> None:
         """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
         for name in _OF_A_FIT:
             self.__dict__.pop(name, None)
 
-    def _adopt(self, model: _core.SparseModel, n_samples: int, weights: np.ndarray | None) -> None:
-        """Takes over what a fit has found."""
+    def _adopt(self, model: _core.SparseModel, n_samples: int, weight: float | None) -> None:
+        """Takes over what a fit to so many samples, of this weight together, has found."""
         self._model = model
+        self._fitted_to = (n_samples, weight)
         functions = model.functions
 
         def each(values: list[Any]) -> Any:
@@ -243,7 +252,7 @@ class _SparseEstimator(TableEstimator):
         certificates = [function.certificate for function in functions]
         self.certificate_ = each([_CERTIFICATES[kind](**told) for kind, told in certificates])
         self.means_ = each([function.centres for function in functions])
-        self.terms_ = Table(self._terms(functions), caption=self._caption(functions, n_samples, weights))
+        self.terms_ = Table(self._terms(functions), caption=self._caption(functions, n_samples, weight))
         self.path_ = Table(
             self._sizes(functions),
             caption="The best of every number of terms that was found; the one with the smallest criterion is the model.",
@@ -292,13 +301,13 @@ class _SparseEstimator(TableEstimator):
         """The column that says of which class rows are, where there are several functions."""
         return {}
 
-    def _caption(self, functions: list[_core.SparseFunction], n_samples: int, weights: np.ndarray | None) -> str:
+    def _caption(self, functions: list[_core.SparseFunction], n_samples: int, weight: float | None) -> str:
         """What holds, in a sentence; of several functions, of the one that is worst off."""
         count = f"{self.n_monomials_:,}"
         if all(len(function.monomials) == 0 for function in functions):
             rows = "1 row" if n_samples == 1 else f"{n_samples:,} rows"
-            if weights is not None:
-                rows += f" of the total weight {weights.sum():g}"
+            if weight is not None:
+                rows += f" of the total weight {weight:g}"
             return f"None of the {count} monomials can be named with {rows}; to predict, use {self._many_terms}."
         errors = "standard errors and intervals are conditional on the selection"
         certificates = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]

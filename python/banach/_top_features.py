@@ -1,4 +1,4 @@
-"""The largest monomials of a model as columns for other models."""
+"""The terms that evidence names as columns for other models."""
 
 from __future__ import annotations
 
@@ -10,28 +10,32 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from . import _names, _parameters
-from ._base import LpModel
-from ._classifier import LpClassifier
 from ._equation import evaluate
-from ._regressor import LpRegressor
+from ._names import Monomial
+from ._sparse import SparseClassifier, SparseRegressor
+from ._warnings import warn
 
 
 class TopFeatures(TransformerMixin, BaseEstimator):
-    """Maps X to the monomials that matter most: fits a model, keeps its k largest monomials.
+    """Maps X to the few monomials that can be named: those of a :class:`SparseRegressor` or :class:`SparseClassifier`.
+
+    Where nothing can be named at this number of samples there is no column, and a warning says so.
 
     Parameters
     ----------
-    estimator : LpRegressor, LpClassifier, one of their CV kin or None, default=None
-        What ranks the monomials. If None, products of up to two variables with p = 1.1: a classifier if y holds text or
-        truth values, else a regressor.
+    estimator : SparseRegressor, SparseClassifier or None, default=None
+        What names the monomials. If None, products of up to two variables: a classifier if y holds text or truth values, else
+        a regressor.
     k : int, default=10
-        How many monomials; of several outputs or classes, of each.
+        The most monomials; of several classes, of each.
 
     Attributes
     ----------
     estimator_ : the fitted model
     monomials_ : list
-        Each a tuple of pairs: a variable and its exponent.
+        Each a tuple of pairs: a variable and its exponent. The one with the most evidence comes first.
+    means_ : list
+        For every monomial what is taken from each variable before the product is made, or None.
     n_features_in_, feature_names_in_
         As in all estimators.
 
@@ -39,7 +43,7 @@ class TopFeatures(TransformerMixin, BaseEstimator):
     --------
     >>> from banach import TopFeatures, datasets
     >>> X, y, truth = datasets.make_sparse_quadratic(n_samples=60, n_features=12, n_informative=2, random_state=0)
-    >>> TopFeatures(k=2).fit_transform(X, y).shape
+    >>> TopFeatures(k=5).fit_transform(X, y).shape
     (60, 2)
     """
 
@@ -48,45 +52,65 @@ class TopFeatures(TransformerMixin, BaseEstimator):
         self.k = k
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the model and keeps its largest monomials."""
+        """Finds the monomials."""
         k = _parameters.whole("k", self.k, "a whole number >= 1", least=1)
         validate_data(self, X, skip_check_array=True)
-        if self.estimator is not None and not isinstance(self.estimator, LpModel):
-            raise _parameters.refused(
-                "estimator", self.estimator, "None, LpRegressor, LpClassifier or one of their CV kin"
-            )
+        if self.estimator is not None and not isinstance(self.estimator, (SparseRegressor, SparseClassifier)):
+            raise _parameters.refused("estimator", self.estimator, "None, SparseRegressor or SparseClassifier")
         model = self._default(y) if self.estimator is None else clone(self.estimator)
+        if model.max_terms is None or model.max_terms > k:
+            model.set_params(max_terms=k)
         self.estimator_ = model.fit(X, y, sample_weight=sample_weight)
-        monomials = []
-        for output in range(len(model._model.relative_gaps)):
-            monomials += model.top_features(k, output=output)["exponents"]
-        self.monomials_ = list(dict.fromkeys(monomials))
+        found: dict[tuple[Monomial, bool], Any] = {}
+        for function in model._model.functions:
+            for monomial in function.monomials:
+                # Without its mean a variable is the same column, but for a constant.
+                centres = function.centres if sum(power for _, power in monomial) > 1 else None
+                found.setdefault((monomial, centres is not None), centres)
+        self.monomials_ = [monomial for monomial, _ in found]
+        self.means_ = list(found.values())
+        if not found:
+            warn(f"{model.terms_.caption} There are no columns.", UserWarning)
         return self
 
     @staticmethod
     def _default(y: Any) -> Any:
-        choices = {"kernel": "poly", "degree": (1, 2), "p": 1.1}
-        return LpClassifier(**choices) if _parameters.holds_classes(y) else LpRegressor(**choices)
+        choices = {"kernel": "poly", "degree": (1, 2)}
+        return SparseClassifier(**choices) if _parameters.holds_classes(y) else SparseRegressor(**choices)
 
     def transform(self, X):
         """The values of the monomials, one column each."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64)
-        if scipy.sparse.issparse(X):
-            used = sorted({j for monomial in self.monomials_ for j, _ in monomial})
-            place = {j: at for at, j in enumerate(used)}
-            X = X[:, used].toarray()
-            monomials = [tuple((place[j], power) for j, power in monomial) for monomial in self.monomials_]
-        else:
-            monomials = self.monomials_
-        columns = [evaluate(monomial, X) for monomial in monomials]
+        used = sorted({j for monomial in self.monomials_ for j, _ in monomial})
+        place = {j: at for at, j in enumerate(used)}
+        own = X[:, used].toarray() if scipy.sparse.issparse(X) else X[:, used]
+        columns = [
+            evaluate(
+                tuple((place[j], power) for j, power in monomial),
+                own,
+                None if means is None else np.asarray(means)[used],
+            )
+            for monomial, means in zip(self.monomials_, self.means_, strict=True)
+        ]
         return np.column_stack(columns) if columns else np.empty((X.shape[0], 0))
 
     def get_feature_names_out(self, input_features=None):
-        """The monomials in words, such as ``age * dose^2``."""
+        """The monomials in words, such as ``age * dose^2``, or ``(age - 49.3) * (dose - 4.87)`` where means are taken off."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return np.array([_names.monomial(monomial, names) for monomial in self.monomials_], dtype=object)
+
+        def name(monomial: Monomial, means: np.ndarray | None) -> str:
+            if means is None:
+                return _names.monomial(monomial, names)
+            factors = {
+                j: f"({_names.variable(names, j)} {'+' if means[j] < 0 else '-'} {abs(means[j]):.4g})"
+                for j, _ in monomial
+            }
+            return " * ".join(factors[j] if power == 1 else f"{factors[j]}^{power}" for j, power in monomial)
+
+        pairs = zip(self.monomials_, self.means_, strict=True)
+        return np.array([name(monomial, means) for monomial, means in pairs], dtype=object)
 
     @property
     def _n_features_out(self):

@@ -21,6 +21,7 @@ from banach import (
     LpRegressorCV,
     PathDisplay,
     RelevanceDisplay,
+    SparseRegressor,
     TopFeatures,
 )
 from banach._progress import Bar
@@ -135,7 +136,14 @@ def test_a_path_has_the_names_of_its_largest_weights():
 
 @pytest.mark.parametrize(
     "model",
-    [LpRegressor(), LpClassifier(), LpRegressorCV(), LpClassifierCV(), TopFeatures(LpRegressor()), *MODELS.values()],
+    [
+        LpRegressor(),
+        LpClassifier(),
+        LpRegressorCV(),
+        LpClassifierCV(),
+        TopFeatures(SparseRegressor()),
+        *MODELS.values(),
+    ],
 )
 def test_estimators_have_a_page_in_notebooks(model):
     html = model._repr_html_()

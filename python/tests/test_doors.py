@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, load
+from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, SparseClassifier, SparseRegressor, load
 
 
 def numbers(n, d, seed):
@@ -71,17 +71,93 @@ CASES = {
 }
 
 
+#: The same for few terms.
+SPARSE = {
+    "numbers": (numbers(60, 8, 0), ["--kernel", "poly", "--degree", "1..2"], SparseRegressor("poly", degree=(1, 2))),
+    "noise": ((numbers(40, 5, 1)[0], np.random.default_rng(7).standard_normal(40)), [], SparseRegressor()),
+    "most terms, no constant": (
+        numbers(50, 6, 2),
+        ["--kernel", "anova", "--degree", "1..2", "--max-terms", "1", "--no-intercept"],
+        SparseRegressor("anova", degree=(1, 2), max_terms=1, fit_intercept=False),
+    ),
+    "mcp": (numbers(60, 8, 3), ["--penalty", "mcp"], SparseRegressor(penalty="mcp")),
+    "l1": (numbers(60, 8, 4), ["--penalty", "l1"], SparseRegressor(penalty="l1")),
+    "hierarchy": (
+        numbers(80, 5, 5),
+        ["--kernel", "poly", "--degree", "1..2", "--hierarchy", "strong"],
+        SparseRegressor("poly", degree=(1, 2), hierarchy="strong"),
+    ),
+    "two classes": (
+        classes(120, 5, 6, 2),
+        ["--kernel", "poly", "--degree", "1..2"],
+        SparseClassifier("poly", degree=(1, 2)),
+    ),
+    "three classes": (classes(150, 4, 7, 3), [], SparseClassifier()),
+}
+
+
+def written(folder, X, y):
+    """The data as a file."""
+    lines = [",".join([*(repr(float(x)) for x in row), str(target)]) for row, target in zip(X, y, strict=True)]
+    header = ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"])
+    data = folder / "data.csv"
+    data.write_text("\n".join([header, *lines]) + "\n")
+    return data
+
+
+PROGRAM = Path(sys.executable).with_name("banach")
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("name", SPARSE)
+def test_few_terms_are_the_same_in_both_doors_and_in_files(name, tmp_path):
+    (X, y), told, model = SPARSE[name]
+    data, saved = written(tmp_path, X, y), tmp_path / "model.banach"
+    command = [PROGRAM, "fit", data, "--target", "y", "--sparse", "--json", "-q", "-o", saved, *told]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode in (0, 1), run.stderr
+    found = json.loads(run.stdout)["functions"]
+
+    model.fit(X, y)
+    loaded = load(saved)
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    for one in (model, loaded):
+        terms = [term for function in found for term in function["terms"]]
+        assert [term["monomial"] for term in terms] == one.terms_["monomial"]
+        for column in ("coefficient", "evidence"):
+            assert [term[column] for term in terms] == list(one.terms_[column])
+        assert [function["intercept"] for function in found] == np.atleast_1d(one.intercept_).tolist()
+        assert [function["criterion"] for function in found] == np.atleast_1d(one.criterion_).tolist()
+        assert [size for function in found for size in function["sizes"]] == [
+            {"terms": int(row["terms"]), "unexplained": row["unexplained"], "criterion": row["criterion"]}
+            for row in one.path_.rows()
+        ]
+    assert str(loaded.terms_) == str(model.terms_)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+    again = tmp_path / "again.banach"
+    model.save(again)
+    # A model without names takes all columns, and only those.
+    new = tmp_path / "new.csv"
+    new.write_text("".join(line.rpartition(",")[0] + "\n" for line in data.read_text().splitlines()))
+    told = [
+        subprocess.run([PROGRAM, "predict", path, new, "-q"], capture_output=True, text=True, check=True).stdout
+        for path in (saved, again)
+    ]
+    assert told[0] == told[1]
+    assert told[0].split()[1:] == [
+        str(label) if isinstance(label, str) else repr(float(label)) for label in model.predict(X)
+    ]
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CASES)
 def test_the_command_and_python_give_the_same_bits(name, tmp_path):
     (X, y), told, model = CASES[name]
-    lines = [",".join([*(repr(float(x)) for x in row), str(target)]) for row, target in zip(X, y, strict=True)]
-    header = ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"])
-    data, saved = tmp_path / "data.csv", tmp_path / "model.banach"
-    data.write_text("\n".join([header, *lines]) + "\n")
-    program = Path(sys.executable).with_name("banach")
+    data, saved = written(tmp_path, X, y), tmp_path / "model.banach"
     command = [
-        program,
+        PROGRAM,
         "fit",
         data,
         "--target",
@@ -108,7 +184,11 @@ def test_the_command_and_python_give_the_same_bits(name, tmp_path):
     for key in ("model", "validation", "status", "functions"):
         assert report[key] == found[key], key
     assert report["route"]["chosen"] == found["route"]["chosen"]
-    assert report["notes"] == [note.replace("--gamma", "C").replace("gamma", "C") for note in found["notes"]]
+    words = {"--gamma": "C", "gamma": "C", "--kernel": "kernel", "--loss": "loss"}
+    notes = found["notes"]
+    for flag, word in words.items():
+        notes = [note.replace(flag, word) for note in notes]
+    assert report["notes"] == notes
 
     loaded = load(saved)
     np.testing.assert_array_equal(loaded.dual_coef_, model.dual_coef_)

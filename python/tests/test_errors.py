@@ -262,8 +262,6 @@ def test_splits_that_are_none_are_named(cv):
     for model, y in ((LpRegressorCV(cv=cv), Y), (LpClassifierCV(cv=cv), LABELS)):
         with pytest.raises(ValueError, match=r"^cv\b"):
             model.fit(X, y)
-    with pytest.raises(ValueError, match=r"^cv\b"):
-        FITTED.equation(2, cv=cv)
 
 
 METHODS = [
@@ -321,9 +319,6 @@ def test_a_class_with_one_sample_is_named_by_its_label():
     labels = ["usual", "other"] * 9 + ["usual", "rare"]
     with pytest.raises(ValueError, match="the class 'rare' has one sample"):
         LpClassifierCV().fit(X, labels)
-    model = LpClassifier().fit(X, labels)
-    with pytest.raises(ValueError, match="the class 'rare' has one sample"):
-        model.equation(2, cv=3)
 
 
 FITTED = LpRegressor(kernel="poly").fit(X, Y)

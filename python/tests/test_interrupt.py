@@ -51,7 +51,7 @@ interrupt("path", lambda: lp_path(X, y, kernel="poly", p=1.1, route="tiles"))
 interrupt("tensor", lambda: gram_tensor(X[:120, :20], kernel="poly"))
 fitted = LpRegressor(kernel="poly", p=1.1, route="tiles", tol=0.5).fit(X, y)
 interrupt("stability", lambda: stability_selection(fitted, n_pairs=50))
-interrupt("equation", lambda: fitted.equation(5, cv=5))
+interrupt("equation", lambda: fitted.equation(5))
 # The process is well.
 print("afterwards", LpRegressor(p=1.5).fit(X[:, :20], y).status_, sep=",")
 """

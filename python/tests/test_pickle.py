@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse
 
 import banach
-from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, TopFeatures, kernels
+from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, SparseRegressor, TopFeatures, kernels
 
 PACKAGE = str(Path(banach.__file__).parents[1])
 rng = np.random.default_rng(1)
@@ -112,7 +112,7 @@ def test_kernels_survive(kernel):
 
 
 def test_unfitted_estimators_survive():
-    for model in (LpRegressor(p=1.2), TopFeatures(LpRegressor())):
+    for model in (LpRegressor(p=1.2), TopFeatures(SparseRegressor())):
         assert str(pickle.loads(pickle.dumps(model))) == str(model)
 
 

@@ -56,7 +56,7 @@ ESTIMATORS = [
     SparseClassifier(fit_intercept=False, max_terms=2),
     SparseClassifier("poly", degree=(1, 2), hierarchy="weak"),
     TopFeatures(),
-    TopFeatures(LpRegressor(p=1.2), k=3),
+    TopFeatures(SparseRegressor(), k=3),
 ]
 
 

@@ -44,6 +44,14 @@ pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>, common: &Commo
     Ok(())
 }
 
+/// Refuses a model file or a page that cannot be written, before it costs the work.
+pub(crate) fn check_outputs(model: Option<&Path>, page: Option<&Path>, data: &Path) -> anyhow::Result<()> {
+    check_output("-o", model, &[data])?;
+    check_output("--report", page, &[data])?;
+    ensure!(model.is_none() || model != page, "-o and --report name the same file; the page would replace the model");
+    Ok(())
+}
+
 /// Refuses the name of a file that cannot be written, or that is read, before it costs the work. `option` is where it was given.
 pub(crate) fn check_output(option: &str, output: Option<&Path>, read: &[&Path]) -> anyhow::Result<()> {
     let Some(output) = output else { return Ok(()) };

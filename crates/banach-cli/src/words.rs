@@ -42,13 +42,12 @@ impl Words for Flags {
             Parameter::Top => "--top",
             Parameter::Nodes => "--max-nodes",
             Parameter::Seconds => "--max-seconds",
-            Parameter::Terms => "--stability",
             Parameter::MaxTerms => "--max-terms",
             Parameter::Penalty => "--penalty",
             Parameter::Hierarchy => "--hierarchy",
-            Parameter::Resamples => "--resamples",
             // The command has no word for these.
             Parameter::Data
+            | Parameter::Resamples
             | Parameter::Columns
             | Parameter::LowerShare
             | Parameter::UpperFactor

@@ -26,7 +26,9 @@ mod target;
 
 pub use at::At;
 pub use error::{Error, FileRemedy, FileWords, Setting};
-pub use model_file::{FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, SavedModel, VERSION};
+pub use model_file::{
+    FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, Saved, SavedModel, SavedSparse, VERSION,
+};
 pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request};
 pub use replace::{destination, replace};
 pub use table::{Standardization, Table, Values};

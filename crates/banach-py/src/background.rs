@@ -65,6 +65,15 @@ impl Observer for Watch {
     }
 }
 
+impl Watch {
+    /// Tells of work that has no iterates: so many parts of it are finished.
+    pub(crate) fn count(&mut self, finished: usize) {
+        if let Some(sender) = &self.sender {
+            let _ = sender.send(News { finished, iteration: 0, gap: 0.0 });
+        }
+    }
+}
+
 impl Running<'_, '_> {
     /// Runs work on threads of its own while this one answers to signals. The work does not hold the interpreter.
     pub(crate) fn run<T: Send>(

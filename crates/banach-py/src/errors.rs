@@ -31,7 +31,7 @@ impl Words for Arguments {
             Parameter::MemoryLimit => "memory_limit",
             Parameter::Threads => "n_jobs",
             Parameter::Folds => "cv",
-            Parameter::Top | Parameter::Terms => "k",
+            Parameter::Top => "k",
             Parameter::Nodes => "max_nodes",
             Parameter::Pairs => "n_pairs",
             Parameter::Resamples => "n_resamples",

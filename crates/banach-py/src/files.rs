@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 use banach::{FeatureMatrix, Memory, Target, data::Entries};
-use banach_io::{Label, ModelFileError, Observed, SavedModel, Standardization};
+use banach_io::{Label, ModelFileError, Observed, Saved, SavedModel, SavedSparse, Standardization};
 use numpy::{
     PyArray1, PyArray2,
     ndarray::{Array2, ShapeBuilder as _},
@@ -15,7 +15,7 @@ use pyo3::{
     types::PyDict,
 };
 
-use crate::{data::Table, errors::Arguments, model::Model, spec::Spec};
+use crate::{data::Table, errors::Arguments, model::Model, sparse::SparseModel, spec::Spec};
 
 /// The label of a class as Python has it.
 #[derive(FromPyObject)]
@@ -85,17 +85,11 @@ pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Kn
     let spec = banach::Spec { gamma: model.gamma, ..model.spec.values.clone() };
     let table = model.table.borrow(py)?;
     let matrix = table.matrix()?;
-    let scaling = scaling.map(|(means, deviations)| Standardization {
-        centred: !matrix.is_sparse() || means.iter().any(|mean| *mean != 0.0),
-        corrections: vec![0.0; means.len()],
-        means,
-        deviations,
-        constant: Vec::new(),
-    });
+    let dense = !matrix.is_sparse();
     let saved = SavedModel {
         names,
         target,
-        standardization: scaling,
+        standardization: scaling.map(|scaling| standardization(scaling, dense)),
         weights: model.weights.clone(),
         ..SavedModel::new(spec, matrix, observed)
     };
@@ -103,25 +97,67 @@ pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Kn
     py.detach(|| saved.write(&path)).map_err(refused)
 }
 
+/// What a scaler has done to columns.
+fn standardization((means, deviations): (Vec<f64>, Vec<f64>), dense: bool) -> Standardization {
+    Standardization {
+        centred: dense || means.iter().any(|mean| *mean != 0.0),
+        corrections: vec![0.0; means.len()],
+        means,
+        deviations,
+        constant: Vec::new(),
+    }
+}
+
+/// Writes a model of few terms to a file; `shape` is that of the samples, and `weight` what they count together.
+#[pyfunction]
+pub(crate) fn save_sparse(
+    py: Python<'_>,
+    model: &SparseModel,
+    path: PathBuf,
+    known: Known,
+    shape: (usize, usize),
+    weight: Option<f64>,
+) -> PyResult<()> {
+    let Known { names, target, classes, scaling } = known;
+    let saved = SavedSparse {
+        weight,
+        names,
+        target,
+        labels: classes.map(|classes| classes.into_iter().map(Label::from).collect()),
+        standardization: scaling.map(|scaling| standardization(scaling, true)),
+        ..SavedSparse::new(model.spec.clone(), model.model.clone(), shape)
+    };
+    py.detach(|| saved.write(&path)).map_err(refused)
+}
+
 /// The model in a file, and what the file says of it: a dict of `model`, `spec` (JSON), `names`, `target`, `classes` and
-/// `scaling`.
+/// `scaling`; of a model of few terms also the `shape` of the samples and their `weight`.
 #[pyfunction]
 pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let saved = py.detach(|| SavedModel::read(&path)).map_err(refused)?;
+    let told = PyDict::new(py);
+    let saved = match py.detach(|| Saved::read(&path)).map_err(refused)? {
+        Saved::Lp(saved) => *saved,
+        Saved::Sparse(saved) => {
+            tell(
+                &told,
+                &saved.spec,
+                saved.names.as_ref(),
+                saved.target.as_ref(),
+                saved.labels.as_deref(),
+                saved.standardization.as_ref(),
+            )?;
+            told.set_item("shape", (saved.samples, saved.variables))?;
+            told.set_item("weight", saved.weight)?;
+            let model = SparseModel { model: saved.model, spec: saved.spec, memory: None, threads: 0 };
+            told.set_item("model", Py::new(py, model)?)?;
+            return Ok(told);
+        }
+    };
     let gamma = saved.spec.gamma;
     let spec = Spec { values: saved.spec.clone(), memory: None, threads: 0 };
     let fitted = spec.running(None).run(py, |_| saved.restore(Memory::available()))?;
-    let told = PyDict::new(py);
-    let json = serde_json::to_string(&saved.spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    told.set_item("spec", json)?;
-    told.set_item("names", &saved.names)?;
-    told.set_item("target", &saved.target)?;
     let labels = saved.observed.labels();
-    let labels = labels.map(|labels| labels.iter().map(|one| label(py, one)).collect::<PyResult<Vec<_>>>());
-    told.set_item("classes", labels.transpose()?)?;
-    let scaling =
-        saved.standardization.map(|done| (PyArray1::from_vec(py, done.means), PyArray1::from_vec(py, done.deviations)));
-    told.set_item("scaling", scaling)?;
+    tell(&told, &saved.spec, saved.names.as_ref(), saved.target.as_ref(), labels, saved.standardization.as_ref())?;
     let target = match saved.observed {
         Observed::Numbers(outputs) => Target::Numbers(outputs.into_iter().map(Into::into).collect()),
         Observed::Classes { rows, .. } => Target::Labels(rows.into_iter().map(|class| class as i64).collect()),
@@ -130,6 +166,27 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
     let model = Model { spec, gamma, table, target, weights, fitted, history: Vec::new(), seconds: 0.0 };
     told.set_item("model", Py::new(py, model)?)?;
     Ok(told)
+}
+
+/// What every file says.
+fn tell(
+    told: &Bound<'_, PyDict>,
+    spec: &impl serde::Serialize,
+    names: Option<&Vec<String>>,
+    target: Option<&String>,
+    labels: Option<&[Label]>,
+    scaling: Option<&Standardization>,
+) -> PyResult<()> {
+    let py = told.py();
+    let json = serde_json::to_string(spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    told.set_item("spec", json)?;
+    told.set_item("names", names)?;
+    told.set_item("target", target)?;
+    let labels = labels.map(|labels| labels.iter().map(|one| label(py, one)).collect::<PyResult<Vec<_>>>());
+    told.set_item("classes", labels.transpose()?)?;
+    let arrays =
+        |done: &Standardization| (PyArray1::from_slice(py, &done.means), PyArray1::from_slice(py, &done.deviations));
+    told.set_item("scaling", scaling.map(arrays))
 }
 
 /// Arrays of their own.

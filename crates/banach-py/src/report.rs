@@ -1,16 +1,14 @@
 //! Reports and equations: data and text of the library, for Python.
 
 use banach::{
-    Error, Observer,
+    Error,
     kernel::Monomial,
     model::ExplicitModel,
-    report::{ColumnNames, Described, GapAfter, Note, Part, Report, Tables, Watch},
-    solver::Folds,
+    report::{ColumnNames, Described, GapAfter, Note, Report, Tables, Watch},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
 use crate::{
-    background,
     errors::{Arguments, exception},
     model::Model,
 };
@@ -24,18 +22,14 @@ pub(crate) struct Names {
     classes: Option<Vec<String>>,
 }
 
-/// Signals are looked at by the thread of the interpreter: every part has the same watch.
-struct Parts<'a>(&'a mut background::Watch);
+/// Signals are looked at by the thread of the interpreter, which ends all of the work.
+struct Parts;
 
-impl Watch for Parts<'_> {
-    fn begin(&mut self, _: Part, _: usize, _: f64) -> Box<dyn Observer + '_> {
-        Box::new(|progress: &banach::solver::Progress| self.0.observe(progress))
-    }
-}
+impl Watch for Parts {}
 
 /// All that is known of a model, as JSON: what the command prints, without what it knows of the file.
 #[pyfunction]
-#[pyo3(signature = (model, names, top, relevance, select, stability, splits, seed, progress=None))]
+#[pyo3(signature = (model, names, top, relevance, select, stability, seed, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the tables of a report")]
 pub(crate) fn report(
     py: Python<'_>,
@@ -45,7 +39,6 @@ pub(crate) fn report(
     relevance: bool,
     select: Option<usize>,
     stability: Option<usize>,
-    splits: Option<Vec<(Vec<usize>, Vec<usize>)>>,
     seed: u64,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
@@ -56,15 +49,14 @@ pub(crate) fn report(
         let own = model.history.iter().filter(|record| record.0 == place);
         own.map(|record| GapAfter { passes: record.2, relative_gap: record.5 }).collect()
     };
-    let report: Report = model.spec.running(progress).run_over(py, &model.table, |matrix, watch| {
-        let folds = splits.map(|splits| Folds::from_splits(matrix.samples(), splits)).transpose()?;
-        let tables = Tables { top, relevance, select, stability, folds, seed };
+    let report: Report = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
+        let tables = Tables { top, relevance, select, stability, seed };
         let fit = &model.spec.fit_with(model.gamma)?;
         let (_, outputs) = y.outputs(matrix.samples(), fit.loss().targets(), weights)?;
         let prepared = &fit.prepare(matrix, outputs.len())?;
         let problems = &prepared.problems(&outputs, weights)?;
-        let described = Described { fit, prepared, problems, model: &model.fitted, x: matrix, y, columns };
-        described.report(&tables, None, history, &mut Parts(watch))
+        let described = Described { fit, problems, model: &model.fitted, x: matrix, columns };
+        described.report(&tables, None, history, &mut Parts)
     })?;
     json(&report, &report.notes)
 }

@@ -1,16 +1,16 @@
 //! From a model to a short equation.
 
 use banach::{
-    DualProblem, Fit, Prepared,
-    kernel::{KernelSpec, Monomial, MonomialScale},
+    Account,
+    fit::repetitions,
+    kernel::MonomialScale,
     model::{Budget, ExplicitModel},
-    selection::{self, Refit, SelectionOptions, StabilityOptions},
-    solver::{Choice, Folds},
+    selection::{self, StabilityOptions},
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use crate::{data::rows, kernel::factors, model::Model, spec::Spec};
+use crate::{kernel::factors, model::Model};
 
 fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
@@ -50,104 +50,70 @@ pub(crate) fn expansion<'py>(
     Ok(found)
 }
 
-/// The targets of one function.
-fn output(model: &Model, fit: &Fit, function: usize) -> Result<Vec<f64>, banach::Error> {
+/// The targets of one function, and its weights as repetitions.
+fn output(model: &Model, function: usize) -> Result<(Vec<f64>, Option<Vec<f64>>), banach::Error> {
     let samples = model.fitted.plan().shape().samples;
-    let (_, mut outputs) = model.target.outputs(samples, fit.loss().targets(), model.weights.as_deref())?;
-    Ok(outputs.swap_remove(function).into_owned())
+    let (_, mut outputs) = model.target.outputs(samples, model.spec.values.loss.targets(), model.weights.as_deref())?;
+    Ok((outputs.swap_remove(function).into_owned(), model.weights.as_deref().and_then(repetitions)))
 }
 
-fn problem<'a>(
-    prepared: &'a Prepared<'_>,
-    y: &'a [Vec<f64>],
-    weights: Option<&[f64]>,
-) -> Result<DualProblem<'a>, banach::Error> {
-    Ok(prepared.problems(y, weights)?.swap_remove(0))
-}
-
-/// The largest monomials, fitted again without shrinkage.
+/// The terms of the kernel of a model that evidence names, multiplied out, and what is known of each.
 #[pyfunction]
-#[pyo3(signature = (model, function, monomials, progress=None))]
-pub(crate) fn refit<'py>(
+#[pyo3(signature = (model, function, max_terms, progress=None))]
+pub(crate) fn name_terms<'py>(
     py: Python<'py>,
     model: &Model,
     function: usize,
-    monomials: Vec<Vec<(usize, usize)>>,
+    max_terms: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     model.check(function)?;
-    let monomials: Vec<Monomial> = monomials.iter().map(|factors| Monomial::new(factors)).collect();
-    // The targets, the weights and the loss matter here, and not what the form is made of.
-    let raw = banach::Spec { kernel: KernelSpec::Linear, monomials: MonomialScale::Raw, ..model.spec.values.clone() };
-    let values = banach::Spec { route: None, ..raw };
-    let plain = Spec { values, ..model.spec.clone() };
-    let (explicit, end) = plain.running(progress).run_over(py, &model.table, |matrix, watch| {
-        let fit = plain.fit_with(model.gamma)?;
-        let (prepared, y) = (fit.prepare(matrix, 1)?, [output(model, &fit, function)?]);
-        let problem = problem(&prepared, &y, model.weights.as_deref())?;
-        selection::refit(&problem, matrix, &monomials, Refit::for_loss(problem.loss()), prepared.solver(), watch)
+    let (named, explicit) = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
+        let (y, weights) = output(model, function)?;
+        let spec = model.spec.values.few_terms(max_terms)?;
+        let found = spec.run(matrix, &y, weights.as_deref(), &Account::new(model.spec.memory()))?;
+        let explicit = found.expanded()?;
+        Ok((found, explicit))
     })?;
     let found = terms(py, &explicit)?;
-    found.set_item("status", end.name())?;
+    let known = PyDict::new(py);
+    let monomials = named.terms().iter().map(|term| factors(py, &term.monomial));
+    known.set_item("exponents", monomials.collect::<PyResult<Vec<_>>>()?)?;
+    for (name, value) in [
+        ("coefficient", (|term| term.coefficient) as fn(&banach::sparse::SparseTerm) -> f64),
+        ("std_error", |term| term.std_error),
+        ("evidence", |term| term.evidence),
+    ] {
+        known.set_item(name, PyArray1::from_vec(py, named.terms().iter().map(value).collect()))?;
+    }
+    found.set_item("terms", known)?;
+    found.set_item("centred", !named.centres().is_empty())?;
+    found.set_item("proven", named.certificate().holds())?;
+    found.set_item("dictionary", named.dictionary())?;
     Ok(found)
 }
 
-/// As `refit`, with as many of the largest monomials as cross-validation says.
+/// How often each monomial is named where only half of the samples are known.
 #[pyfunction]
-#[pyo3(signature = (model, function, max_terms, splits, one_standard_error, progress=None))]
-pub(crate) fn select<'py>(
-    py: Python<'py>,
-    model: &Model,
-    function: usize,
-    max_terms: usize,
-    splits: Vec<(Vec<usize>, Vec<usize>)>,
-    one_standard_error: bool,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    model.check(function)?;
-    let choice = if one_standard_error { Choice::OneStandardError } else { Choice::Best };
-    let selected = model.spec.running(progress).run_over(py, &model.table, |matrix, watch| {
-        let folds = Folds::from_splits(matrix.samples(), splits)?;
-        let fit = model.spec.fit_with(model.gamma)?;
-        let (prepared, y) = (fit.prepare(matrix, folds.count() + 1)?, [output(model, &fit, function)?]);
-        let problem = problem(&prepared, &y, model.weights.as_deref())?;
-        let refit = Refit::for_loss(problem.loss());
-        let options = SelectionOptions { refit, choice, ..SelectionOptions::new(max_terms, folds) };
-        selection::select(&problem, matrix, &fit.ranking(matrix.view()), &options, prepared.solver(), watch)
-    })?;
-    let found = terms(py, &selected.model)?;
-    let losses: Vec<f64> = (0..selected.curve.len())
-        .flat_map(|terms| {
-            let loss = selected.loss(terms);
-            [loss.value, loss.standard_error]
-        })
-        .collect();
-    found.set_item("losses", rows(py, selected.curve.len(), losses)?)?;
-    found.set_item("unconverged", selected.unconverged)?;
-    Ok(found)
-}
-
-/// How often each monomial is among the largest of fits to halves of the samples.
-#[pyfunction]
-#[pyo3(signature = (model, function, terms, pairs, threshold, seed, progress=None))]
+#[pyo3(signature = (model, function, max_terms, pairs, threshold, seed, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the parameters of stability selection")]
 pub(crate) fn stability<'py>(
     py: Python<'py>,
     model: &Model,
     function: usize,
-    terms: usize,
+    max_terms: usize,
     pairs: usize,
     threshold: f64,
     seed: u64,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     model.check(function)?;
-    let options = StabilityOptions { pairs, terms, threshold, seed };
+    let options = StabilityOptions { pairs, threshold, seed };
     let stability = model.spec.running(progress).run_over(py, &model.table, |matrix, watch| {
-        let fit = model.spec.fit_with(model.gamma)?;
-        let (prepared, y) = (fit.prepare(matrix, 2 * pairs)?, [output(model, &fit, function)?]);
-        let problem = problem(&prepared, &y, model.weights.as_deref())?;
-        selection::stability(&problem, &fit.ranking(matrix.view()), &options, prepared.solver(), watch)
+        let (y, weights) = output(model, function)?;
+        let spec = model.spec.values.few_terms(Some(max_terms))?;
+        let (given, account) = ((&y[..], weights.as_deref()), Account::new(model.spec.memory()));
+        selection::stability(&spec, matrix, given, &options, &account, |finished| watch.count(finished))
     })?;
     let found = PyDict::new(py);
     let monomials = stability.entries.iter().map(|entry| factors(py, &entry.monomial));
@@ -157,7 +123,7 @@ pub(crate) fn stability<'py>(
     found.set_item("stable", stability.stable().len())?;
     found.set_item("subsamples", stability.subsamples)?;
     found.set_item("selected_per_fit", stability.selected_per_fit)?;
-    found.set_item("unconverged", stability.unconverged)?;
+    found.set_item("unproven", stability.unproven)?;
     found.set_item("expected_false", stability.expected_false())?;
     found.set_item("expected_false_unimodal", stability.expected_false_unimodal())?;
     Ok(found)

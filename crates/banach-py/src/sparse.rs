@@ -29,8 +29,8 @@ use crate::{
 pub(crate) struct SparseModel {
     pub(crate) model: FittedModel,
     pub(crate) spec: SparseSpec,
-    memory: Option<u64>,
-    threads: usize,
+    pub(crate) memory: Option<u64>,
+    pub(crate) threads: usize,
 }
 
 /// One of the functions.

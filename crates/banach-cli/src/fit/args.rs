@@ -8,6 +8,7 @@ use banach::{
     kernel::{Degrees, KernelName, MonomialScale},
     loss::LossSpec,
     solver::Rule,
+    sparse::{Hierarchy, SparsePenalty},
 };
 use banach_io::{Format, Impute};
 use clap::{
@@ -134,12 +135,18 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SparseArgs {
-    /// Name the few monomials of the kernel that explain a number, by evidence, with coefficients that nothing shrinks; no gamma, p or loss is chosen.
+    /// Name the few monomials of the kernel that explain the target, by evidence on all rows; all other coefficients are exactly 0. No gamma and no p is chosen.
     #[arg(long, conflicts_with_all = [
-        "output", "gamma", "cv", "one_se", "p", "coef0", "scale", "monomials", "normalize_kernel", "epsilon", "rho", "tau", "top",
-        "relevance", "select", "stability", "report", "tolerance", "max_iterations", "route", "solver", "no_standardize",
+        "gamma", "cv", "one_se", "p", "coef0", "scale", "monomials", "normalize_kernel", "epsilon", "rho", "tau", "top",
+        "relevance", "select", "stability", "tolerance", "max_iterations", "route", "solver", "no_standardize",
     ])]
     pub sparse: bool,
+    /// What keeps the terms few: evidence (nothing is shrunk), mcp, scad or l1, each at the point of its path with the most evidence.
+    #[arg(long, value_name = "NAME", default_value_t = SparsePenalty::Evidence, requires = "sparse")]
+    pub penalty: SparsePenalty,
+    /// Which products may be terms: none (all), weak (one of its factors is a term) or strong (all are).
+    #[arg(long, value_name = "NAME", default_value_t = Hierarchy::None, requires = "sparse")]
+    pub hierarchy: Hierarchy,
     /// The most terms; a third of the rows if not given, and never more.
     #[arg(long, value_name = "K", requires = "sparse")]
     pub max_terms: Option<usize>,
@@ -166,13 +173,13 @@ pub(crate) struct Tables {
     /// How much each variable and each degree matters.
     #[arg(long)]
     pub relevance: bool,
-    /// An equation of at most K terms: the largest monomials, fitted again without shrinkage (least squares, or the loss with a slight penalty). Each fold ranks for itself.
-    #[arg(long, value_name = "K")]
+    /// An equation of at most K terms, those that evidence on all rows names (--sparse), with coefficients that nothing shrinks.
+    #[arg(long, value_name = "K", value_parser = positive)]
     pub select: Option<usize>,
-    /// How often each monomial is among the K largest of fits to random halves of the samples.
-    #[arg(long, value_name = "K")]
+    /// How often each monomial is named, of at most K, where only a random half of the rows is known.
+    #[arg(long, value_name = "K", value_parser = positive)]
     pub stability: Option<usize>,
-    /// Write a page with pictures of everything, relevance and stability included; it needs no other file.
+    /// Write a page with pictures of everything, relevance included; it needs no other file.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }
@@ -181,11 +188,6 @@ impl Tables {
     /// A report has it in any case.
     pub(crate) fn wants_relevance(&self) -> bool {
         self.relevance || self.report.is_some()
-    }
-
-    /// A report has it in any case, of as many monomials as it lists.
-    pub(crate) fn wanted_stability(&self) -> Option<usize> {
-        self.stability.or(self.report.as_ref().map(|_| self.top).filter(|top| *top > 0))
     }
 }
 
@@ -272,6 +274,11 @@ fn losses() -> impl TypedValueParser<Value = LossSpec> {
         let name = name.replace('-', "_");
         LossSpec::ALL.into_iter().find(|loss| loss.name() == name).expect("one of the possible values")
     })
+}
+
+/// A whole number above 0.
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a whole number > 0".to_owned())
 }
 
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {

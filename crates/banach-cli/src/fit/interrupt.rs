@@ -125,21 +125,13 @@ impl Drop for Phase {
     }
 }
 
-/// Watches the parts of a report.
-pub(crate) struct Parts {
-    pub quiet: bool,
-}
+/// Lets Ctrl-C end the parts of a report. Where it has ended the fit, searches that have not begun are left out, and the tables of the best
+/// iterate are made.
+pub(crate) struct Parts;
 
 impl Watch for Parts {
-    fn begin(&mut self, part: Part, fits: usize, gap: f64) -> Box<dyn Observer + '_> {
-        Box::new(Phase::begin(&part.to_string(), fits, gap, self.quiet))
-    }
-
-    fn ended(&self) -> bool {
-        pressed()
-    }
-
-    fn run(&mut self, work: &mut (dyn FnMut() + Send)) -> Result<bool, banach::Error> {
-        Ok(stoppable(work)?.is_some())
+    fn run(&mut self, part: Part, work: &mut (dyn FnMut() + Send)) -> Result<bool, banach::Error> {
+        let search = matches!(part, Part::Equation | Part::Stability);
+        Ok(!(search && pressed()) && stoppable(work)?.is_some())
     }
 }

@@ -8,7 +8,7 @@ pub(crate) mod read;
 pub(crate) mod resolve;
 pub(crate) mod result;
 mod save;
-mod sparse;
+pub(crate) mod sparse;
 pub(crate) mod text;
 
 use banach::{
@@ -29,12 +29,7 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     if fit.sparse.sparse {
         return sparse::fit(fit, common, command);
     }
-    files::check_output("-o", fit.output.as_deref(), &[&fit.data])?;
-    files::check_output("--report", fit.tables.report.as_deref(), &[&fit.data])?;
-    anyhow::ensure!(
-        fit.output.is_none() || fit.output != fit.tables.report,
-        "-o and --report name the same file; the page would replace the model"
-    );
+    files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
     fit.running.algorithm.choice()?;
     let mut input = Input::read(&fit.data, &fit.columns, &fit.model, common.account()?)?;
     let notes = std::mem::take(&mut input.notes);
@@ -66,11 +61,8 @@ fn fit_to(input: &Input, mut notes: Vec<String>, fit: &FitArgs, common: &Common,
         // Before the tables, which may take longer than the fit.
         run.save(path, &spec, &model)?;
     }
-    let (columns, y) = (input.columns(), &input.goal.target);
-    let described =
-        Described { fit: &fitting, prepared: &prepared, problems: &problems, model: &model, x: &x, y, columns };
-    let mut parts = Parts { quiet: common.quiet };
-    let report = described.report(&run.tables(folds), validation, |place| phase.history(place), &mut parts)?;
+    let described = Described { fit: &fitting, problems: &problems, model: &model, x: &x, columns: input.columns() };
+    let report = described.report(&run.tables(), validation, |place| phase.history(place), &mut Parts)?;
     notes.extend(report.notes.iter().map(words::note));
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
@@ -122,14 +114,13 @@ impl Run<'_> {
     }
 
     /// What is told of every function: what only the page shows included.
-    fn tables(&self, folds: Option<Folds>) -> Tables {
+    fn tables(&self) -> Tables {
         let FitArgs { tables, running, .. } = self.fit;
         Tables {
             top: tables.top,
             relevance: tables.wants_relevance(),
             select: tables.select,
-            stability: tables.wanted_stability(),
-            folds,
+            stability: tables.stability,
             seed: running.seed,
         }
     }

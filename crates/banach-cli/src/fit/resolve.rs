@@ -118,18 +118,6 @@ impl Goal {
         Ok(Self { loss, target: Target::Numbers(vec![numbers.to_vec().into()]), classes: None })
     }
 
-    /// The numbers to explain by least squares; classes and other losses are refused.
-    pub(crate) fn numbers(&self) -> anyhow::Result<&[f64]> {
-        match &self.target {
-            Target::Numbers(outputs) if self.loss == LossSpec::Squared => Ok(&outputs[0]),
-            Target::Numbers(_) => bail!("--sparse is by least squares; leave --loss {} out", self.loss.name()),
-            Target::Labels(_) => bail!(
-                "--sparse explains numbers, and the target is predicted as classes; leave --sparse out, or take the two values as numbers by \
-                 --loss squared"
-            ),
-        }
-    }
-
     /// The class that each function is positive for; nothing for the one function of a number.
     pub(crate) fn positive(&self) -> Vec<Option<String>> {
         match &self.classes {

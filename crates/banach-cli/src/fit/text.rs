@@ -5,15 +5,16 @@ use banach::{
     fit::Candidate,
     kernel::MonomialScale,
     report::{
-        ChoiceRule, Combination, EquationTable, FunctionReport, ModelSummary, RouteCost, RouteSummary, TermScore,
-        TopEntry, TopTable, Validation,
+        ChoiceRule, Combination, FunctionReport, ModelSummary, RouteCost, RouteSummary, SparseTable, TopEntry,
+        TopTable, Validation,
     },
     solver::{Mean, Metric},
 };
 
 use super::{
     args::FitArgs,
-    result::{Class, Data, Fitted, Variable},
+    result::{Class, Data, Fitted},
+    sparse::text::{tables as tables_of, verdict},
 };
 use crate::{table::Table, visible::visible_name};
 
@@ -223,9 +224,9 @@ fn tables(function: &FunctionReport, fitted: &Fitted, fit: &FitArgs) -> Vec<Stri
     // What only the page was asked for stays there.
     let relevance = function.relevance.as_ref().filter(|_| fit.tables.relevance);
     parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.text(ROWS, show))));
-    parts.extend(function.selection.as_ref().map(|found| selection_table(found, &of, fitted)));
-    let stability = function.stability.as_ref().filter(|_| fit.tables.stability.is_some());
-    parts.extend(stability.map(|found| format!("Stability{of}: {}", found.text(ROWS, show))));
+    let selection = function.selection.as_ref().filter(|found| !found.terms.is_empty());
+    parts.extend(selection.map(|found| selection_table(found, &of)));
+    parts.extend(function.stability.as_ref().map(|found| format!("Stability{of}: {}", found.text(ROWS, show))));
     parts.into_iter().map(|part| format!("\n{}", part.trim_end())).collect()
 }
 
@@ -282,42 +283,10 @@ pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>) -> Stri
     .text()
 }
 
-fn selection_table(selected: &EquationTable, of: &str, fitted: &Fitted) -> String {
-    let metric = if fitted.data.classes.is_some() { "accuracy" } else { "R^2" };
-    let chosen = selected.terms.len();
-    let row = |(terms, score): (usize, &TermScore)| {
-        let mark = if terms == chosen { ">" } else { "" };
-        vec![
-            mark.to_owned(),
-            terms.to_string(),
-            with_error(score.loss, significant),
-            score.score.map_or(String::new(), |score| with_error(score, |value| format!("{value:.4}"))),
-            score.next.clone().unwrap_or_default(),
-        ]
-    };
-    let mut notes = vec![selected.equation.clone()];
-    if fitted.data.standardized && !selected.variables.is_empty() {
-        let stands = |&variable: &usize| {
-            let Variable { name, mean, deviation } = &fitted.data.variables[variable];
-            let sign = if *mean < 0.0 { '+' } else { '-' };
-            format!("  {name} stands for ({name} {sign} {})/{}", significant(mean.abs()), significant(*deviation))
-        };
-        notes.push("where".to_owned());
-        notes.extend(selected.variables.iter().map(stands));
-    }
-    if selected.unconverged > 0 {
-        notes.push(format!("{} fits did not converge.", selected.unconverged));
-    }
-    Table {
-        title: format!("Equation{of}"),
-        setting:
-            "Loss and score on held-out samples; every fold ranks for itself. > fewest terms within one standard error."
-                .to_owned(),
-        header: ["", "terms", "loss", metric, "next monomial"].map(str::to_owned).into(),
-        rows: selected.curve.iter().enumerate().map(row).collect(),
-        notes,
-    }
-    .text()
+/// The terms that can be named; a note says so where there are none.
+fn selection_table(selected: &SparseTable, of: &str) -> String {
+    let lines = [vec![format!("Equation{of}: {}", verdict(selected, None))], tables_of(selected, of)];
+    lines.concat().join("\n")
 }
 
 pub(crate) fn count(number: usize, one: &str, many: &str) -> String {

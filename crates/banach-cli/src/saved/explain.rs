@@ -6,11 +6,13 @@ use anyhow::ensure;
 use banach::{
     FeatureMatrix, Memory,
     model::{ExplicitModel, SearchEnd, TopMonomials},
+    report::SparseTable,
+    sparse::SparseFunction,
 };
-use banach_io::{Label, SavedModel};
+use banach_io::{Label, Saved, SavedModel};
 use serde::Serialize;
 
-use super::stopped;
+use super::{functions::Functions, stopped};
 use crate::{args::SearchBudget, fit::text::significant};
 
 /// Monomials of a function that are looked at.
@@ -38,6 +40,22 @@ struct Reasons {
     others: f64,
 }
 
+impl Reasons {
+    /// The largest of what monomials add to the value of a sample, and what is left: of all that is added, or of these monomials alone.
+    fn new(known: &[(String, Vec<f64>)], row: usize, added: Option<f64>) -> Self {
+        let contribution = |at: usize| known[at].1[row];
+        let mut order: Vec<usize> = (0..known.len()).filter(|at| contribution(*at) != 0.0).collect();
+        order.sort_by(|&a, &b| contribution(b).abs().total_cmp(&contribution(a).abs()));
+        let named = order.iter().take(NAMED);
+        let others = match added {
+            Some(added) => added - named.clone().map(|at| contribution(*at)).sum::<f64>(),
+            None => order.iter().skip(NAMED).map(|at| contribution(*at)).sum(),
+        };
+        let one = |&at: &usize| Contribution { monomial: known[at].0.clone(), value: contribution(at) };
+        Self { contributions: named.map(one).collect(), others }
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct Contribution {
     monomial: String,
@@ -46,8 +64,38 @@ struct Contribution {
 
 /// Every function, and what is to be said of the searches.
 pub(super) fn explain(
+    model: &Saved,
+    fitted: &Functions,
+    x: &FeatureMatrix<'_>,
+    budget: SearchBudget,
+    memory: Memory,
+) -> anyhow::Result<(Vec<Explanation>, Vec<String>)> {
+    match model {
+        Saved::Lp(own) => search(own, fitted, x, budget, memory),
+        Saved::Sparse(own) => {
+            let functions = own.model.functions().iter().enumerate();
+            let one = |(at, function)| of_terms(function, model.class(at), &model.variable_names(), x);
+            Ok((functions.map(one).collect::<anyhow::Result<_>>()?, Vec::new()))
+        }
+    }
+}
+
+/// A function of few terms is the sum of its terms.
+fn of_terms(
+    function: &SparseFunction,
+    class: Option<&Label>,
+    names: &[String],
+    x: &FeatureMatrix<'_>,
+) -> anyhow::Result<Explanation> {
+    let of_terms = function.terms().iter().map(|term| term.monomial.with_names(names));
+    let known: Vec<(String, Vec<f64>)> = of_terms.zip(SparseTable::term_values(function, x)?).collect();
+    let rows = (0..x.samples()).map(|row| Reasons::new(&known, row, None)).collect();
+    Ok(Explanation { class: class.cloned(), constant: function.intercept(), complete: true, unlisted: 0.0, rows })
+}
+
+fn search(
     model: &SavedModel<'_>,
-    fitted: &banach::Model,
+    fitted: &Functions,
     x: &FeatureMatrix<'_>,
     budget: SearchBudget,
     memory: Memory,
@@ -77,23 +125,14 @@ fn function(
 ) -> anyhow::Result<Explanation> {
     let names = model.variable_names();
     let (complete, unlisted) = (top.end == SearchEnd::Complete, top.unlisted);
+    let mut known = Vec::with_capacity(top.entries.len());
     // A monomial without variables is part of the constant.
-    let known: Vec<_> = top.entries.into_iter().filter(|entry| entry.monomial.degree() > 0).collect();
-    let mut contributions = Vec::with_capacity(known.len());
-    for entry in &known {
-        contributions.push(ExplicitModel::new(0.0, vec![(entry.monomial.clone(), entry.coefficient)])?.predict(x)?);
+    for entry in top.entries.into_iter().filter(|entry| entry.monomial.degree() > 0) {
+        let name = entry.monomial.with_names(&names);
+        known.push((name, ExplicitModel::new(0.0, vec![(entry.monomial, entry.coefficient)])?.predict(x)?));
     }
-    let reasons = |(row, value): (usize, &f64)| {
-        let contribution = |at: usize| contributions[at][row];
-        let mut order: Vec<usize> = (0..known.len()).filter(|at| contribution(*at) != 0.0).collect();
-        order.sort_by(|&a, &b| contribution(b).abs().total_cmp(&contribution(a).abs()));
-        let named = order.iter().take(NAMED);
-        let others = value - constant - named.clone().map(|at| contribution(*at)).sum::<f64>();
-        let one =
-            |&at: &usize| Contribution { monomial: known[at].monomial.with_names(&names), value: contribution(at) };
-        Reasons { contributions: named.map(one).collect(), others }
-    };
-    let rows = values.iter().enumerate().map(reasons).collect();
+    let rows =
+        values.iter().enumerate().map(|(row, value)| Reasons::new(&known, row, Some(value - constant))).collect();
     Ok(Explanation { class: model.class(function).cloned(), constant, complete, unlisted, rows })
 }
 

@@ -5,14 +5,17 @@ use std::time::Instant;
 use banach::{
     Memory,
     model::Budget,
-    report::{Note, Part, RelevanceTable, TopTable},
+    report::{Note, Part, RelevanceTable, SparseFunctionReport, SparseTable, TopTable},
 };
-use banach_io::{Label, SavedModel};
+use banach_io::{Label, Saved, SavedModel, SavedSparse};
 use serde::Serialize;
 
 use super::{args::Features, open, stopped};
 use crate::{
-    fit::text::{ROWS, scaling, show, significant, top_table},
+    fit::{
+        sparse::text as sparse_text,
+        text::{ROWS, scaling, show, significant, top_table},
+    },
     options::Common,
     print,
     visible::visible_name,
@@ -35,18 +38,68 @@ struct ListedFunction {
     relevance: Option<RelevanceTable>,
 }
 
+/// The JSON object of a model of few terms.
+#[derive(Debug, Serialize)]
+struct TermList {
+    version: &'static str,
+    model: String,
+    functions: Vec<SparseFunctionReport>,
+    notes: Vec<String>,
+}
+
 pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
     let account = common.account()?;
-    let (model, _taken) = open(&what.model, &account)?;
+    let (saved, _taken) = open(&what.model, &account)?;
+    let model = match &saved {
+        Saved::Lp(model) => model,
+        Saved::Sparse(model) => return list_terms(what, &saved, model, common),
+    };
     let memory = account.left();
     let (mut notes, begin) = (Vec::new(), Instant::now());
     let functions: Vec<ListedFunction> = (0..model.solutions.len())
-        .map(|function| describe(what, &model, (function, what.budget.left(begin)), memory, &mut notes))
+        .map(|function| describe(what, model, (function, what.budget.left(begin)), memory, &mut notes))
         .collect::<Result<_, _>>()?;
     let described =
         FeatureList { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
     let scaling = model.standardization.as_ref().and_then(|done| scaling(true, done.centred));
-    print::result(common, &described, || described.text(scaling), || Ok(described.how(&model)))
+    print::result(common, &described, || described.text(scaling), || Ok(described.how(model)))
+}
+
+/// The terms are all that there is.
+fn list_terms(what: &Features, saved: &Saved, model: &SavedSparse, common: &Common) -> anyhow::Result<()> {
+    let functions = functions_of(saved, model)?;
+    let none = "no relevance: all monomials but the terms have the coefficient 0";
+    let notes = what.relevance.then(|| none.to_owned()).into_iter().collect();
+    let described =
+        TermList { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
+    let text = || {
+        let mut lines = Vec::new();
+        for SparseFunctionReport { class, table } in &described.functions {
+            lines.push(sparse_text::verdict(table, class.as_deref()));
+            lines.extend(sparse_text::tables(table, ""));
+        }
+        lines.extend(described.notes.iter().map(|note| format!("note: {note}")));
+        lines.join("\n") + "\n"
+    };
+    let how = || {
+        let proofs = described.functions.iter().map(|function| format!("  {}", sparse_text::proof(&function.table)));
+        Ok(format!("How (docs/sparse.md has the proofs):\n{}", proofs.collect::<Vec<_>>().join("\n")))
+    };
+    print::result(common, &described, text, how)
+}
+
+/// Every function of a model of few terms, with names.
+pub(super) fn functions_of(saved: &Saved, model: &SavedSparse) -> Result<Vec<SparseFunctionReport>, banach::Error> {
+    let names = saved.variable_names();
+    let left = match saved.labels() {
+        Some(_) => "decision",
+        None => saved.target().map_or("y", |name| &name[..]),
+    };
+    let told = |(at, function)| {
+        let (class, table) = (saved.class(at).map(ToString::to_string), SparseTable::new(function, &names, left)?);
+        Ok(SparseFunctionReport { class, table })
+    };
+    model.model.functions().iter().enumerate().map(told).collect()
 }
 
 /// A table that cannot be made becomes a note.

@@ -1,10 +1,10 @@
 //! `banach info`: what a model file says of itself.
 
 use banach::{Exponent, Memory, Planner, Route, Spec, form::Shape, report::CertificateValues};
-use banach_io::{Encoding, FORMAT, Label, Provenance, SavedModel, VERSION};
+use banach_io::{Encoding, FORMAT, Label, Provenance, Saved, SavedModel};
 use serde::Serialize;
 
-use super::{args::Info, open};
+use super::{args::Info, info_sparse, open};
 use crate::{
     fit::{
         result::Variable,
@@ -62,22 +62,26 @@ struct SavedFunction {
 }
 
 pub(crate) fn info(what: &Info, common: &Common) -> anyhow::Result<()> {
-    let (model, _taken) = open(&what.model, &common.account()?)?;
+    let (saved, _taken) = open(&what.model, &common.account()?)?;
     let bytes = std::fs::metadata(&what.model)?.len();
+    let model = match &saved {
+        Saved::Lp(model) => model,
+        Saved::Sparse(model) => return info_sparse::info(what, &saved, model, bytes, common),
+    };
     let told = Told {
         version: env!("CARGO_PKG_VERSION"),
         model: what.model.display().to_string(),
         bytes,
         format: FORMAT,
-        format_version: VERSION,
+        format_version: saved.version(),
         provenance: model.provenance.clone(),
         spec: model.spec.clone(),
         route: Route::name(model.route),
-        data: data(&model),
-        functions: functions(&model),
+        data: data(model),
+        functions: functions(model),
     };
     let text = told.text()?;
-    print::result(common, &told, || text.clone(), || how(&model, common.memory()))
+    print::result(common, &told, || text.clone(), || how(model, common.memory()))
 }
 
 /// What a new fit of the same would cost, by every route.
@@ -123,30 +127,36 @@ fn functions(model: &SavedModel<'_>) -> Vec<SavedFunction> {
     found.map(function).collect()
 }
 
+/// What is predicted.
+pub(super) fn goal(classes: Option<&[Label]>, functions: usize) -> String {
+    match (classes, functions) {
+        (Some(classes), _) => {
+            let labels: Vec<String> =
+                classes.iter().map(|label| visible_name(&label.to_string()).into_owned()).collect();
+            format!("{} classes: {}", classes.len(), labels.join(", "))
+        }
+        (None, 1) => "a number".to_owned(),
+        (None, outputs) => format!("{outputs} numbers"),
+    }
+}
+
+/// The file, its format and its writer.
+pub(super) fn file(model: &str, bytes: u64, version: u64, program: &str) -> String {
+    let (model, program) = (visible_name(model), visible_name(program));
+    format!("file:   {model}, {}, {FORMAT} version {version}, written by {program}", size(bytes))
+}
+
 impl Told {
     fn text(&self) -> anyhow::Result<String> {
         let Self { model, bytes, provenance, spec, data, .. } = self;
         let Provenance { program, source, data: hash } = provenance;
         let target = data.target.as_ref().map_or_else(String::new, |name| format!(" {name:?}"));
-        let goal = match (&data.classes, self.functions.len()) {
-            (Some(classes), _) => {
-                let labels: Vec<String> =
-                    classes.iter().map(|label| visible_name(&label.to_string()).into_owned()).collect();
-                format!("{} classes: {}", classes.len(), labels.join(", "))
-            }
-            (None, 1) => "a number".to_owned(),
-            (None, outputs) => format!("{outputs} numbers"),
-        };
+        let goal = goal(data.classes.as_deref(), self.functions.len());
         let stored = if data.sparse { format!(", {} numbers that are not 0", data.stored) } else { String::new() };
         let scaled = scaled(data.standardized, data.centred);
         let asked = if spec.monomials == banach::kernel::MonomialScale::Raw { "" } else { spec.monomials.name() };
         let mut lines = vec![
-            format!(
-                "file:   {}, {}, {FORMAT} version {VERSION}, written by {}",
-                visible_name(model),
-                size(*bytes),
-                visible_name(program)
-            ),
+            file(model, *bytes, self.format_version, program),
             format!(
                 "data:   {}, {} samples; target{target}, {goal}; {} variables{scaled}{stored}{}",
                 visible_name(source.as_deref().unwrap_or("not from a file")),

@@ -3,7 +3,9 @@
 pub(crate) mod args;
 mod explain;
 mod features;
+mod functions;
 mod info;
+mod info_sparse;
 mod predict;
 
 use std::path::Path;
@@ -13,7 +15,7 @@ use banach::{
     memory::Taken,
     model::{SearchEnd, TopMonomials},
 };
-use banach_io::SavedModel;
+use banach_io::Saved;
 
 pub(crate) use self::{features::features, info::info, predict::predict};
 use crate::fit::text::significant;
@@ -34,8 +36,8 @@ fn stopped(found: &TopMonomials) -> Option<String> {
 }
 
 /// Reads a model file that memory has room for, and what it takes.
-fn open(path: &Path, account: &Account) -> anyhow::Result<(SavedModel<'static>, Taken)> {
-    let model = SavedModel::read_within(path, account.left())?;
+fn open(path: &Path, account: &Account) -> anyhow::Result<(Saved, Taken)> {
+    let model = Saved::read_within(path, account.left())?;
     let taken = account.take(model.bytes()).map_err(|short| short.error("the model", &[]))?;
     Ok((model, taken))
 }

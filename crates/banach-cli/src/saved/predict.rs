@@ -7,15 +7,16 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use banach::{
-    Error, FeatureMatrix, Memory, Model,
+    Error, FeatureMatrix, Memory,
     error::{Parameter, Remedy},
 };
-use banach_io::{Dataset, Fill, Impute, Label, Request, SavedModel, Standardization, Values};
+use banach_io::{Dataset, Fill, Impute, Label, Request, Saved, Standardization, Values};
 use serde::Serialize;
 
 use super::{
     args::Predict,
     explain::{Explanation, explain},
+    functions::Functions,
     open,
 };
 use crate::{
@@ -75,11 +76,11 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
     let imputed = data.fills.clone();
     let _matrix = account.take(matrix_bytes(&model, &data)).map_err(|short| short.error("the data, scaled,", FEWER))?;
     let (file, x) = (data.file.clone(), matrix(&model, data)?);
-    let functions = model.solutions.len() + model.observed.labels().map_or(0, <[Label]>::len);
+    let functions = model.functions() + model.labels().map_or(0, <[Label]>::len);
     let each = if common.explain { EXPLAINED } else { PREDICTION };
     let bytes = each.saturating_mul((x.samples() * functions) as u64);
     let _predictions = account.take(bytes).map_err(|short| short.error("the predictions", FEWER))?;
-    let fitted = model.restore(account.left())?;
+    let fitted = Functions::of(&model, account.left())?;
     let explained = common.explain.then(|| explain(&model, &fitted, &x, what.budget, account.left())).transpose()?;
     let (explanations, searches) = explained.map_or((None, Vec::new()), |(found, notes)| (Some(found), notes));
     searches.iter().for_each(|note| common.say(format_args!("note: {note}")));
@@ -88,8 +89,8 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         model: what.model.display().to_string(),
         data: file,
         rows: x.samples(),
-        target: model.target.clone(),
-        task: if model.observed.labels().is_some() { "classification" } else { "regression" },
+        target: model.target().cloned(),
+        task: if model.labels().is_some() { "classification" } else { "regression" },
         ignored,
         imputed,
         explanations,
@@ -111,7 +112,7 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
     }
 }
 
-fn read(what: &Predict, model: &SavedModel<'_>, memory: Memory) -> anyhow::Result<Dataset> {
+fn read(what: &Predict, model: &Saved, memory: Memory) -> anyhow::Result<Dataset> {
     let request = Request {
         format: what.format,
         delimiter: what.delimiter,
@@ -121,20 +122,22 @@ fn read(what: &Predict, model: &SavedModel<'_>, memory: Memory) -> anyhow::Resul
         ..Request::of_model(model.columns())
     };
     let data = request.read(&what.data)?;
-    let (got, needed) = (data.table.names().len(), model.x.features());
+    let (got, needed) = (data.table.names().len(), model.variables());
     // The last columns of a sparse file may have no entry.
     ensure!(
-        model.names.is_some() || got == needed || data.table.is_sparse() && got < needed,
+        model.names().is_some() || got == needed || data.table.is_sparse() && got < needed,
         "the model has no names of variables, so {} must have its {needed} columns in their order and no other; it has {got}",
         data.file
     );
     Ok(data)
 }
 
-/// Columns of the file that nobody has met; the target and constant columns were there when the model was fitted.
-fn ignored(model: &SavedModel<'_>, data: &Dataset) -> Vec<String> {
-    let constant = model.standardization.as_ref().map_or(&[][..], |done| &done.constant);
-    let known: HashSet<&String> = constant.iter().chain(&model.target).collect();
+/// Columns of the file that nobody has met; the target, constant columns and variables without a part in any term were there when the
+/// model was fitted.
+fn ignored(model: &Saved, data: &Dataset) -> Vec<String> {
+    let constant = model.standardization().map_or(&[][..], |done| &done.constant);
+    let variables = model.names().unwrap_or_default();
+    let known: HashSet<&String> = constant.iter().chain(variables).chain(model.target()).collect();
     data.others.iter().filter(|name| !known.contains(name)).cloned().collect()
 }
 
@@ -147,13 +150,19 @@ const EXPLAINED: u64 = 1200;
 const FEWER: &[Remedy] = &[Remedy::Do("predict fewer rows at a time")];
 
 /// The bytes of the columns in the order of the model.
-fn matrix_bytes(model: &SavedModel<'_>, data: &Dataset) -> u64 {
-    let dense = 8 * (data.table.rows() as u64).saturating_mul(model.x.features() as u64);
-    if data.table.is_sparse() && !model.standardization.as_ref().is_some_and(moves) {
-        2 * data.table.bytes() as u64 + 8 * model.x.features() as u64
-    } else {
-        dense
+fn matrix_bytes(model: &Saved, data: &Dataset) -> u64 {
+    let (rows, variables) = (data.table.rows() as u64, model.variables() as u64);
+    match model {
+        // A number and its row.
+        Saved::Sparse(model) => 16 * rows.saturating_mul(model.used().len() as u64) + 8 * variables,
+        Saved::Lp(_) if stays_sparse(model, data) => 2 * data.table.bytes() as u64 + 8 * variables,
+        Saved::Lp(_) => 8 * rows.saturating_mul(variables),
     }
+}
+
+/// Whether the columns of a sparse file stay sparse.
+fn stays_sparse(model: &Saved, data: &Dataset) -> bool {
+    data.table.is_sparse() && !model.standardization().is_some_and(moves)
 }
 
 /// Whether means are taken off, so that zeros do not stay zeros.
@@ -162,12 +171,12 @@ fn moves(done: &Standardization) -> bool {
 }
 
 /// The columns in the order of the model, scaled as those of the training data were. Those of a sparse file stay sparse if
-/// no means are taken off.
-fn matrix(model: &SavedModel<'_>, data: Dataset) -> anyhow::Result<FeatureMatrix<'static>> {
-    let (table, variables) = (data.table, model.x.features());
+/// no means are taken off. Of a model of few terms only the columns that it uses are there.
+fn matrix(model: &Saved, data: Dataset) -> anyhow::Result<FeatureMatrix<'static>> {
+    let (sparse, table, variables) = (stays_sparse(model, &data), data.table, model.variables());
     let rows = table.rows();
     let places: HashMap<&str, usize> = table.names().iter().enumerate().map(|(at, name)| (&name[..], at)).collect();
-    let place = |variable: usize| match &model.names {
+    let place = |variable: usize| match model.names() {
         Some(names) => {
             let name = &names[variable];
             let place = places.get(&name[..]).or_else(|| places.get(name.trim()));
@@ -177,10 +186,26 @@ fn matrix(model: &SavedModel<'_>, data: Dataset) -> anyhow::Result<FeatureMatrix
         None => Ok(Some(variable).filter(|variable| *variable < table.names().len())),
     };
     let scale = |variable: usize, values: &mut [f64]| {
-        model.standardization.iter().for_each(|done| done.apply(variable, values));
+        model.standardization().iter().for_each(|done| done.apply(variable, values));
     };
+    if let Saved::Sparse(model) = model {
+        let (mut starts, mut values, used) = (vec![0], Vec::new(), model.used());
+        for variable in 0..variables {
+            if used.binary_search(&variable).is_ok() {
+                let from = values.len();
+                match place(variable)? {
+                    Some(place) => values.extend(table.column(place)),
+                    None => values.resize(from + rows, 0.0),
+                }
+                scale(variable, &mut values[from..]);
+            }
+            starts.push(values.len());
+        }
+        let of_rows: Vec<usize> = (0..used.len()).flat_map(|_| 0..rows).collect();
+        return Ok(FeatureMatrix::from_sparse_columns(rows, variables, starts, of_rows, values)?);
+    }
     match table.values() {
-        Values::Sparse { starts, rows: of_rows, values } if !model.standardization.as_ref().is_some_and(moves) => {
+        Values::Sparse { starts, rows: of_rows, values } if sparse => {
             let (mut new_starts, mut new_rows, mut new_values) = (vec![0], Vec::new(), Vec::new());
             for variable in 0..variables {
                 if let Some(place) = place(variable)? {
@@ -208,20 +233,20 @@ fn matrix(model: &SavedModel<'_>, data: Dataset) -> anyhow::Result<FeatureMatrix
     }
 }
 
-fn outputs(model: &SavedModel<'_>, fitted: &Model, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Output>> {
+fn outputs(model: &Saved, fitted: &Functions, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Output>> {
     let decisions = fitted.decisions(x)?;
     let functions = decisions.chunks(x.samples()).enumerate();
     Ok(functions.map(|(at, values)| Output { class: model.class(at).cloned(), values: values.to_vec() }).collect())
 }
 
-fn labels(model: &SavedModel<'_>, fitted: &Model, x: &FeatureMatrix<'_>) -> anyhow::Result<Option<Vec<Label>>> {
-    let Some(labels) = model.observed.labels() else { return Ok(None) };
-    let label = |class: &i64| labels[*class as usize].clone();
+fn labels(model: &Saved, fitted: &Functions, x: &FeatureMatrix<'_>) -> anyhow::Result<Option<Vec<Label>>> {
+    let Some(labels) = model.labels() else { return Ok(None) };
+    let label = |class: &usize| labels[*class].clone();
     Ok(Some(fitted.labels(x)?.iter().map(label).collect()))
 }
 
-fn probabilities(model: &SavedModel<'_>, fitted: &Model, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Probability>> {
-    let Some(labels) = model.observed.labels() else {
+fn probabilities(model: &Saved, fitted: &Functions, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Probability>> {
+    let Some(labels) = model.labels() else {
         bail!("--proba is for classes, and this model predicts a number");
     };
     let values = fitted.probabilities(x).map_err(|error| match error {

@@ -128,6 +128,24 @@ fn a_page_on_numbers_says_what_the_object_says() {
 }
 
 #[test]
+fn a_page_on_few_terms_has_the_verdict_and_the_curves() {
+    let terms = ["--target", "effect", "--kernel", "poly", "--degree", "1..2", "--sparse"];
+    let (page, object) = report("fit", "sparse", TRIAL, &terms);
+    let text = check(&page, &object);
+    assert_eq!(text.matches("<svg").count(), 2, "evidence, unexplained");
+    let function = &object["functions"][0];
+    assert!(text.contains(function["equation"].as_str().expect("an equation")), "{text}");
+    assert!(text.contains("2 terms of 44 monomials explain 98.54 %") && text.contains("taken: 2"), "{text}");
+    assert!(text.contains("age stands for age - 49.28") && text.contains("every step to one monomial more"), "{text}");
+    let points = text.matches("class=\"point").count();
+    assert_eq!(points, 2 * function["sizes"].as_array().expect("a list").len(), "every size is drawn");
+    let (page, object) = report("fit", "sparse-classes", &classes(), &["--target", "y", "--sparse"]);
+    let text = check(&page, &object);
+    assert_eq!(text.matches("<svg").count(), 6, "two for every class");
+    assert!(text.contains("&lt;high&gt;") && text.contains("low &amp; slow") && !text.contains("<i>c</i>"), "{text}");
+}
+
+#[test]
 fn a_page_on_classes_has_curves_for_each_and_escapes_their_names() {
     let (page, object) = report("fit", "classes", &classes(), &["--target", "y", "--p", "1.2", "--top", "3"]);
     let text = check(&page, &object);

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use serde_json::Value;
 
-use super::{banach, invocation::text};
+use super::{banach, invocation::text, json, printed};
 
 fn root(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
@@ -43,18 +43,126 @@ fn the_trial_is_explained_by_the_terms_that_it_was_made_of() {
     }
     let run = banach(&[&asked[..], &["--json"]].concat());
     let found: Value = serde_json::from_str(&text(&run.stdout)).expect("JSON and nothing else");
-    let sparse = &found["sparse"];
+    let sparse = &found["functions"][0];
     let names: Vec<&str> =
         sparse["terms"].as_array().expect("terms").iter().filter_map(|term| term["monomial"].as_str()).collect();
     assert_eq!(names, ["age * dose", "pulse"]);
     assert!((sparse["terms"][0]["coefficient"].as_f64().expect("a number") - 0.05).abs() < 0.005);
     assert_eq!(sparse["dictionary"], 44.0);
+    assert_eq!(sparse["certificate"]["kind"], "steps");
     assert!(sparse["certificate"]["exchange"].as_f64().is_some_and(|rise| rise > 0.0));
+    let within = |term: &Value| {
+        term["lower"].as_f64() < term["refit"].as_f64() && term["refit"].as_f64() < term["upper"].as_f64()
+    };
+    assert!(sparse["terms"].as_array().expect("terms").iter().all(within));
     assert_eq!(sparse["sizes"][0]["criterion"], 0.0);
     let one = banach(&[&asked[..], &["--max-terms", "1", "--json"]].concat());
     let found: Value = serde_json::from_str(&text(&one.stdout)).expect("JSON and nothing else");
-    assert_eq!(found["sparse"]["terms"].as_array().map(Vec::len), Some(1));
-    assert_eq!(found["sparse"]["certificate"]["addition"], Value::Null, "no more terms are allowed");
+    let sparse = &found["functions"][0];
+    assert_eq!(sparse["terms"].as_array().map(Vec::len), Some(1));
+    assert_eq!(sparse["certificate"]["addition"], Value::Null, "no more terms are allowed");
+}
+
+/// The model file: what is printed of the fit is printed of the file, and predictions are those of the equation.
+#[test]
+fn a_model_of_few_terms_is_kept_in_a_file() {
+    let (trial, model) = (root("examples/trial.csv"), file("trial.banach", ""));
+    let asked = ["fit", &trial, "--target", "effect", "--kernel", "poly", "--degree", "1..2", "--sparse"];
+    let fitted = json(&[&asked[..], &["-o", &model]].concat());
+    assert_eq!(fitted["saved"], model);
+    for command in ["features", "info"] {
+        let told = json(&[command, &model]);
+        assert_eq!(told["functions"], fitted["functions"], "{command}");
+    }
+    let told = json(&["info", &model]);
+    assert_eq!((&told["format_version"], &told["data"]["samples"]), (&2.into(), &60.into()));
+    assert_eq!((&told["spec"], &told["data"]["target"]), (&fitted["spec"], &"effect".into()));
+    let said = printed(&["info", &model]);
+    assert!(said.contains("which are not in the file") && said.contains("few terms by evidence"), "{said}");
+    let (listed, page) = (printed(&["features", &model, "--relevance"]), printed(&asked));
+    let table = page.split_once("\nTerms.").expect("a table").1;
+    assert!(listed.contains(table.trim_end()) && listed.contains("no relevance"), "{listed}");
+
+    // f(x) = b + sum of coefficients times products of x less the means.
+    let function = &fitted["functions"][0];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let mean = |name: &Value| {
+        let centres = function["centres"].as_array().expect("a list");
+        number(&centres.iter().find(|centre| centre["variable"] == *name).expect("centred")["mean"])
+    };
+    // Only the columns of the terms are needed, in any order.
+    let some = file("some.csv", "pulse,color,dose,age\n70,red,3.5,61\n80,blue,1.25,40\n");
+    let predicted = printed(&["predict", &model, &some]);
+    let rows = [[("pulse", 70.0), ("dose", 3.5), ("age", 61.0)], [("pulse", 80.0), ("dose", 1.25), ("age", 40.0)]];
+    for (line, row) in predicted.lines().skip(1).zip(rows) {
+        let factor = |factor: &Value| {
+            let name = factor["variable"].as_str().expect("text");
+            row.iter().find(|(known, _)| *known == name).expect("a column").1 - mean(&factor["variable"])
+        };
+        let term = |term: &Value| {
+            number(&term["coefficient"])
+                * term["factors"].as_array().expect("a list").iter().map(factor).product::<f64>()
+        };
+        let terms: f64 = function["terms"].as_array().expect("terms").iter().map(term).sum();
+        let (expected, got) = (number(&function["intercept"]) + terms, line.parse::<f64>().expect("a number"));
+        assert!((expected - got).abs() < 1e-9, "{expected} {got}");
+    }
+    let explained = json(&["predict", &model, &some, "--explain"]);
+    let parts = &explained["explanations"][0];
+    for (row, line) in predicted.lines().skip(1).enumerate() {
+        let contributions = parts["rows"][row]["contributions"].as_array().expect("a list");
+        let sum: f64 = contributions.iter().map(|one| number(&one["value"])).sum();
+        assert_eq!(parts["rows"][row]["others"], 0.0);
+        assert!((number(&parts["constant"]) + sum - line.parse::<f64>().expect("a number")).abs() < 1e-9);
+    }
+    let said = refused(&["predict", &model, &file("missing.csv", "pulse,dose\n70,3.5\n")]);
+    assert!(said.contains("age"), "{said}");
+    let said = refused(&["predict", &model, &some, "--proba"]);
+    assert!(said.contains("classes"), "{said}");
+}
+
+/// Three classes by two of four variables and a product.
+fn kinds() -> String {
+    let mut csv = "a,b,c,d,kind\n".to_owned();
+    let jumble = |k: usize| ((k * k) as f64 * 0.618_033_988).fract() * 4.0 - 2.0;
+    for i in 0..150 {
+        let [a, b, c, d] = [1, 2, 3, 4].map(|j| jumble(4 * i + j));
+        let score = 2.0 * a + 1.5 * b * c + 0.7 * jumble(i + 5000);
+        let kind = ["low", "<mid>", "high"][usize::from(score > -1.5) + usize::from(score > 1.5)];
+        writeln!(csv, "{a},{b},{c},{d},{kind}").expect("a string takes all");
+    }
+    csv
+}
+
+#[test]
+fn classes_are_told_apart_by_few_terms() {
+    let (data, model) = (file("kinds.csv", &kinds()), file("kinds.banach", ""));
+    let fit = ["fit", &data, "--target", "kind", "--kernel", "poly", "--degree", "1..2", "--sparse"];
+    let fitted = json(&[&fit[..], &["-o", &model]].concat());
+    let functions = fitted["functions"].as_array().expect("three");
+    assert_eq!(
+        functions.iter().map(|function| function["class"].as_str()).collect::<Vec<_>>(),
+        [Some("<mid>"), Some("high"), Some("low")]
+    );
+    for function in &functions[1..] {
+        let terms = function["terms"].as_array().expect("terms");
+        let mut names: Vec<&str> = terms.iter().filter_map(|term| term["monomial"].as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["a", "b * c"], "{function}");
+        assert!(function["equation"].as_str().is_some_and(|equation| equation.starts_with("decision = ")));
+    }
+    assert_eq!(json(&["features", &model])["functions"], fitted["functions"]);
+    let predicted = printed(&["predict", &model, &data, "--proba"]);
+    let rows: Vec<Vec<&str>> = predicted.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let truth = kinds();
+    let right = truth.lines().skip(1).zip(&rows).filter(|(line, row)| line.ends_with(row[0])).count();
+    assert!(right > 110, "{right} of 150");
+    for row in rows {
+        let sum: f64 = row[1..].iter().map(|number| number.parse::<f64>().expect("a number")).sum();
+        assert!((sum - 1.0).abs() < 1e-12);
+    }
+    let said = refused(&[&fit[..], &["--penalty", "mcp"]].concat());
+    assert!(said.contains("--penalty") || said.contains("--loss"), "{said}");
 }
 
 #[test]
@@ -71,10 +179,21 @@ fn nothing_is_named_where_nothing_is() {
     for _ in 0..30 {
         writeln!(csv, "{},{},{},{}", next(), next(), next(), next()).expect("a string takes all");
     }
-    let run =
-        banach(&["fit", &file("noise.csv", &csv), "--target", "y", "--kernel", "poly", "--degree", "1..2", "--sparse"]);
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    assert!(text(&run.stdout).contains("nothing can be named at this number of rows"), "{}", text(&run.stdout));
+    let noise = file("noise.csv", &csv);
+    let fit = ["fit", &noise, "--target", "y", "--kernel", "poly", "--degree", "1..2"];
+    let model = file("noise.banach", "");
+    for arguments in [&[&fit[..], &["--sparse", "-o", &model]].concat()[..], &["info", &model], &["features", &model]] {
+        let said = printed(arguments);
+        assert!(said.contains("nothing can be named at this number of rows"), "{said}");
+    }
+    // Its predictions are the mean, and need no column.
+    let predicted = printed(&["predict", &model, &noise]);
+    let mut values: Vec<&str> = predicted.lines().skip(1).collect();
+    values.dedup();
+    assert_eq!((values.len(), predicted.lines().count()), (1, 31));
+    // Nor has a model with a penalty an equation.
+    let said = printed(&[&fit[..], &["--gamma", "1", "--select", "3"]].concat());
+    assert!(said.contains("note: nothing can be named at this number of rows") && !said.contains("Equation"), "{said}");
 }
 
 #[test]
@@ -83,17 +202,19 @@ fn what_does_not_go_together_is_refused() {
     let sparse = ["fit", &trial, "--target", "effect", "--sparse"];
     for (more, expected) in [
         (&["--gamma", "1"][..], "--gamma"),
-        (&["-o", "model.banach"], "--output"),
+        (&["-o", &trial], "that is the file to be read"),
+        (&["--penalty", "ridge"], "evidence, l1, mcp or scad"),
+        (&["--hierarchy", "some"], "none, weak or strong"),
         (&["--p", "1.1"], "--p"),
         (&["--kernel", "exp"], "infinitely many"),
         (&["--max-terms", "0"], "--max-terms"),
-        (&["--loss", "huber"], "least squares"),
+        (&["--loss", "huber"], "--loss"),
         (&["--memory-limit", "4MB", "--kernel", "poly", "--degree", "1..6"], "memory"),
     ] {
         let said = refused(&[&sparse[..], more].concat());
         assert!(said.contains(expected), "{more:?}: {said}");
     }
-    assert!(refused(&["fit", &trial, "--target", "effect", "--max-terms", "3"]).contains("--sparse"));
-    let classes = file("classes.csv", "a,y\n1,no\n2,yes\n3,no\n4,yes\n5,yes\n");
-    assert!(refused(&["fit", &classes, "--target", "y", "--sparse"]).contains("classes"));
+    for alone in [["--max-terms", "3"], ["--penalty", "mcp"], ["--hierarchy", "weak"]] {
+        assert!(refused(&[&["fit", &trial, "--target", "effect"][..], &alone].concat()).contains("--sparse"));
+    }
 }

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use banach::{Fit, Solution, data::Entries, loss::Targets};
 
 use super::{Flaw, Label, Observed, SavedModel};
+use crate::Standardization;
 
 pub(super) fn check(model: &SavedModel<'_>) -> Result<(), Flaw> {
     parameters(model)?;
-    columns(model)?;
+    check_columns(model.names.as_deref(), model.standardization.as_ref(), model.x.features())?;
     observed(model)?;
     solutions(model)?;
     finite_predictions(model)
@@ -19,16 +20,20 @@ fn parameters(model: &SavedModel<'_>) -> Result<(), Flaw> {
     Ok(())
 }
 
-fn columns(model: &SavedModel<'_>) -> Result<(), Flaw> {
-    let variables = model.x.features();
-    if let Some(names) = &model.names {
+/// Whether names and scaling are those of so many variables.
+pub(super) fn check_columns(
+    names: Option<&[String]>,
+    standardization: Option<&Standardization>,
+    variables: usize,
+) -> Result<(), Flaw> {
+    if let Some(names) = names {
         length("names", names.len(), variables)?;
         let mut met = HashSet::with_capacity(names.len());
         if let Some(twice) = names.iter().find(|name| !met.insert(&name[..])) {
             return Err(Flaw::part("names", format!("two variables are named {twice:?}")));
         }
     }
-    if let Some(done) = &model.standardization {
+    if let Some(done) = standardization {
         for (part, values) in [
             ("scaling.mean", &done.means),
             ("scaling.correction", &done.corrections),
@@ -79,7 +84,7 @@ fn observed(model: &SavedModel<'_>) -> Result<(), Flaw> {
     Ok(())
 }
 
-fn check_labels(labels: &[Label]) -> Result<(), Flaw> {
+pub(super) fn check_labels(labels: &[Label]) -> Result<(), Flaw> {
     if labels.len() < 2 {
         return Err(Flaw::part("classes", format!("{} labels, and at least two are needed", labels.len())));
     }

@@ -11,8 +11,11 @@ use crate::{Encoding, Standardization};
 /// What the document calls its format.
 pub const FORMAT: &str = "banach-model";
 
-/// The version that is written, and the latest that is read.
-pub const VERSION: u64 = 1;
+/// The latest version that is read.
+pub const VERSION: u64 = super::sparse::VERSION;
+
+/// The version of models with a penalty, which programs of that version read.
+pub(super) const LP_VERSION: u64 = 1;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,6 +99,49 @@ impl fmt::Display for Label {
     }
 }
 
+/// The version of a document, if it is one that is known.
+pub(super) fn version(document: &str) -> Result<u64, Flaw> {
+    #[derive(Deserialize)]
+    struct Stamp {
+        format: String,
+        version: u64,
+    }
+    let Stamp { format, version } = serde_json::from_str(document).map_err(|error| Flaw::Header(error.to_string()))?;
+    if format != FORMAT {
+        return Err(Flaw::NotAModel(format!("its format is {format:?}")));
+    }
+    match version {
+        LP_VERSION..=VERSION => Ok(version),
+        0 => Err(Flaw::Header("there is no version 0 of the format".to_owned())),
+        _ => Err(Flaw::Version { found: version, known: VERSION }),
+    }
+}
+
+/// The program that writes.
+pub(super) fn program() -> String {
+    format!("banach {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// What was done to the columns, if anything was. Whether means were taken off is told by the means.
+pub(super) fn scaling(
+    container: &Container<'_>,
+    variables: usize,
+    constant: Vec<String>,
+    centred: impl Fn(&[f64]) -> bool,
+) -> Result<Option<Standardization>, Flaw> {
+    if !container.has("scaling.mean") {
+        return Ok(None);
+    }
+    let means = container.numbers("scaling.mean", &[variables])?;
+    Ok(Some(Standardization {
+        centred: centred(&means),
+        means,
+        corrections: container.numbers("scaling.correction", &[variables])?,
+        deviations: container.numbers("scaling.deviation", &[variables])?,
+        constant,
+    }))
+}
+
 impl Document {
     /// What is said of a model beside its numbers; `data` is the hash of those that it was fitted to.
     pub(super) fn of(model: &SavedModel<'_>, data: String) -> Self {
@@ -106,7 +152,7 @@ impl Document {
         };
         Self {
             format: FORMAT.to_owned(),
-            version: VERSION,
+            version: LP_VERSION,
             spec: model.spec.clone(),
             route: model.route,
             names: model.names.clone(),
@@ -116,11 +162,7 @@ impl Document {
             classes: model.observed.labels().map(<[Label]>::to_vec),
             constant: model.standardization.as_ref().map_or_else(Vec::new, |done| done.constant.clone()),
             functions: model.solutions.iter().map(run).collect(),
-            provenance: Provenance {
-                program: format!("banach {}", env!("CARGO_PKG_VERSION")),
-                source: model.provenance.source.clone(),
-                data,
-            },
+            provenance: Provenance { program: program(), source: model.provenance.source.clone(), data },
         }
     }
 
@@ -128,25 +170,9 @@ impl Document {
         serde_json::to_string(self).map_err(|error| Flaw::Header(error.to_string()))
     }
 
-    /// A document of a version that is known.
+    /// The document of a model with a penalty.
     pub(super) fn parse(text: &str) -> Result<Self, Flaw> {
-        #[derive(Deserialize)]
-        struct Stamp {
-            format: String,
-            version: u64,
-        }
-        let wrong = |error: serde_json::Error| Flaw::Header(error.to_string());
-        let Stamp { format, version } = serde_json::from_str(text).map_err(wrong)?;
-        if format != FORMAT {
-            return Err(Flaw::NotAModel(format!("its format is {format:?}")));
-        }
-        if version > VERSION {
-            return Err(Flaw::Version { found: version, known: VERSION });
-        }
-        if version < VERSION {
-            return Err(Flaw::Header(format!("there is no version {version} of the format")));
-        }
-        serde_json::from_str(text).map_err(wrong)
+        serde_json::from_str(text).map_err(|error| Flaw::Header(error.to_string()))
     }
 
     /// The model, with the numbers of the container.
@@ -158,19 +184,10 @@ impl Document {
             Some(labels) => Observed::Classes { labels, rows: container.whole("y", &[samples])? },
             None => Observed::Numbers(container.vectors("y", functions, samples)?),
         };
-        let standardization = if container.has("scaling.mean") {
-            let means = container.numbers("scaling.mean", &[variables])?;
-            Some(Standardization {
-                // Sparse samples are not moved.
-                centred: !x.is_sparse() || means.iter().any(|mean| *mean != 0.0),
-                means,
-                corrections: container.numbers("scaling.correction", &[variables])?,
-                deviations: container.numbers("scaling.deviation", &[variables])?,
-                constant: self.constant,
-            })
-        } else {
-            None
-        };
+        // Sparse samples are not moved.
+        let standardization = scaling(container, variables, self.constant, |means| {
+            !x.is_sparse() || means.iter().any(|mean| *mean != 0.0)
+        })?;
         let weights = if container.has("weights") { Some(container.numbers("weights", &[samples])?) } else { None };
         let alphas = container.vectors("alpha", functions, samples)?;
         let omegas = container.vectors("omega", functions, samples)?;

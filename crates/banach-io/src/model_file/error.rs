@@ -88,6 +88,9 @@ pub enum Flaw {
     /// Bytes that have changed.
     #[error("the model file is damaged: its checksum is not that of its contents; copy it again")]
     Checksum,
+    /// A model of another kind.
+    #[error("the model file has a model of few terms, and another kind was asked for")]
+    Kind,
     /// A header that does not describe a model.
     #[error("the header of the model file is wrong: {0}")]
     Header(String),

@@ -2,13 +2,17 @@
 //!
 //! The container is that of `safetensors`: a JSON header and arrays of numbers. One entry of its `__metadata__`, `banach`,
 //! holds a [document](document) that says what the model is; the arrays hold the samples, the targets, the dual vectors
-//! and their certificates. A writer and a reader share one [check](check).
+//! and their certificates. A model of few terms ([sparse]) is a document alone. A writer and a reader share one check.
 
 mod check;
 mod container;
 mod document;
 mod error;
 mod parts;
+mod saved;
+mod sparse;
+#[cfg(test)]
+mod sparse_tests;
 #[cfg(test)]
 mod tests;
 
@@ -20,8 +24,10 @@ use self::{container::Container, document::Document, parts::Parts};
 pub use self::{
     document::{FORMAT, Label, Provenance, VERSION},
     error::{Flaw, ModelFileError},
+    saved::Saved,
+    sparse::SavedSparse,
 };
-use crate::{Encoding, ModelColumns, Standardization, replace};
+use crate::{Encoding, ModelColumns, Standardization};
 
 /// A fitted model as a value: what a file holds.
 ///
@@ -187,20 +193,13 @@ impl<'a> SavedModel<'a> {
     /// what was there.
     pub fn write(&self, path: &Path) -> Result<(), ModelFileError> {
         let file = path.display().to_string();
-        let invalid = |flaw| ModelFileError::Invalid { file: file.clone(), flaw };
-        let parts = self.parts().map_err(invalid)?;
-        let header = parts.header().map_err(invalid)?;
-        replace(path, |out| parts.write(&header, out)).map_err(|source| ModelFileError::Write { file, source })
+        let parts = self.parts().map_err(|flaw| ModelFileError::Invalid { file: file.clone(), flaw })?;
+        parts.replace(path, file)
     }
 
     /// The bytes of the file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Flaw> {
-        let parts = self.parts()?;
-        let header = parts.header()?;
-        let mut bytes = Vec::with_capacity(parts.bytes(&header));
-        // A vector takes every byte.
-        parts.write(&header, &mut bytes).map_err(|error| Flaw::Header(error.to_string()))?;
-        Ok(bytes)
+        self.parts()?.to_bytes()
     }
 
     fn parts(&self) -> Result<Parts<'_>, Flaw> {
@@ -210,37 +209,26 @@ impl<'a> SavedModel<'a> {
 }
 
 impl SavedModel<'static> {
-    /// Reads a file.
+    /// Reads a file of a model of this kind; [`Saved`] reads every kind.
     pub fn read(path: &Path) -> Result<Self, ModelFileError> {
-        Self::read_within(path, Memory::available())
-    }
-
-    /// Reads a file, if memory has room for it.
-    pub fn read_within(path: &Path, memory: Memory) -> Result<Self, ModelFileError> {
         let file = path.display().to_string();
-        let bytes = contents(path, &file, memory)?;
-        Self::from_bytes(&bytes).map_err(|flaw| ModelFileError::Invalid { file, flaw })
+        Self::of_this_kind(Saved::read(path)?).map_err(|flaw| ModelFileError::Invalid { file, flaw })
     }
 
-    /// The model in the bytes of a file. Whatever the bytes are, the answer is a model whose parts fit together or an
-    /// error, in memory of a small multiple of their length.
+    /// The model of this kind in the bytes of a file, as [`Saved::from_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Flaw> {
-        Self::decode(bytes, true)
+        Self::of_this_kind(Saved::from_bytes(bytes)?)
     }
 
-    /// As [`from_bytes`](Self::from_bytes), whatever the checksum: for fuzzing, which could not get past it.
-    pub fn from_bytes_ignoring_checksum(bytes: &[u8]) -> Result<Self, Flaw> {
-        Self::decode(bytes, false)
-    }
-
-    fn decode(bytes: &[u8], verify: bool) -> Result<Self, Flaw> {
-        let container = Container::open(bytes)?;
-        let document = Document::parse(container.document())?;
-        container.check_names()?;
-        if verify {
-            container.verify()?;
+    fn of_this_kind(saved: Saved) -> Result<Self, Flaw> {
+        match saved {
+            Saved::Lp(model) => Ok(*model),
+            Saved::Sparse(_) => Err(Flaw::Kind),
         }
-        let model = document.model(&container)?;
+    }
+
+    fn decode(container: &Container<'_>) -> Result<Self, Flaw> {
+        let model = Document::parse(container.document())?.model(container)?;
         check::check(&model)?;
         Ok(model)
     }

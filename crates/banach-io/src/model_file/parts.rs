@@ -5,6 +5,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
     io::{self, Write},
+    path::Path,
 };
 
 use banach::{Solution, data::Entries};
@@ -14,7 +15,8 @@ use safetensors::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{Flaw, Observed, SavedModel, container::MAX_HEADER, document::Document};
+use super::{Flaw, ModelFileError, Observed, SavedModel, container::MAX_HEADER, document::Document};
+use crate::{Standardization, replace};
 
 /// The entry of `__metadata__` that is the document.
 pub(super) const DOCUMENT: &str = "banach";
@@ -85,11 +87,7 @@ impl<'a> Parts<'a> {
         if let Some(weights) = &model.weights {
             parts.insert("weights", FileArray::numbers(&[n], weights));
         }
-        if let Some(done) = &model.standardization {
-            parts.insert("scaling.mean", FileArray::numbers(&[d], &done.means));
-            parts.insert("scaling.correction", FileArray::numbers(&[d], &done.corrections));
-            parts.insert("scaling.deviation", FileArray::numbers(&[d], &done.deviations));
-        }
+        Self::of_scaling(model.standardization.as_ref(), &mut parts);
         let of_each = |length: usize, values: fn(&Solution) -> &[f64]| {
             FileArray::own_numbers(&[m, length], model.solutions.iter().flat_map(values).copied())
         };
@@ -107,11 +105,46 @@ impl<'a> Parts<'a> {
 
         let bytes = |part: &&'static str| Some((*part, &parts.get(part)?.bytes[..]));
         let data = hex(&digest("", DATA.iter().filter_map(bytes)));
-        let document = Document::of(model, data).json()?;
+        Ok(Self::new(Document::of(model, data).json()?, parts))
+    }
+
+    /// The parts that say what was done to the columns.
+    pub(super) fn of_scaling(done: Option<&'a Standardization>, parts: &mut BTreeMap<&'static str, FileArray<'a>>) {
+        let Some(done) = done else { return };
+        for (name, values) in [
+            ("scaling.mean", &done.means),
+            ("scaling.correction", &done.corrections),
+            ("scaling.deviation", &done.deviations),
+        ] {
+            parts.insert(name, FileArray::numbers(&[values.len()], values));
+        }
+    }
+
+    /// A document and parts, with their checksum.
+    pub(super) fn new(document: String, mut parts: BTreeMap<&'static str, FileArray<'a>>) -> Self {
         let checksum = digest(&document, parts.iter().map(|(name, part)| (*name, &part.bytes[..])));
         let checksum = FileArray { dtype: Dtype::U8, shape: vec![checksum.len()], bytes: checksum.into() };
         parts.insert(CHECKSUM, checksum);
-        Ok(Self { document, parts })
+        Self { document, parts }
+    }
+
+    /// The bytes of the file.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, Flaw> {
+        let header = self.header()?;
+        let mut bytes = Vec::with_capacity(self.bytes(&header));
+        // A vector takes every byte.
+        self.write(&header, &mut bytes).map_err(|error| Flaw::Header(error.to_string()))?;
+        Ok(bytes)
+    }
+
+    /// Writes the file as a whole, or leaves what was there.
+    pub(super) fn replace(&self, path: &Path, file: String) -> Result<(), ModelFileError> {
+        match self.header() {
+            Ok(header) => {
+                replace(path, |out| self.write(&header, out)).map_err(|source| ModelFileError::Write { file, source })
+            }
+            Err(flaw) => Err(ModelFileError::Invalid { file, flaw }),
+        }
     }
 
     /// The parts in the order of the file: by decreasing alignment, then by name.
@@ -122,7 +155,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The header of the container, with its length.
-    pub(super) fn header(&self) -> Result<Vec<u8>, Flaw> {
+    fn header(&self) -> Result<Vec<u8>, Flaw> {
         let wrong = |error: &dyn std::fmt::Display| Flaw::Header(error.to_string());
         let mut end = 0;
         let info = |(name, part): (&str, &FileArray<'_>)| {
@@ -143,12 +176,12 @@ impl<'a> Parts<'a> {
     }
 
     /// The length of the file.
-    pub(super) fn bytes(&self, header: &[u8]) -> usize {
+    fn bytes(&self, header: &[u8]) -> usize {
         header.len() + self.parts.values().map(|part| part.bytes.len()).sum::<usize>()
     }
 
     /// Writes the file with its header.
-    pub(super) fn write(&self, header: &[u8], out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, header: &[u8], out: &mut impl Write) -> io::Result<()> {
         out.write_all(header)?;
         self.in_order().into_iter().try_for_each(|(_, part)| out.write_all(&part.bytes))
     }

@@ -119,8 +119,8 @@ fn example() -> SavedModel<'static> {
     saved
 }
 
-fn flaw(bytes: &[u8]) -> Flaw {
-    match SavedModel::from_bytes(bytes) {
+pub(super) fn flaw(bytes: &[u8]) -> Flaw {
+    match Saved::from_bytes(bytes) {
         Ok(model) => panic!("a model: {model:?}"),
         Err(flaw) => flaw,
     }
@@ -244,14 +244,6 @@ fn a_file_of_version_1_is_read_for_ever() {
     }
 }
 
-/// Run with `--ignored` once for a new version, under its name.
-#[test]
-#[ignore = "writes a file of the project"]
-fn write_the_kept_file() {
-    let name = format!("src/model_file/version{VERSION}.banach");
-    example().write(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("written");
-}
-
 #[test]
 fn labels_are_numbers_where_all_of_them_are() {
     let labels = |texts: &[&str]| Label::from_texts(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
@@ -263,7 +255,7 @@ fn labels_are_numbers_where_all_of_them_are() {
 }
 
 /// The bytes of a file with another document and other parts; its checksum is right.
-fn forged(document: &str, parts: &[(&str, Dtype, Vec<usize>, Vec<u8>)]) -> Vec<u8> {
+pub(super) fn forged(document: &str, parts: &[(&str, Dtype, Vec<usize>, Vec<u8>)]) -> Vec<u8> {
     let mut sorted: Vec<_> = parts.iter().filter(|part| part.0 != CHECKSUM).collect();
     sorted.sort_by_key(|part| part.0);
     let sum = digest(document, sorted.iter().map(|part| (part.0, &part.3[..])));
@@ -275,14 +267,18 @@ fn forged(document: &str, parts: &[(&str, Dtype, Vec<usize>, Vec<u8>)]) -> Vec<u
     safetensors::serialize(views, Some([(DOCUMENT.to_owned(), document.to_owned())].into())).expect("serialised")
 }
 
-type RawPart = (&'static str, Dtype, Vec<usize>, Vec<u8>);
+pub(super) type RawPart = (&'static str, Dtype, Vec<usize>, Vec<u8>);
 
 /// The document and the parts of the example.
 fn taken_apart() -> (Value, Vec<RawPart>) {
-    let bytes = example().to_bytes().expect("valid");
-    let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).expect("valid");
+    parts_of(&example().to_bytes().expect("valid"))
+}
+
+/// The document and the parts of a file.
+pub(super) fn parts_of(bytes: &[u8]) -> (Value, Vec<RawPart>) {
+    let (_, metadata) = safetensors::SafeTensors::read_metadata(bytes).expect("valid");
     let document = metadata.metadata().as_ref().expect("there")[DOCUMENT].clone();
-    let tensors = safetensors::SafeTensors::deserialize(&bytes).expect("valid");
+    let tensors = safetensors::SafeTensors::deserialize(bytes).expect("valid");
     let parts = tensors
         .iter()
         .map(|(name, view)| {
@@ -312,7 +308,7 @@ fn other_files_are_told_apart() {
     let at = changed.len() - 5;
     changed[at] ^= 1;
     assert_eq!(flaw(&changed), Flaw::Checksum);
-    assert!(SavedModel::from_bytes_ignoring_checksum(&bytes).is_ok());
+    assert!(Saved::from_bytes_ignoring_checksum(&bytes).is_ok());
 }
 
 #[test]
@@ -460,7 +456,7 @@ fn sparse_samples_are_checked() {
         let at = place(name);
         let mut changed = bytes.clone();
         changed[at..at + 8].copy_from_slice(&number.to_le_bytes());
-        assert!(SavedModel::from_bytes_ignoring_checksum(&changed).is_err(), "{name} {number}");
+        assert!(Saved::from_bytes_ignoring_checksum(&changed).is_err(), "{name} {number}");
     }
     bytes.clear();
 }
@@ -548,7 +544,7 @@ fn a_file_is_replaced_whole_or_not_at_all() {
 
 /// What is done with bytes that may be a model: everything that a reader can do without much memory or time.
 fn use_fully(bytes: &[u8]) {
-    let Ok(model) = SavedModel::from_bytes_ignoring_checksum(bytes) else { return };
+    let Ok(Saved::Lp(model)) = Saved::from_bytes_ignoring_checksum(bytes) else { return };
     assert!(model.to_bytes().is_ok(), "what was read can be written");
     let Ok(fitted) = model.restore(Memory::limit(1 << 26)) else { return };
     let x = FeatureMatrix::from_columns(1, model.x.features(), vec![0.5; model.x.features()]).expect("valid");

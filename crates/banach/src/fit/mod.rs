@@ -4,6 +4,7 @@
 //! a spec that was found to be in range. [`Prepared`] is a fit with the data in the form of the planned route. A [`Model`] is what
 //! comes out. A [`Search`] chooses gamma, p and kernel. A [`SparseModel`] is what a [`SparseSpec`](crate::sparse::SparseSpec) makes of numbers or classes.
 
+mod few_terms;
 mod model;
 mod prepared;
 mod search;
@@ -14,6 +15,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub use few_terms::repetitions;
 pub use model::{Model, probabilities};
 pub use prepared::{Fit, Prepared};
 pub use search::{Candidate, Gammas, KernelSpace, Search, SearchOption, Searched, Tried};

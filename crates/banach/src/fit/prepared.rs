@@ -12,7 +12,6 @@ use crate::{
     memory::Taken,
     model::DualModel,
     problem::check_gamma,
-    selection::MonomialRanking,
     solver::{Start, WorkingSets},
 };
 
@@ -122,12 +121,6 @@ impl Fit {
         Ok(function_of(kernel, exponent, monomial_scale, x, solution, radius)?.with_memory(self.account.left()))
     }
 
-    /// Ranks the monomials of dual vectors over these samples, within what memory is left.
-    pub fn ranking<'x>(&self, x: FeatureMatrix<'x>) -> MonomialRanking<'x> {
-        let ranking = MonomialRanking::new(x, self.kernel.clone(), self.exponent);
-        ranking.with_monomial_scale(self.spec.monomials).with_memory(self.account.left())
-    }
-
     /// The cost of every route to the data, for this many problems at a time, and the route that would be taken.
     pub fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
         self.plan_route(x, self.account.left(), self.spec.route, problems)
@@ -217,7 +210,7 @@ impl Spec {
     }
 }
 
-/// A fit with the data in the form of the planned route, ready for problems: for paths, cross-validation and selection.
+/// A fit with the data in the form of the planned route, ready for problems: for paths and cross-validation.
 #[derive(Debug)]
 pub struct Prepared<'x> {
     fit: Fit,

@@ -2,6 +2,11 @@ use std::{cmp::Ordering, fmt, iter};
 
 use serde::{Deserialize, Serialize};
 
+/// The sum of exponents, which may come from a file and be anything.
+fn sum_of_exponents(factors: &[(usize, usize)]) -> usize {
+    factors.iter().fold(0, |sum, (_, exponent)| sum.saturating_add(*exponent))
+}
+
 /// A product of powers of variables, `x^k`: the name of a feature. Variables are numbered from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "Vec<(usize, usize)>", into = "Vec<(usize, usize)>")]
@@ -10,11 +15,11 @@ pub struct Monomial {
 }
 
 impl Monomial {
-    /// The product of these variables with their exponents, in any order; exponents of the same variable add up.
+    /// The product of these variables with their exponents, in any order; exponents of the same variable add up, to the largest number at most.
     pub fn new(factors: &[(usize, usize)]) -> Self {
         let mut sorted: Vec<(usize, usize)> = factors.iter().copied().filter(|(_, exponent)| *exponent > 0).collect();
         sorted.sort_unstable();
-        let total = |run: &[(usize, usize)]| (run[0].0, run.iter().map(|(_, exponent)| exponent).sum());
+        let total = |run: &[(usize, usize)]| (run[0].0, sum_of_exponents(run));
         Self { factors: sorted.chunk_by(|a, b| a.0 == b.0).map(total).collect() }
     }
 
@@ -40,7 +45,7 @@ impl Monomial {
 
     /// The sum of the exponents.
     pub fn degree(&self) -> usize {
-        self.factors.iter().map(|(_, exponent)| exponent).sum()
+        sum_of_exponents(&self.factors)
     }
 
     /// `x^k` for a point that has all its variables.

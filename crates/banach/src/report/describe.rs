@@ -3,15 +3,17 @@
 use std::fmt;
 
 use super::{
-    EquationTable, FunctionReport, GapAfter, ModelSummary, Note, RelevanceTable, Report, StabilityTable, TopTable,
+    FunctionReport, GapAfter, ModelSummary, Note, RelevanceTable, Report, SparseTable, StabilityTable, TopTable,
     Validation,
 };
 use crate::{
-    DualProblem, Error, FeatureMatrix, Fit, Model, Observer, Prepared, Status, Target,
+    DualProblem, Error, FeatureMatrix, Fit, Model, Status,
+    error::Remedy,
+    fit::repetitions,
     kernel::MonomialScale,
+    memory::Taken,
     model::Budget,
-    selection::{Refit, SelectionOptions, StabilityOptions, select, stability},
-    solver::Folds,
+    selection::{StabilityOptions, stability},
 };
 
 /// What is to be told of every function, beside its certificate.
@@ -21,13 +23,11 @@ pub struct Tables {
     pub top: usize,
     /// How much every variable matters.
     pub relevance: bool,
-    /// An equation of at most so many monomials.
+    /// An equation of the terms that can be named, at most so many.
     pub select: Option<usize>,
-    /// Which monomials are among so many largest of most halves of the samples.
+    /// Which terms most halves of the samples name, at most so many each.
     pub stability: Option<usize>,
-    /// The folds that choose the length of the equation: those of a search, if there was one. Otherwise they are drawn.
-    pub folds: Option<Folds>,
-    /// Of halves, and of folds that are drawn.
+    /// Of the halves.
     pub seed: u64,
 }
 
@@ -57,16 +57,9 @@ impl fmt::Display for Part {
 
 /// Watches the parts of a report, and may end them.
 pub trait Watch {
-    /// The observer of a part of so many fits, which end at this relative gap.
-    fn begin(&mut self, part: Part, fits: usize, gap: f64) -> Box<dyn Observer + '_>;
-
-    /// Whether the parts that have not begun are left out.
-    fn ended(&self) -> bool {
-        false
-    }
-
-    /// Does work that has no iterates to watch. `false` if it was ended before it was done.
-    fn run(&mut self, work: &mut (dyn FnMut() + Send)) -> Result<bool, Error> {
+    /// Does the work of a part. `false` if it was ended before it was done.
+    fn run(&mut self, part: Part, work: &mut (dyn FnMut() + Send)) -> Result<bool, Error> {
+        let _ = part;
         work();
         Ok(true)
     }
@@ -99,16 +92,12 @@ pub struct ColumnUnits<'a> {
 pub struct Described<'a> {
     /// What was fitted.
     pub fit: &'a Fit,
-    /// The data in the form of the route.
-    pub prepared: &'a Prepared<'a>,
     /// One problem for every function.
     pub problems: &'a [DualProblem<'a>],
     /// Their solutions.
     pub model: &'a Model,
     /// The samples.
     pub x: &'a FeatureMatrix<'a>,
-    /// What was predicted of them.
-    pub y: &'a Target<'a>,
     /// What is known of the columns.
     pub columns: ColumnNames<'a>,
 }
@@ -154,15 +143,21 @@ impl Described<'_> {
         let untouched = solution.status == Status::Interrupted && solution.passes == 0;
         notes.extend((untouched && tables.top > 0).then_some(Note::Ended(Part::Monomials)));
         let top = (tables.top > 0 && !untouched)
-            .then(|| at_once(Part::Monomials, watch, notes, || function.top_monomials(tables.top, Budget::default())))
+            .then(|| made(Part::Monomials, watch, notes, || function.top_monomials(tables.top, Budget::default())))
             .flatten();
-        let relevance = tables.relevance.then(|| at_once(Part::Relevance, watch, notes, || function.relevance(memory)));
-        let selection = tables.select.and_then(|terms| {
-            in_steps(Part::Equation, watch, notes, |watch, notes| self.select(place, terms, tables, watch, notes))
-        });
-        let stability = tables.stability.and_then(|terms| {
-            in_steps(Part::Stability, watch, notes, |watch, notes| self.stability(place, terms, tables, watch, notes))
-        });
+        let relevance = tables.relevance.then(|| made(Part::Relevance, watch, notes, || function.relevance(memory)));
+        let selection =
+            tables.select.and_then(|terms| made(Part::Equation, watch, notes, || self.select(place, terms)));
+        notes.extend(selection.as_ref().is_some_and(|found| found.terms.is_empty()).then_some(Note::NothingNamed));
+        let stability = tables
+            .stability
+            .and_then(|terms| made(Part::Stability, watch, notes, || self.stability(place, terms, tables.seed)));
+        notes.extend(
+            stability
+                .as_ref()
+                .filter(|found| found.unproven > 0)
+                .map(|found| Note::StabilityUnproven { failed: found.unproven, searches: found.subsamples }),
+        );
         Ok(FunctionReport {
             class: self.class(place),
             status: solution.status,
@@ -197,54 +192,38 @@ impl Described<'_> {
         Ok(self.model.decisions(&point)?[place])
     }
 
-    fn select(
-        &self,
-        place: usize,
-        terms: usize,
-        tables: &Tables,
-        watch: &mut dyn Watch,
-        notes: &mut Vec<Note>,
-    ) -> Result<EquationTable, Error> {
-        let problem = &self.problems[place];
-        let folds = match &tables.folds {
-            Some(folds) => folds.clone(),
-            None => self.y.folds(self.x.samples(), None, tables.seed)?,
-        };
-        let options =
-            SelectionOptions { refit: Refit::for_loss(problem.loss()), ..SelectionOptions::new(terms, folds) };
-        let mut observer = watch.begin(Part::Equation, options.folds.count() + 1, self.fit.spec().tolerance);
-        let (ranking, solver) = (self.fit.ranking(self.x.view()), self.prepared.solver());
-        let found = select(problem, self.x, &ranking, &options, solver, &mut *observer)?;
-        drop(observer);
-        if watch.ended() {
-            notes.push(Note::EquationInterrupted);
-        } else if found.unconverged > 0 {
-            notes.push(Note::EquationUnconverged(found.unconverged));
-        }
+    /// The terms that can be named, of the variables as they were measured.
+    fn select(&self, place: usize, terms: usize) -> Result<SparseTable, Error> {
+        let (spec, problem) = (self.fit.spec().few_terms(Some(terms))?, &self.problems[place]);
+        let (x, _taken) = self.measured()?;
+        let weights = repetitions(problem.sample_weights());
+        let found = spec.run(&x, problem.targets(), weights.as_deref(), self.fit.account())?;
         let left = if self.columns.classes.is_some() { "decision" } else { self.columns.target };
-        Ok(EquationTable::new(&found, self.columns.names, left))
+        SparseTable::new(&found, self.columns.names, left)
     }
 
-    fn stability(
-        &self,
-        place: usize,
-        terms: usize,
-        tables: &Tables,
-        watch: &mut dyn Watch,
-        notes: &mut Vec<Note>,
-    ) -> Result<StabilityTable, Error> {
-        let options = StabilityOptions { seed: tables.seed, ..StabilityOptions::new(terms) };
-        let fits = 2 * options.pairs;
-        let mut observer = watch.begin(Part::Stability, fits, self.fit.spec().tolerance);
-        let (ranking, solver) = (self.fit.ranking(self.x.view()), self.prepared.solver());
-        let found = stability(&self.problems[place], &ranking, &options, solver, &mut *observer)?;
-        drop(observer);
-        if watch.ended() {
-            notes.push(Note::StabilityInterrupted { finished: found.subsamples, fits });
-        } else if found.unconverged > 0 {
-            notes.push(Note::StabilityUnconverged { failed: found.unconverged, fits });
-        }
+    fn stability(&self, place: usize, terms: usize, seed: u64) -> Result<StabilityTable, Error> {
+        let (spec, problem) = (self.fit.spec().few_terms(Some(terms))?, &self.problems[place]);
+        let (x, _taken) = self.measured()?;
+        let weights = repetitions(problem.sample_weights());
+        let (given, options) =
+            ((problem.targets(), weights.as_deref()), StabilityOptions { seed, ..StabilityOptions::default() });
+        let found = stability(&spec, &x, given, &options, self.fit.account(), |_| {})?;
         Ok(StabilityTable::new(&found, self.columns.names))
+    }
+
+    /// The samples before they were standardised, and what a copy of them takes: products of variables are others then.
+    fn measured(&self) -> Result<(FeatureMatrix<'_>, Option<Taken>), Error> {
+        let Some(ColumnUnits { means, deviations }) = self.columns.units else { return Ok((self.x.view(), None)) };
+        let bytes = 8 * (self.x.samples() as u64) * (self.x.features() as u64);
+        let taken =
+            self.fit.account().take(bytes).map_err(|short| {
+                short.error("the variables as they were measured", &[Remedy::Do("take fewer columns")])
+            })?;
+        let measured = self.x.map_columns(|j, column| {
+            column.iter_mut().for_each(|x| *x = *x * deviations[j] + means[j]);
+        })?;
+        Ok((measured, Some(taken)))
     }
 }
 
@@ -255,33 +234,19 @@ impl ColumnUnits<'_> {
     }
 }
 
-/// A table without iterates; a note if there is none.
-fn at_once<T: Send>(
+/// A part of the report; a note if there is none.
+fn made<T: Send>(
     part: Part,
     watch: &mut dyn Watch,
     notes: &mut Vec<Note>,
     make: impl Fn() -> Result<T, Error> + Sync,
 ) -> Option<T> {
     let mut made = None;
-    let done = watch.run(&mut || made = Some(make()));
+    let done = watch.run(part, &mut || made = Some(make()));
     match (done, made) {
         (Ok(true), Some(Ok(made))) => return Some(made),
         (Err(error), _) | (Ok(_), Some(Err(error))) => notes.push(Note::Missing(part, error)),
         (Ok(_), _) => notes.push(Note::Ended(part)),
     }
     None
-}
-
-/// A table by fits, unless everything was ended before; a note if there is none.
-fn in_steps<T>(
-    part: Part,
-    watch: &mut dyn Watch,
-    notes: &mut Vec<Note>,
-    make: impl FnOnce(&mut dyn Watch, &mut Vec<Note>) -> Result<T, Error>,
-) -> Option<T> {
-    if watch.ended() {
-        notes.push(Note::Ended(part));
-        return None;
-    }
-    make(watch, notes).map_err(|error| notes.push(Note::Missing(part, error))).ok()
 }

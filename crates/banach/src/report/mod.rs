@@ -5,7 +5,6 @@
 
 mod bars;
 mod describe;
-mod equation;
 mod held_out;
 mod note;
 mod relevance;
@@ -18,11 +17,10 @@ mod top;
 mod validation;
 
 pub use describe::{ColumnNames, ColumnUnits, Described, Part, Tables, Watch};
-pub use equation::{EquationTable, EquationTerm, TermScore};
 pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
 pub use note::Note;
 pub use relevance::{DegreeShare, RelevanceTable, VariableShare};
-pub use sparse::{AlternativeEntry, Centre, SparseEntry, SparseTable};
+pub use sparse::{AlternativeEntry, Centre, SparseEntry, SparseFunctionReport, SparseTable};
 pub use stability::{MonomialFrequency, StabilityTable};
 pub use summary::{CertificateValues, ModelSummary, RouteCost, RouteSummary};
 pub use top::{TopEntry, TopTable};
@@ -73,8 +71,8 @@ pub struct FunctionReport {
     pub top: Option<TopTable>,
     /// How much every variable matters, if asked for.
     pub relevance: Option<RelevanceTable>,
-    /// The function as an equation of a few monomials, if asked for.
-    pub selection: Option<EquationTable>,
+    /// The few terms that can be named, if asked for: an equation of the variables as they were measured.
+    pub selection: Option<SparseTable>,
     /// What halves of the samples agree on, if asked for.
     pub stability: Option<StabilityTable>,
 }

@@ -39,23 +39,14 @@ pub enum Note {
     Missing(Part, Error),
     /// A part of the report was ended, or not begun.
     Ended(Part),
-    /// The equation was ended early, and is made of the iterates at hand.
-    EquationInterrupted,
-    /// Fits of the equation ended above their tolerance.
-    EquationUnconverged(usize),
-    /// The stability was ended early.
-    StabilityInterrupted {
-        /// The fits that were finished,
-        finished: usize,
-        /// of so many.
-        fits: usize,
-    },
-    /// Fits of the stability ended above their tolerance.
-    StabilityUnconverged {
+    /// No term can be named.
+    NothingNamed,
+    /// Searches of the stability ended without their proof.
+    StabilityUnproven {
         /// So many,
         failed: usize,
         /// of so many.
-        fits: usize,
+        searches: usize,
     },
 }
 
@@ -88,15 +79,12 @@ impl Note {
             Self::MiddleTaken => format!("{gamma} is the one in the middle of the grid, as none was validated"),
             Self::Missing(part, error) => format!("no {part}: {}", error.render(words)),
             Self::Ended(part) => format!("no {part}: interrupted"),
-            Self::EquationInterrupted => {
-                "the selection was interrupted: the equation is made of the iterates at hand".to_owned()
+            Self::NothingNamed => {
+                "nothing can be named at this number of rows, so the equation is a constant; the model predicts all the same"
+                    .to_owned()
             }
-            Self::EquationUnconverged(fits) => format!("{fits} fits of the selection did not converge"),
-            Self::StabilityInterrupted { finished, fits } => {
-                format!("the stability was interrupted: {finished} of its {fits} fits were finished and count")
-            }
-            Self::StabilityUnconverged { failed, fits } => {
-                format!("{failed} of the {fits} fits of the stability did not converge")
+            Self::StabilityUnproven { failed, searches } => {
+                format!("{failed} of the {searches} searches of the stability ended without their proof")
             }
         }
     }

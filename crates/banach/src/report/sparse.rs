@@ -4,10 +4,20 @@ use serde::Serialize;
 
 use super::Factor;
 use crate::{
-    Error,
+    Error, FeatureMatrix,
     kernel::Monomial,
     sparse::{Alternative, BestOfSize, SparseCertificate, SparseFunction, SparseTerm},
 };
+
+/// One function of few terms: of a number, of two classes, or of one class against the others.
+#[derive(Debug, Clone, Serialize)]
+pub struct SparseFunctionReport {
+    /// The class that it is positive for.
+    pub class: Option<String>,
+    /// What was found.
+    #[serde(flatten)]
+    pub table: SparseTable,
+}
 
 /// The few terms that explain a target, and what holds of them.
 #[derive(Debug, Clone, Serialize)]
@@ -22,11 +32,13 @@ pub struct SparseTable {
     pub centres: Vec<Centre>,
     /// The criterion: the smaller, the better, and 0 for a constant.
     pub criterion: f64,
-    /// The share of the variance that the terms do not explain.
+    /// The share of the variance that the terms do not explain; of classes, of the deviance.
     pub unexplained: f64,
     /// The monomials that could have been named.
     pub dictionary: f64,
-    /// What holds at the end of the search.
+    /// Whether the terms separate the classes, so that nothing bounds their coefficients.
+    pub separated: bool,
+    /// What holds at the end of the search; of steps, `null` for one that does not exist.
     pub certificate: SparseCertificate,
     /// The best equation of every number of terms that was looked at.
     pub sizes: Vec<BestOfSize>,
@@ -41,10 +53,16 @@ pub struct SparseEntry {
     pub monomial: String,
     /// The same in parts.
     pub factors: Vec<Factor>,
-    /// Its coefficient, by least squares.
+    /// Its coefficient.
     pub coefficient: f64,
-    /// The standard error of the coefficient, as if the terms had been known beforehand.
+    /// Its coefficient without a penalty; by evidence the same.
+    pub refit: f64,
+    /// The standard error of the refit, as if the terms had been known beforehand; `null` where there is none.
     pub std_error: f64,
+    /// Where the interval of 95 % around the refit begins, likewise.
+    pub lower: f64,
+    /// Where it ends.
+    pub upper: f64,
     /// How much the criterion rises without it.
     pub evidence: f64,
     /// What could stand in its place.
@@ -80,7 +98,10 @@ impl SparseTable {
             monomial: term.monomial.with_names(names),
             factors: Factor::all(&term.monomial, names),
             coefficient: term.coefficient,
+            refit: term.refit,
             std_error: term.std_error,
+            lower: term.lower,
+            upper: term.upper,
             evidence: term.evidence,
             alternatives: term.alternatives.iter().map(alternative).collect(),
         };
@@ -100,9 +121,35 @@ impl SparseTable {
             criterion: found.criterion(),
             unexplained: found.unexplained(),
             dictionary: found.dictionary(),
+            separated: found.separated(),
             certificate: found.certificate(),
             sizes: found.sizes().to_vec(),
             passes: found.passes(),
         })
+    }
+
+    /// What every term of a function adds at the samples of a matrix, one list for each.
+    pub fn term_values(found: &SparseFunction, x: &FeatureMatrix<'_>) -> Result<Vec<Vec<f64>>, Error> {
+        let last = found.terms().iter().filter_map(|term| term.monomial.factors().last()).map(|(j, _)| j + 1).max();
+        let (got, expected) = (x.features(), last.unwrap_or(0));
+        if got < expected {
+            return Err(Error::Shape { what: "a row of X", got, expected });
+        }
+        let mut column = vec![0.0; x.samples()];
+        let values = |term: &SparseTerm| {
+            let mut values = vec![term.coefficient; x.samples()];
+            for &(j, power) in term.monomial.factors() {
+                x.column_into(j, &mut column);
+                let centre = found.centres().get(j).copied().unwrap_or(0.0);
+                values.iter_mut().zip(&column).for_each(|(value, x)| *value *= (x - centre).powi(power as i32));
+            }
+            values
+        };
+        Ok(found.terms().iter().map(values).collect())
+    }
+
+    /// Whether the coefficients are smaller than those that the terms get without a penalty.
+    pub fn shrinks(&self) -> bool {
+        self.terms.iter().any(|term| term.coefficient != term.refit)
     }
 }

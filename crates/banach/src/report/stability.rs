@@ -10,23 +10,25 @@ use crate::selection::{Stability, StabilityOptions, StableMonomial};
 /// Characters of a bar that stands for all halves.
 const BAR: f64 = 40.0;
 
-/// How often each monomial is among the largest of a fit to half of the samples.
+/// How often each monomial is a term where only half of the samples are known.
 #[derive(Debug, Clone, Serialize)]
 pub struct StabilityTable {
     /// The most frequent first.
     pub monomials: Vec<MonomialFrequency>,
     /// How many of them reach the threshold.
     pub stable: usize,
-    /// The fits that count.
+    /// The searches.
     pub subsamples: usize,
-    /// A bound on how many of the stable ones are expected there by chance; none for infinitely many features.
-    pub expected_false: Option<f64>,
+    /// The mean number of terms that a search names.
+    pub selected_per_fit: f64,
+    /// A bound on how many of the stable ones are expected there by chance.
+    pub expected_false: f64,
     /// A smaller bound, if the frequencies have one mode.
     #[serde(skip)]
     pub expected_false_unimodal: Option<f64>,
-    /// Fits that did not converge and count all the same.
+    /// Searches that ended without their proof and count all the same.
     #[serde(skip)]
-    pub unconverged: usize,
+    pub unproven: usize,
     /// What the halves were asked.
     #[serde(skip)]
     pub options: StabilityOptions,
@@ -39,7 +41,7 @@ pub struct MonomialFrequency {
     pub monomial: String,
     /// The same in parts.
     pub factors: Vec<Factor>,
-    /// The share of the fits that have it among their largest.
+    /// The share of the searches that name it.
     pub frequency: f64,
 }
 
@@ -55,9 +57,10 @@ impl StabilityTable {
             monomials: found.entries.iter().map(frequency).collect(),
             stable: found.stable().len(),
             subsamples: found.subsamples,
+            selected_per_fit: found.selected_per_fit,
             expected_false: found.expected_false(),
             expected_false_unimodal: found.expected_false_unimodal(),
-            unconverged: found.unconverged,
+            unproven: found.unproven,
             options: found.options,
         }
     }
@@ -68,8 +71,12 @@ impl StabilityTable {
     }
 
     fn write(&self, f: &mut dyn Write, rows: usize, shown: &dyn Fn(&str) -> String) -> fmt::Result {
-        let StabilityOptions { terms, threshold, .. } = self.options;
-        writeln!(f, "share of {} halves in which a monomial is among the {terms} largest", self.subsamples)?;
+        let threshold = self.options.threshold;
+        writeln!(
+            f,
+            "share of {} halves in which a monomial is named, {:.1} of each",
+            self.subsamples, self.selected_per_fit
+        )?;
         let first = self.monomials.iter().take(rows).map(|entry| (shown(&entry.monomial), entry.frequency));
         let first: Vec<(String, f64)> = first.collect();
         let width = first.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
@@ -83,15 +90,13 @@ impl StabilityTable {
             writeln!(f, "  {} others", self.monomials.len() - rows)?;
         }
         write!(f, "{} reach {threshold}", self.stable)?;
-        if let Some(bound) = self.expected_false {
-            write!(f, "; of these at most {bound:.2e} are expected to be there by chance")?;
-        }
+        write!(f, "; of these at most {:.2e} are expected to be there by chance", self.expected_false)?;
         if let Some(bound) = self.expected_false_unimodal {
             write!(f, " ({bound:.2e} for unimodal distributions)")?;
         }
         writeln!(f)?;
-        if self.unconverged > 0 {
-            writeln!(f, "{} fits did not converge", self.unconverged)?;
+        if self.unproven > 0 {
+            writeln!(f, "{} searches ended without their proof", self.unproven)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Error, FeatureMatrix, Fit, Observer, Spec, Target, Unobserved,
+    Error, FeatureMatrix, Fit, Spec, Target, Unobserved,
     fit::{KernelSpace, Search},
     kernel::KernelSpec,
     solver::Start,
@@ -11,22 +11,13 @@ use crate::{
 /// Lets every part run, or none.
 struct Watched {
     ended: bool,
-    begun: Vec<(Part, usize)>,
+    begun: Vec<Part>,
 }
 
 impl Watch for Watched {
-    fn begin(&mut self, part: Part, fits: usize, gap: f64) -> Box<dyn Observer + '_> {
-        assert!(gap > 0.0);
-        self.begun.push((part, fits));
-        Box::new(Unobserved)
-    }
-
-    fn ended(&self) -> bool {
-        self.ended
-    }
-
-    fn run(&mut self, work: &mut (dyn FnMut() + Send)) -> Result<bool, Error> {
+    fn run(&mut self, part: Part, work: &mut (dyn FnMut() + Send)) -> Result<bool, Error> {
         if !self.ended {
+            self.begun.push(part);
             work();
         }
         Ok(!self.ended)
@@ -48,7 +39,7 @@ const MEANS: [f64; 4] = [50.0, 3.0, -7.0, 0.0];
 const DEVIATIONS: [f64; 4] = [10.0, 0.5, 2.0, 1.0];
 
 /// The report on a search and a fit to `y = 2 age - 1 + 3 age * dose` or its sign.
-fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<(Part, usize)>) {
+fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<Part>) {
     let x = FeatureMatrix::from_columns(N, 4, jumble(4 * N)).expect("valid");
     let names = NAMES.map(str::to_owned);
     let value = |i: usize| 2.0 * x.row(i)[0] - 1.0 + 3.0 * x.row(i)[0] * x.row(i)[1];
@@ -76,11 +67,10 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<(Part,
         target: "effect",
         classes: classes.then_some(&labelled),
     };
-    let described =
-        Described { fit: &fit, prepared: &prepared, problems: &problems, model: &model, x: &x, y: &y, columns };
+    let described = Described { fit: &fit, problems: &problems, model: &model, x: &x, columns };
     let mut watched = Watched { ended, begun: Vec::new() };
     let step = GapAfter { passes: 1, relative_gap: 0.5 };
-    let tables = Tables { top: 3, relevance: true, select: Some(3), stability: Some(2), folds: Some(folds), seed: 1 };
+    let tables = Tables { top: 3, relevance: true, select: Some(3), stability: Some(2), seed: 1 };
     let report = described.report(&tables, Some(validation), |_| vec![step], &mut watched).expect("works");
     (report, watched.begun)
 }
@@ -88,7 +78,7 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<(Part,
 #[test]
 fn what_is_asked_is_told_by_name() {
     let (report, begun) = report(pairs(), false, false);
-    assert_eq!(begun, [(Part::Equation, 5), (Part::Stability, 100)]);
+    assert_eq!(begun, [Part::Monomials, Part::Relevance, Part::Equation, Part::Stability]);
     let [function] = &report.functions[..] else { panic!("{report:?}") };
     let top = function.top.as_ref().expect("asked for");
     assert_eq!(top.monomials.len(), 3);
@@ -100,7 +90,7 @@ fn what_is_asked_is_told_by_name() {
     assert_eq!((relevance.variables.len(), &relevance.variables[0].variable[..]), (4, "age"));
     let equation = function.selection.as_ref().expect("asked for");
     assert!(equation.equation.starts_with("effect = ") && equation.equation.contains("age * dose"), "{equation:?}");
-    assert!(equation.variables.starts_with(&[0, 1]) && equation.curve[0].next.is_none(), "{equation:?}");
+    assert!(equation.certificate.holds() && equation.terms[0].evidence > 10.0, "{equation:?}");
     let validation = report.validation.as_ref().expect("searched");
     assert_eq!((validation.searched.len(), validation.rule), (2, ChoiceRule::Best));
     assert_eq!(validation.taken().map(|taken| Some(taken.gamma)), Some(report.model.gamma));
@@ -163,9 +153,10 @@ fn tables_are_read_at_a_glance() {
     assert!(text.contains("2 others, each at most") && text.contains("by degree\n  1"), "{text}");
     let stability = function.stability.as_ref().expect("asked for");
     let text = stability.text(1, str::to_uppercase);
-    let first = stability.monomials[0].monomial.to_uppercase();
-    assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(&format!("* {first}  1.000  ####"))), "{text}");
+    let (first, share) = (stability.monomials[0].monomial.to_uppercase(), stability.monomials[0].frequency);
+    assert!(share > 0.9, "{stability:?}");
+    assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(&format!("* {first}  {share:.3}  ####"))), "{text}");
     assert!(text.contains("reach 0.75; of these at most"), "{text}");
-    let unsure = StabilityTable { unconverged: 4, ..stability.clone() }.text(1, str::to_owned);
-    assert!(unsure.ends_with("4 fits did not converge\n") && !text.contains("did not converge"), "{unsure}");
+    let unsure = StabilityTable { unproven: 4, ..stability.clone() }.text(1, str::to_owned);
+    assert!(unsure.ends_with("4 searches ended without their proof\n") && !text.contains("proof"), "{unsure}");
 }

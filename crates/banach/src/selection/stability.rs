@@ -1,4 +1,4 @@
-//! Stability selection: which monomials are among the largest of most halves of the samples.
+//! Stability selection: which monomials are terms of most halves of the samples.
 //!
 //! N. Meinshausen and P. Buhlmann, "Stability selection", J. R. Stat. Soc. B 72 (2010); complementary pairs and the bounds
 //! below are those of R. Shah and R. Samworth, "Variable selection with error control: another look at stability
@@ -6,74 +6,69 @@
 
 use std::collections::HashMap;
 
-use super::Ranking;
 use crate::{
-    DualProblem, Error, Observer, Solver, Status,
-    error::Parameter,
+    Account, Error, FeatureMatrix,
+    error::{Parameter, Remedy},
     kernel::Monomial,
     loss::Targets,
-    solver::{SplitMix64, Start, shuffle},
+    solver::{SplitMix64, shuffle},
+    sparse::SparseSpec,
 };
 
-/// Pairs of subsamples, and terms of each, at most: more is a mistake, and would take all memory.
-const MOST_ASKED_FOR: usize = 100_000;
+/// Pairs of subsamples at most: more is a mistake, and would take all memory.
+const MOST_PAIRS: usize = 100_000;
 
 /// What stability selection is told.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StabilityOptions {
-    /// Pairs of complementary halves, B; there are twice as many fits. From 1 to 100000.
+    /// Pairs of complementary halves, B; there are twice as many searches. From 1 to 100000.
     pub pairs: usize,
-    /// How many monomials each fit selects: its largest. At most 100000.
-    pub terms: usize,
-    /// The share of the fits that must select a monomial for it to be stable, above 1/2.
+    /// The share of the searches that must name a monomial for it to be stable, above 1/2.
     pub threshold: f64,
     /// The halves for the same seed are the same, on every machine and in every version.
     pub seed: u64,
 }
 
-impl StabilityOptions {
+impl Default for StabilityOptions {
     /// Fifty pairs and the threshold 3/4.
-    pub fn new(terms: usize) -> Self {
-        Self { pairs: 50, terms, threshold: 0.75, seed: 0 }
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        if !(1..=MOST_ASKED_FOR).contains(&self.pairs) {
-            return Err(Error::parameter(Parameter::Pairs, self.pairs as f64, "a whole number from 1 to 100000"));
-        }
-        if self.terms > MOST_ASKED_FOR {
-            return Err(Error::parameter(Parameter::Terms, self.terms as f64, "a whole number up to 100000"));
-        }
-        if self.threshold > 0.5 && self.threshold <= 1.0 {
-            return Ok(());
-        }
-        Err(Error::parameter(Parameter::Threshold, self.threshold, "a number above 1/2, at most 1"))
+    fn default() -> Self {
+        Self { pairs: 50, threshold: 0.75, seed: 0 }
     }
 }
 
-/// How often a monomial is selected.
+impl StabilityOptions {
+    fn check(&self) -> Result<(), Error> {
+        let pairs = (1..=MOST_PAIRS).contains(&self.pairs);
+        Parameter::Pairs.check(self.pairs, pairs, "a whole number from 1 to 100000")?;
+        let threshold = self.threshold > 0.5 && self.threshold <= 1.0;
+        Parameter::Threshold.check(self.threshold, threshold, "a number above 1/2, at most 1")
+    }
+}
+
+/// How often a monomial is a term.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StableMonomial {
     /// The monomial.
     pub monomial: Monomial,
-    /// The share of the fits that select it.
+    /// The share of the searches that name it.
     pub frequency: f64,
 }
 
 /// What the halves agree on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stability {
-    /// Every monomial that a fit has selected, the most frequent first. Equally frequent ones are ordered by degree, then by variables.
+    /// Every monomial that a search has named, the most frequent first. Equally frequent ones are ordered by degree, then by variables.
     pub entries: Vec<StableMonomial>,
-    /// The fits that count: all, unless the observer stopped some.
+    /// The searches.
     pub subsamples: usize,
-    /// The mean number of monomials that a fit selects.
+    /// The mean number of terms that a search names.
     pub selected_per_fit: f64,
-    /// Fits that did not converge and count all the same.
-    pub unconverged: usize,
+    /// Searches that ended without their proof and count all the same.
+    pub unproven: usize,
     /// What was asked.
     pub options: StabilityOptions,
-    features: Option<f64>,
+    /// The monomials that could be named.
+    pub dictionary: f64,
 }
 
 impl Stability {
@@ -84,20 +79,20 @@ impl Stability {
         &self.entries[..self.entries.partition_point(|entry| entry.frequency >= reached)]
     }
 
-    /// A bound on the expected number of stable monomials that are selected no more often than by chance,
-    /// `q^2/((2 pi - 1) card(K))` with q monomials per fit and the threshold pi; `None` for infinitely many features.
+    /// A bound on the expected number of stable monomials that are named no more often than by chance, `q^2/((2 pi - 1) N)` with q terms per
+    /// search, the threshold pi and N monomials that could be named.
     ///
-    /// *By chance* is a probability of selection of at most `q/card(K)`, that of a random choice. No assumption is made on
-    /// the data but that samples are exchangeable.
-    pub fn expected_false(&self) -> Option<f64> {
-        Some(self.selected_per_fit.powi(2) / self.features? / (2.0 * self.options.threshold - 1.0))
+    /// *By chance* is a probability of at most `q/N`, that of a random choice. No assumption is made on the data but that samples are
+    /// exchangeable.
+    pub fn expected_false(&self) -> f64 {
+        self.selected_per_fit.powi(2) / self.dictionary / (2.0 * self.options.threshold - 1.0)
     }
 
-    /// A smaller bound, which holds if the distribution of how many of the pairs select a monomial in both halves has one
-    /// mode. `None` where it does not apply: below the threshold `1/2 + 1/B`, or beyond `q/card(K) = 1/sqrt 3`.
+    /// A smaller bound, which holds if the distribution of how many of the pairs name a monomial in both halves has one
+    /// mode. `None` where it does not apply: below the threshold `1/2 + 1/B`, or beyond `q/N = 1/sqrt 3`.
     pub fn expected_false_unimodal(&self) -> Option<f64> {
         let pairs = (self.subsamples / 2) as f64;
-        let (threshold, chance) = (self.options.threshold, self.selected_per_fit / self.features?);
+        let (threshold, chance) = (self.options.threshold, self.selected_per_fit / self.dictionary);
         let least = (0.5 + chance * chance).min(0.5 + 0.5 / pairs + 0.75 * chance * chance);
         if pairs == 0.0 || threshold < 0.5 + 1.0 / pairs || threshold <= least || chance > 1.0 / 3.0_f64.sqrt() {
             return None;
@@ -111,48 +106,56 @@ impl Stability {
     }
 }
 
-/// How often each monomial is among the largest of a fit to half of the samples.
+/// How often each monomial is a term where only half of the samples are known.
 ///
-/// - Solves: the problem for both halves of every pair, all in one batch over one form: the other half has weight 0.
-/// - Given: a ranking of monomials by a dual vector.
-/// - Returns: the monomials by the share of the fits that select them, with bounds on how many are there by chance.
-/// - Cost: `2 pairs` fits in lockstep, and a ranking for each.
+/// - Solves: the search of a [`SparseSpec`] for both halves of every pair.
+/// - Given: targets and optional weights of samples, as [`SparseSpec::run`] takes them.
+/// - Returns: the monomials by the share of the searches that name them, with bounds on how many are there by chance.
+/// - Cost: `2 pairs` searches of half of the samples, one after another; `done` is told after each how many there were.
 ///
-/// Classes are spread evenly over both halves. Each half has the gamma of the whole. When the observer stops, the fits
-/// that were still running do not count.
+/// Classes are spread evenly over both halves. Evidence grows with the samples, so a half names fewer terms than the whole.
 pub fn stability(
-    problem: &DualProblem<'_>,
-    ranking: &dyn Ranking,
+    spec: &SparseSpec,
+    x: &FeatureMatrix<'_>,
+    (y, sample_weight): (&[f64], Option<&[f64]>),
     options: &StabilityOptions,
-    solver: &dyn Solver,
-    observer: &mut dyn Observer,
+    account: &Account,
+    mut done: impl FnMut(usize),
 ) -> Result<Stability, Error> {
     options.check()?;
-    let problems = halves(problem, options)?;
-    let solutions = solver.solve_all(&problems, &vec![Start::Auto; problems.len()], observer)?;
+    Error::check_length("y", y.len(), x.samples())?;
+    if let Some(weights) = sample_weight {
+        Error::check_length("sample_weight", weights.len(), x.samples())?;
+    }
+    let halves = halves(y, sample_weight, spec.loss.targets() == Targets::Signs, options)?;
+    let _half = account
+        .take(4 * (x.samples() as u64) * (x.features() as u64))
+        .map_err(|short| short.error("half of the samples", &[Remedy::Do("take fewer columns")]))?;
     let mut counts: HashMap<Monomial, usize> = HashMap::new();
-    let (mut subsamples, mut unconverged, mut selected) = (0, 0, 0);
-    for solution in solutions.iter().filter(|solution| solution.status != Status::Interrupted) {
-        subsamples += 1;
-        unconverged += usize::from(solution.status != Status::Converged);
-        for monomial in ranking.largest(&solution.alpha, options.terms)? {
-            selected += 1;
-            *counts.entry(monomial).or_default() += 1;
-        }
+    let (mut unproven, mut selected, mut dictionary) = (0, 0, 1.0);
+    for (finished, half) in halves.iter().enumerate() {
+        let of_half = |values: &[f64]| -> Vec<f64> { half.iter().map(|&i| values[i]).collect() };
+        let (own, weights) = (x.select_samples(half)?, sample_weight.map(of_half));
+        let found = spec.run(&own, &of_half(y), weights.as_deref(), account)?;
+        unproven += usize::from(!found.certificate().holds());
+        selected += found.terms().len();
+        dictionary = found.dictionary();
+        found.terms().iter().for_each(|term| *counts.entry(term.monomial.clone()).or_default() += 1);
+        done(finished + 1);
     }
     let mut counts: Vec<(Monomial, usize)> = counts.into_iter().collect();
     counts.sort_by(|(a, a_count), (b, b_count)| {
         b_count.cmp(a_count).then_with(|| a.degree().cmp(&b.degree())).then_with(|| a.cmp(b))
     });
-    let share = |count: usize| count as f64 / subsamples as f64;
+    let share = |count: usize| count as f64 / halves.len() as f64;
     let entry = |(monomial, count): (Monomial, usize)| StableMonomial { monomial, frequency: share(count) };
     Ok(Stability {
         entries: counts.into_iter().map(entry).collect(),
-        subsamples,
-        selected_per_fit: if subsamples == 0 { 0.0 } else { share(selected) },
-        unconverged,
+        subsamples: halves.len(),
+        selected_per_fit: share(selected),
+        unproven,
         options: *options,
-        features: ranking.features(),
+        dictionary,
     })
 }
 
@@ -169,15 +172,18 @@ fn pairs_of(order: &[usize], alike: impl Fn(usize, usize) -> bool) -> Vec<[usize
     pairs
 }
 
-/// The problems of both halves of every pair.
-fn halves<'a>(problem: &DualProblem<'a>, options: &StabilityOptions) -> Result<Vec<DualProblem<'a>>, Error> {
-    let weights = problem.sample_weights();
-    let mut present: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
+/// The samples of both halves of every pair, in increasing order.
+fn halves(
+    y: &[f64],
+    sample_weight: Option<&[f64]>,
+    classes: bool,
+    options: &StabilityOptions,
+) -> Result<Vec<Vec<usize>>, Error> {
+    let counts = |i: &usize| sample_weight.is_none_or(|weights| weights[*i] > 0.0);
+    let mut present: Vec<usize> = (0..y.len()).filter(counts).collect();
     if present.len() < 2 {
         return Err(Error::parameter(Parameter::Samples, present.len() as f64, "2 or more"));
     }
-    let y = problem.targets();
-    let classes = problem.loss().targets() == Targets::Signs;
     if classes {
         present.sort_by(|&i, &j| y[i].total_cmp(&y[j]));
         if let Some(class) = present.chunk_by(|&i, &j| y[i] == y[j]).find(|class| class.len() < 2) {
@@ -186,15 +192,15 @@ fn halves<'a>(problem: &DualProblem<'a>, options: &StabilityOptions) -> Result<V
         }
     }
     let mut random = SplitMix64::new(options.seed);
-    let mut problems = Vec::with_capacity(2 * options.pairs);
+    let mut halves = Vec::with_capacity(2 * options.pairs);
     for _ in 0..options.pairs {
         shuffle(&mut present, &mut random);
         let pairs = pairs_of(&present, |i, j| !classes || y[i] == y[j]);
         for half in 0..2 {
-            let mut own = vec![0.0; weights.len()];
-            pairs.iter().for_each(|pair| own[pair[half]] = weights[pair[half]]);
-            problems.push(problem.clone().with_sample_weights(&own)?);
+            let mut own: Vec<usize> = pairs.iter().map(|pair| pair[half]).collect();
+            own.sort_unstable();
+            halves.push(own);
         }
     }
-    Ok(problems)
+    Ok(halves)
 }

@@ -40,6 +40,8 @@ fn page(fitted: &Fitted) -> anyhow::Result<String> {
 pub(crate) fn environment() -> anyhow::Result<Environment<'static>> {
     let mut environment = Environment::new();
     environment.add_filter("short", |number: f64| significant(number));
+    // What JSON has as null.
+    environment.add_test("finite", |number: f64| number.is_finite());
     environment.add_filter("percent", |share: f64| format!("{:.2} %", 100.0 * share));
     environment.add_template("style.css", include_str!("style.css")).context("the style of pages")?;
     Ok(environment)

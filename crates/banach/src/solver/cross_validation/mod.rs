@@ -93,7 +93,7 @@ fn in_chains(
 }
 
 /// The problems of one fold after another.
-pub(crate) fn fold_problems<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem<'a>>, Error> {
+fn fold_problems<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<DualProblem<'a>>, Error> {
     Error::check_length("folds", folds.samples(), problem.samples())?;
     let weights = problem.sample_weights();
     let held_out = || folds.held_out().iter().flatten();

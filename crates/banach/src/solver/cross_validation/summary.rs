@@ -62,17 +62,7 @@ pub struct Mean {
 
 impl FoldFit {
     pub(super) fn new(problem: &DualProblem<'_>, held_out: &[usize], solution: &Solution) -> Self {
-        let predictions = held_out.iter().map(|&i| solution.omega[i] + solution.intercept).collect();
-        Self::of_predictions(problem, held_out, predictions, solution)
-    }
-
-    /// The same for predictions that come from elsewhere.
-    pub(crate) fn of_predictions(
-        problem: &DualProblem<'_>,
-        held_out: &[usize],
-        predictions: Vec<f64>,
-        solution: &Solution,
-    ) -> Self {
+        let predictions: Vec<f64> = held_out.iter().map(|&i| solution.omega[i] + solution.intercept).collect();
         let (y, weights) = (problem.targets(), problem.sample_weights());
         let samples: Vec<HeldOutSample> = { held_out.iter().zip(&predictions) }
             .map(|(&i, &t)| HeldOutSample { weight: weights[i], y: y[i], t })

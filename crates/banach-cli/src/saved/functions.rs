@@ -1,0 +1,43 @@
+//! The functions of a model, ready to predict, whatever its kind.
+
+use banach::{Error, FeatureMatrix, Memory, Model, fit::SparseModel};
+use banach_io::Saved;
+
+pub(super) enum Functions {
+    Lp(Model),
+    Sparse(SparseModel),
+}
+
+impl Functions {
+    pub(super) fn of(model: &Saved, memory: Memory) -> Result<Self, Error> {
+        Ok(match model {
+            Saved::Lp(model) => Self::Lp(model.restore(memory)?),
+            Saved::Sparse(model) => Self::Sparse(model.model.clone()),
+        })
+    }
+
+    /// All points of the first function, then all of the second, and so on.
+    pub(super) fn decisions(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        match self {
+            Self::Lp(model) => model.decisions(x),
+            Self::Sparse(model) => model.decisions(x),
+        }
+    }
+
+    /// For every point the place of its label.
+    pub(super) fn labels(&self, x: &FeatureMatrix<'_>) -> Result<Vec<usize>, Error> {
+        let (labels, classes) = match self {
+            Self::Lp(model) => (model.labels(x)?, model.classes()),
+            Self::Sparse(model) => (model.labels(x)?, model.classes()),
+        };
+        Ok(labels.iter().filter_map(|label| classes.binary_search(label).ok()).collect())
+    }
+
+    /// All points of the first class, then all of the second, and so on.
+    pub(super) fn probabilities(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        match self {
+            Self::Lp(model) => model.probabilities(x),
+            Self::Sparse(model) => model.probabilities(x),
+        }
+    }
+}
