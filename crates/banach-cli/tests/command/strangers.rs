@@ -52,6 +52,7 @@ fn endless(folder: &Path) -> PathBuf {
         alpha: (0..n).map(|i| uniform(3 * i + 2)).collect(),
         omega: vec![0.5; n],
         intercept: 0.0,
+        weights: None,
         certificate: Certificate { primal: 1.0, dual: 1.0, gap: 1e-9, distance: 0.1 },
         status: Status::Converged,
         iterations: 3,

@@ -115,12 +115,17 @@ fn solutions(model: &SavedModel<'_>) -> Result<(), Flaw> {
     }
     length("alpha", model.solutions.len(), functions)?;
     length("radius", model.radii.len(), functions)?;
-    for (Solution { alpha, omega, intercept, certificate, .. }, radius) in model.solutions.iter().zip(&model.radii) {
+    for (Solution { alpha, omega, intercept, weights, certificate, .. }, radius) in
+        model.solutions.iter().zip(&model.radii)
+    {
         for (part, values) in [("alpha", alpha), ("omega", omega)] {
             length(part, values.len(), samples)?;
             finite(part, values)?;
         }
         finite("intercept", &[*intercept])?;
+        if weights.is_some() != (model.spec.p == 1.0) {
+            return Err(Flaw::part("nonzero.weights", "they belong to p = 1, which has them"));
+        }
         let bounds = [certificate.gap, certificate.distance];
         if certificate.primal.is_nan() || certificate.dual.is_nan() || !bounds.iter().all(|bound| *bound >= 0.0) {
             return Err(Flaw::part("certificate", "it proves nothing: a value is no number, or a bound is negative"));

@@ -21,11 +21,14 @@ pub(super) const BEGINNING: usize = 9;
 pub(super) const MAX_HEADER: u64 = 100_000_000;
 
 /// Every part that a model may have.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 18] = [
     "alpha",
     "certificate",
     CHECKSUM,
     "intercept",
+    "nonzero.features",
+    "nonzero.starts",
+    "nonzero.weights",
     "omega",
     "radius",
     "scaling.correction",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use banach::{Certificate, Route, Solution, Spec, Status};
+use banach::{Certificate, Route, Solution, Spec, Status, form::SparseWeights};
 use serde::{Deserialize, Serialize};
 
 use super::{Flaw, Observed, SavedModel, container::Container};
@@ -142,6 +142,25 @@ pub(super) fn scaling(
     }))
 }
 
+/// For every function the weights that are not 0, for p = 1; none for other p.
+fn nonzero(container: &Container<'_>, functions: usize) -> Result<Vec<SparseWeights>, Flaw> {
+    if !container.has("nonzero.starts") {
+        return Ok(Vec::new());
+    }
+    let starts = container.whole("nonzero.starts", &[functions + 1])?;
+    let count = *starts.last().unwrap_or(&0);
+    let features = container.whole("nonzero.features", &[count])?;
+    let values = container.numbers("nonzero.weights", &[count])?;
+    if starts[0] != 0 || !starts.is_sorted() {
+        return Err(Flaw::part("nonzero.starts", "it does not begin at 0 and grow"));
+    }
+    let of_function = |ends: &[usize]| SparseWeights {
+        features: features[ends[0]..ends[1]].iter().map(|feature| *feature as u64).collect(),
+        values: values[ends[0]..ends[1]].to_vec(),
+    };
+    Ok(starts.windows(2).map(of_function).collect())
+}
+
 impl Document {
     /// What is said of a model beside its numbers; `data` is the hash of those that it was fitted to.
     pub(super) fn of(model: &SavedModel<'_>, data: String) -> Self {
@@ -194,19 +213,20 @@ impl Document {
         let intercepts = container.numbers("intercept", &[functions])?;
         let certificates = container.vectors("certificate", functions, 4)?;
         let radii = container.numbers("radius", &[functions])?;
+        let mut nonzero = nonzero(container, functions)?.into_iter();
         let runs = self.functions.iter().zip(alphas.into_iter().zip(omegas)).zip(intercepts.iter().zip(&certificates));
-        let solution = |((run, (alpha, omega)), (&intercept, values)): ((&Run, _), (_, &Vec<f64>))| Solution {
+        let mut solution = |((run, (alpha, omega)), (&intercept, values)): ((&Run, _), (_, &Vec<f64>))| Solution {
             alpha,
             omega,
             intercept,
-            weights: None,
+            weights: nonzero.next(),
             certificate: Certificate { primal: values[0], dual: values[1], gap: values[2], distance: values[3] },
             status: run.status,
             iterations: run.iterations,
             passes: run.passes,
         };
         Ok(SavedModel {
-            solutions: runs.map(solution).collect(),
+            solutions: runs.map(&mut solution).collect(),
             // Infinite: no bound is known.
             radii: radii.into_iter().map(|radius| (radius != f64::INFINITY).then_some(radius)).collect(),
             spec: self.spec,

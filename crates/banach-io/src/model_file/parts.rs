@@ -97,6 +97,7 @@ impl<'a> Parts<'a> {
             "intercept",
             FileArray::own_numbers(&[m], model.solutions.iter().map(|solution| solution.intercept)),
         );
+        Self::of_weights(&model.solutions, &mut parts);
         let certificates = model.solutions.iter().map(|solution| solution.certificate);
         let values = certificates.flat_map(|found| [found.primal, found.dual, found.gap, found.distance]);
         parts.insert("certificate", FileArray::own_numbers(&[m, 4], values));
@@ -106,6 +107,24 @@ impl<'a> Parts<'a> {
         let bytes = |part: &&'static str| Some((*part, &parts.get(part)?.bytes[..]));
         let data = hex(&digest("", DATA.iter().filter_map(bytes)));
         Ok(Self::new(Document::of(model, data).json()?, parts))
+    }
+
+    /// The weights that are not 0, for p = 1.
+    fn of_weights(solutions: &[Solution], parts: &mut BTreeMap<&'static str, FileArray<'a>>) {
+        let Some(weights) = solutions.iter().map(|found| found.weights.as_ref()).collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        let features: Vec<usize> =
+            weights.iter().flat_map(|weights| &weights.features).map(|feature| *feature as usize).collect();
+        let ends = weights.iter().scan(0, |end, weights| {
+            *end += weights.features.len();
+            Some(*end)
+        });
+        let starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let values = weights.iter().flat_map(|weights| &weights.values).copied();
+        parts.insert("nonzero.weights", FileArray::own_numbers(&[features.len()], values));
+        parts.insert("nonzero.features", FileArray::whole(&features));
+        parts.insert("nonzero.starts", FileArray::whole(&starts));
     }
 
     /// The parts that say what was done to the columns.

@@ -290,21 +290,13 @@ fn weights(solutions: &[Solution]) -> Vec<&SparseWeights> {
     solutions.iter().filter_map(|solution| solution.weights.as_ref()).collect()
 }
 
-/// Whether weights for p = 1 that were found before are those of features.
+/// Whether solutions for p = 1 that were found before have weights, and those are of features.
 fn check_weights(form: &Endpoint<'_>, solutions: &[Solution]) -> Result<(), Error> {
-    for solution in solutions {
-        let Some(SparseWeights { features, values }) = &solution.weights else {
-            return Err(Error::Empty { what: "the weights for p = 1" });
-        };
-        Error::check_length("the weights", values.len(), features.len())?;
-        Error::check_values("the weights", values, "finite numbers", f64::is_finite)?;
-        let count = form.cardinality().unwrap_or(0);
-        if !features.is_sorted_by(|a, b| a < b) || features.last().is_some_and(|last| *last >= count) {
-            let what = "the numbers of features, increasing and within those of the kernel";
-            return Err(Error::Shape { what, got: features.len(), expected: count as usize });
-        }
-    }
-    Ok(())
+    let each = solutions.iter().map(|solution| match &solution.weights {
+        Some(weights) => form.check(weights),
+        None => Err(Error::Empty { what: "the weights for p = 1" }),
+    });
+    { each }.collect()
 }
 
 fn alphas(solutions: &[Solution]) -> Vec<f64> {

@@ -157,6 +157,19 @@ impl<'a> Endpoint<'a> {
         whole.leading.into_iter().zip(&exponents).zip(alphas.chunks(n)).map(found).collect()
     }
 
+    /// Whether weights that somebody claims are those of features.
+    pub(crate) fn check(&self, weights: &SparseWeights) -> Result<(), Error> {
+        let SparseWeights { features, values } = weights;
+        Error::check_length("the weights", values.len(), features.len())?;
+        Error::check_values("the weights", values, "finite numbers", f64::is_finite)?;
+        let count = self.monomials.count();
+        if !features.is_sorted_by(|a, b| a < b) || features.last().is_some_and(|last| *last >= count) {
+            let what = "the numbers of features, increasing and within those of the kernel";
+            return Err(Error::Shape { what, got: features.len(), expected: count as usize });
+        }
+        Ok(())
+    }
+
     /// The monomials with a weight.
     pub(crate) fn terms(&self, weights: &SparseWeights) -> Vec<WeightedMonomial> {
         let term = |(&feature, &weight): (&u64, &f64)| {

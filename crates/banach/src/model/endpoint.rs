@@ -18,7 +18,9 @@ impl<'a> DualModel<'a> {
         alpha: &[f64],
         weights: &SparseWeights,
     ) -> Result<Self, Error> {
-        let terms = Endpoint::new(&samples, kernel.clone(), monomial_scale)?.terms(weights);
+        let form = Endpoint::new(&samples, kernel.clone(), monomial_scale)?;
+        form.check(weights)?;
+        let terms = form.terms(weights);
         let model = Self::of_any_exponent(samples, kernel, Exponent::of_penalty(1.0)?, alpha)?;
         Ok(Self { terms: Some(terms), monomial_scale, ..model })
     }
