@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ._base import TableEstimator, aligned, table_of
 from ._classifier import check_presence, labels
 from ._doc import with_sections
 from ._equation import Equation
+from ._sparse_certificates import CERTIFICATES, LocalOptimality, held
 from ._table import Table
 
 #: What a fit leaves behind.
@@ -77,73 +77,6 @@ _ATTRIBUTES = {
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array\n    Their names, if X had any.",
 }
-
-
-@dataclass(frozen=True)
-class LocalOptimality:
-    """What holds at the end of a search: how much the criterion rises at least with one step from the function.
-
-    Attributes
-    ----------
-    addition : float
-        With one more term.
-    removal : float
-        With one term less.
-    exchange : float
-        With one term in the place of another. A step that does not exist, or is not allowed, has infinity.
-    proven : bool
-        Whether every step was compared exactly. If not, those with the best scores were, and others are unlikely to be better.
-    holds : bool
-        Whether no step makes a better function, up to rounding in the sixth decimal.
-    """
-
-    addition: float
-    removal: float
-    exchange: float
-    proven: bool
-    holds: bool
-
-
-@dataclass(frozen=True)
-class DualityGap:
-    """How far a convex objective can be from its minimum over the weights of all monomials.
-
-    Attributes
-    ----------
-    strength : float
-        The weight of the penalty: ``alpha`` of scikit-learn's ``Lasso`` on standardised monomials.
-    relative_gap : float
-        The gap, as a share of the objective.
-    holds : bool
-        Whether it is at most 1e-6.
-    """
-
-    strength: float
-    relative_gap: float
-    holds: bool
-
-
-@dataclass(frozen=True)
-class Stationarity:
-    """How far a function is from a stationary point of an objective that is not convex.
-
-    Attributes
-    ----------
-    strength : float
-        The weight of the penalty, as in :class:`DualityGap`.
-    violation : float
-        The largest violation of the first-order condition over all monomials, as a share of the strength.
-    holds : bool
-        Whether it is at most 1e-6.
-    """
-
-    strength: float
-    violation: float
-    holds: bool
-
-
-#: What a certificate of the compiled part becomes.
-_CERTIFICATES = {"steps": LocalOptimality, "gap": DualityGap, "stationarity": Stationarity}
 
 
 class Alternatives(list[tuple[str, float]]):
@@ -250,7 +183,7 @@ class _SparseEstimator(TableEstimator):
         self.criterion_ = numbers([function.criterion for function in functions])
         self.intercept_ = numbers([function.intercept for function in functions])
         certificates = [function.certificate for function in functions]
-        self.certificate_ = each([_CERTIFICATES[kind](**told) for kind, told in certificates])
+        self.certificate_ = each([CERTIFICATES[kind](**told) for kind, told in certificates])
         self.means_ = each([function.centres for function in functions])
         self.terms_ = Table(self._terms(functions), caption=self._caption(functions, n_samples, weight))
         self.path_ = Table(
@@ -312,7 +245,7 @@ class _SparseEstimator(TableEstimator):
         errors = "standard errors and intervals are conditional on the selection"
         certificates = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
         worst = min(certificates, key=lambda certificate: certificate.holds)
-        caption = f"{_held(worst, count)}; {errors}."
+        caption = f"{held(worst, count)}; {errors}."
         if isinstance(worst, LocalOptimality) and len(functions) == 1 and np.isinf(worst.addition):
             caption += (
                 f" More than {self.n_terms_} {'term was' if self.n_terms_ == 1 else 'terms were'} not looked for."
@@ -387,23 +320,6 @@ class _SparseEstimator(TableEstimator):
             "share": np.array([share for _, share in named], dtype=float),
         }
         return Table(columns, caption=f"Of {n_resamples} searches without a fifth of the samples.")
-
-
-def _held(certificate: LocalOptimality | DualityGap | Stationarity, count: str) -> str:
-    """What a certificate says of all monomials."""
-    if isinstance(certificate, DualityGap):
-        gap = f"{certificate.relative_gap:.0e}"
-        return f"The objective is within a share of {gap} of its least over the weights of all {count} monomials"
-    if isinstance(certificate, Stationarity):
-        violation = f"{certificate.violation:.0e}"
-        return f"Stationary over the weights of all {count} monomials, but for a share of {violation} of the penalty"
-    # Where more terms are not allowed, or there are none, nothing is said of additions.
-    steps = "removal or exchange" if np.isinf(certificate.addition) else "addition, removal or exchange"
-    if not certificate.holds:
-        return f"Some {steps} of {count} monomials would improve the criterion: the search ended early"
-    if not certificate.proven:
-        return f"No {steps} of those of {count} monomials with the best scores improves the criterion"
-    return f"No {steps} of any of {count} monomials improves the criterion"
 
 
 @with_sections(_PARAMETERS, _ATTRIBUTES)

@@ -6,7 +6,7 @@ use super::{
     logistic::Classes,
     quantile::confidence_quantile,
     search::FoundSupport,
-    steps::{Standing, Step, Steps},
+    steps::{Standing, StepTo, Steps},
 };
 use crate::{Error, FeatureMatrix, model::monomial_matrix};
 
@@ -73,7 +73,7 @@ impl FoundTerms {
     /// The support at which exact steps have ended.
     pub(super) fn of_steps(standing: &Standing, steps: &Steps, unexplained: f64, sizes: Vec<BestOfSize>) -> Self {
         let rise = |criterion: f64| criterion - standing.criterion;
-        let least = |steps: &[Step]| steps.first().map_or(f64::INFINITY, |step| rise(step.criterion));
+        let least = |steps: &[StepTo]| steps.first().map_or(f64::INFINITY, |step| rise(step.criterion));
         let removals = steps.removals.iter().filter(|removal| removal.allowed);
         let optimality = LocalOptimality {
             addition: least(&steps.additions),
@@ -82,7 +82,7 @@ impl FoundTerms {
             scope: steps.scope,
         };
         let alternatives =
-            |steps: &Vec<Step>| steps.iter().map(|step| (rise(step.criterion), step.number)).collect::<Vec<_>>();
+            |steps: &Vec<StepTo>| steps.iter().map(|step| (rise(step.criterion), step.number)).collect::<Vec<_>>();
         Self {
             numbers: standing.numbers.clone(),
             evidence: steps.removals.iter().map(|removal| rise(removal.criterion)).collect(),

@@ -26,7 +26,7 @@ pub(super) fn search_classes(
     most_listed: u64,
 ) -> FoundTerms {
     let neighbourhood = Neighbourhood { dictionary, objective: classes, hierarchy };
-    let mut sizes = Sizes::new(classes.evidence.empty());
+    let mut sizes = BestSizes::new(classes.evidence.empty());
     let mut best = Standing { numbers: Vec::new(), criterion: 0.0 };
     let mut passes = 0;
     for _ in 0..ROUNDS {
@@ -53,7 +53,7 @@ pub(super) fn search_hierarchy(
 ) -> FoundTerms {
     let objective = LeastSquares { design, evidence };
     let neighbourhood = Neighbourhood { dictionary, objective: &objective, hierarchy };
-    let mut sizes = Sizes::new(1.0);
+    let mut sizes = BestSizes::new(1.0);
     let (supports, passes) = supports(dictionary, design, evidence, most_listed);
     let best = best_of(&neighbourhood, supports, &mut sizes);
     finished(&neighbourhood, best, sizes, passes)
@@ -75,7 +75,7 @@ fn supports(
 fn best_of<O: Objective>(
     neighbourhood: &Neighbourhood<'_, '_, O>,
     supports: Vec<Vec<u64>>,
-    sizes: &mut Sizes,
+    sizes: &mut BestSizes,
 ) -> Standing {
     let mut best = Standing { numbers: Vec::new(), criterion: 0.0 };
     for support in supports.into_iter().filter(|support| !support.is_empty()) {
@@ -94,7 +94,7 @@ fn best_of<O: Objective>(
 fn finished<O: Objective>(
     neighbourhood: &Neighbourhood<'_, '_, O>,
     best: Standing,
-    mut sizes: Sizes,
+    mut sizes: BestSizes,
     passes: usize,
 ) -> FoundTerms {
     let (standing, steps) = neighbourhood.descend(best, ALTERNATIVES);
@@ -103,13 +103,13 @@ fn finished<O: Objective>(
 }
 
 /// The best support of every size that was looked at.
-struct Sizes {
+struct BestSizes {
     /// What a constant leaves.
     empty: f64,
     best: Vec<BestOfSize>,
 }
 
-impl Sizes {
+impl BestSizes {
     fn new(empty: f64) -> Self {
         Self { empty, best: vec![BestOfSize { terms: 0, unexplained: 1.0, criterion: 0.0 }] }
     }

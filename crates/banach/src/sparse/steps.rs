@@ -27,7 +27,7 @@ const LIFTED: usize = 40;
 
 /// A term, and the criterion of the support that it leads to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
+pub(super) struct StepTo {
     pub number: u64,
     pub criterion: f64,
 }
@@ -36,11 +36,11 @@ pub(super) struct Step {
 #[derive(Debug, Clone)]
 pub(super) struct Steps {
     /// The best additions, the best first.
-    pub additions: Vec<Step>,
+    pub additions: Vec<StepTo>,
     /// Without each term.
     pub removals: Vec<Removal>,
     /// With another term in the place of each, the best first.
-    pub exchanges: Vec<Vec<Step>>,
+    pub exchanges: Vec<Vec<StepTo>>,
     /// For which steps the criterion is known.
     pub scope: StepScope,
 }
@@ -53,7 +53,7 @@ pub(super) struct Removal {
 }
 
 /// Terms that could come.
-enum Candidates {
+enum CandidateTerms {
     All(Range<u64>),
     Some(Vec<u64>),
 }
@@ -158,11 +158,11 @@ impl<O: Objective> Neighbourhood<'_, '_, O> {
         });
         let mut scope = if offers.is_some() { StepScope::BestScores } else { StepScope::Every };
         let shortlist = |terms: Option<&Vec<PricedTerm>>| {
-            Candidates::Some(terms.into_iter().flatten().map(|term| term.number).collect())
+            CandidateTerms::Some(terms.into_iter().flatten().map(|term| term.number).collect())
         };
         let candidates = |base: &[u64]| match self.hierarchy.additions(self.dictionary, base) {
-            Some(numbers) => Candidates::Some(numbers),
-            None => Candidates::All(0..self.dictionary.numbers()),
+            Some(numbers) => CandidateTerms::Some(numbers),
+            None => CandidateTerms::All(0..self.dictionary.numbers()),
         };
         let mut additions = Vec::new();
         if own.len() < self.objective.most_terms() {
@@ -191,10 +191,10 @@ impl<O: Objective> Neighbourhood<'_, '_, O> {
         &self,
         base: &[u64],
         support: &[u64],
-        candidates: &Candidates,
+        candidates: &CandidateTerms,
         count: usize,
         scope: &mut StepScope,
-    ) -> Vec<Step> {
+    ) -> Vec<StepTo> {
         let Some(fit) = self.fit(base) else { return Vec::new() };
         let columns: Vec<Vec<f64>> = base.iter().filter_map(|&number| self.dictionary.column(number)).collect();
         let estimate = |number: u64| {
@@ -208,16 +208,16 @@ impl<O: Objective> Neighbourhood<'_, '_, O> {
             checkpoint();
             let places = block * BLOCK..(block + 1) * BLOCK;
             match candidates {
-                Candidates::All(all) => (places.start..places.end.min(all.end)).filter_map(estimate).collect(),
-                Candidates::Some(numbers) => {
+                CandidateTerms::All(all) => (places.start..places.end.min(all.end)).filter_map(estimate).collect(),
+                CandidateTerms::Some(numbers) => {
                     let end = numbers.len().min(places.end as usize);
                     numbers[places.start as usize..end].iter().filter_map(|&number| estimate(number)).collect()
                 }
             }
         };
         let length = match candidates {
-            Candidates::All(all) => all.end,
-            Candidates::Some(numbers) => numbers.len() as u64,
+            CandidateTerms::All(all) => all.end,
+            CandidateTerms::Some(numbers) => numbers.len() as u64,
         };
         let mut estimated: Vec<(u64, Estimate)> =
             (0..length.div_ceil(BLOCK)).into_par_iter().map(of_block).collect::<Vec<_>>().concat();
@@ -245,6 +245,6 @@ impl<O: Objective> Neighbourhood<'_, '_, O> {
         fitted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         fitted.truncate(count);
         let criterion = |left: f64| self.objective.criterion(left, base.len() + 1);
-        fitted.into_iter().map(|(left, number)| Step { number, criterion: criterion(left) }).collect()
+        fitted.into_iter().map(|(left, number)| StepTo { number, criterion: criterion(left) }).collect()
     }
 }
