@@ -155,7 +155,10 @@ fn tables_are_read_at_a_glance() {
     let text = stability.text(1, str::to_uppercase);
     let (first, share) = (stability.monomials[0].monomial.to_uppercase(), stability.monomials[0].frequency);
     assert!(share > 0.9, "{stability:?}");
-    assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(&format!("* {first}  {share:.3}  ####"))), "{text}");
+    assert!(
+        text.lines().nth(1).is_some_and(|line| line.starts_with(&format!("* {first}  {share:.3}  ####"))),
+        "{text}"
+    );
     assert!(text.contains("reach 0.75; of these at most"), "{text}");
     let unsure = StabilityTable { unproven: 4, ..stability.clone() }.text(1, str::to_owned);
     assert!(unsure.ends_with("4 searches ended without their proof\n") && !text.contains("proof"), "{unsure}");
