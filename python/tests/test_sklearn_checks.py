@@ -63,6 +63,8 @@ ESTIMATORS = [
 @pytest.mark.filterwarnings("ignore:The fit did not converge. rounding:sklearn.exceptions.ConvergenceWarning")
 # Some checks have samples at a distance of 100 from zero, where exponentials lose six digits.
 @pytest.mark.filterwarnings("ignore:. fits? of the cross-validation did not:sklearn.exceptions.ConvergenceWarning")
+# The data of many checks are noise, of which nothing can be named.
+@pytest.mark.filterwarnings("ignore:None of the .* can be named:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_every_check_of_scikit_learn_passes(estimator, check):
     check(estimator)
