@@ -29,7 +29,7 @@ def criterion(X, y, terms):
     unexplained = rest @ rest / np.sum((y - y.mean()) ** 2)
     g = max(((1.0 - unexplained) / k) / (unexplained / (n - 1 - k)) - 1.0, 0.0)
     names = sum(log(X.shape[1] - i) for i in range(k))
-    return 2.0 * names + 2.0 * log(k + 1) - (n - 1 - k) * log1p(g) + (n - 1) * log1p(g * unexplained)
+    return 2.0 * (names + log(k + 1) + log(20)) - (n - 1 - k) * log1p(g) + (n - 1) * log1p(g * unexplained)
 
 
 def main(path):

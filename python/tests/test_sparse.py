@@ -418,7 +418,7 @@ def test_classes_are_told_apart_as_an_unpenalised_fit_has_it(weighted):
     p = np.mean(signs > 0)
     constant = -2 * len(rows) * (p * np.log(p) + (1 - p) * np.log(1 - p))
     N = model.n_monomials_
-    names = 2 * np.log(N * (N - 1)) + 2 * np.log(3)
+    names = 2 * np.log(N * (N - 1)) + 2 * np.log(3) + 2 * np.log(20)
     assert model.criterion_ == pytest.approx(deviance - constant + 2 * np.log(len(rows)) + names, rel=1e-6)
 
 

@@ -71,7 +71,7 @@ impl SupportDraw {
         let g = (((1.0 - r) / k) / (r / (n - 1.0 - k)) - 1.0).max(0.0);
         let bracket = (n - 1.0 - k) * g.ln_1p() - (n - 1.0) * (g * r).ln_1p();
         let ln_lists: f64 = (0..self.truth.len()).map(|i| (dictionary - i as f64).ln()).sum();
-        Some(2.0 * ln_lists + 2.0 * (k + 1.0).ln() - bracket)
+        Some(2.0 * (ln_lists + (k + 1.0).ln() + 20.0_f64.ln()) - bracket)
     }
 
     /// The share of the variance of the targets that the true monomials do not explain.

@@ -89,7 +89,7 @@ struct Aims {
 }
 
 /// A step: its end, and the changes of all pairs.
-struct Move {
+struct InteriorStep {
     alpha: Vec<f64>,
     t: Vec<f64>,
     guards: Vec<[Pair; 4]>,
@@ -231,7 +231,7 @@ impl<'a> Interior<'a> {
     }
 
     /// The step for given aims.
-    fn solve(&self, system: &StepSystem, lines: &[SampleLine], aims: &Aims) -> Move {
+    fn solve(&self, system: &StepSystem, lines: &[SampleLine], aims: &Aims) -> InteriorStep {
         // How far the distances of the walls are from what they stand for.
         let u = all_products(self.x, &self.alpha);
         let off = |([above, below], u): (&Walls, &f64)| [1.0 - u - above.x, 1.0 + u - below.x];
@@ -271,7 +271,7 @@ impl<'a> Interior<'a> {
             guards.extend(self.guards.get(at).map(|guard| guard.step(ds, &aims.samples[at])));
         }
         let alpha = self.alpha.iter().zip(&d).map(|(alpha, d)| alpha + d).collect();
-        Move { alpha, t, guards, walls, rest }
+        InteriorStep { alpha, t, guards, walls, rest }
     }
 
     /// What is left of the equations of the samples, as a share of the largest right-hand side.
@@ -298,7 +298,7 @@ impl<'a> Interior<'a> {
     }
 
     /// Mehrotra's choice: the closer the predictor comes to the end, the smaller the products that are aimed at.
-    fn aims(&mut self, predictor: &Move, least: f64) -> Aims {
+    fn aims(&mut self, predictor: &InteriorStep, least: f64) -> Aims {
         let share = self.room(predictor).min(1.0);
         let (now, count) = self.products();
         let (then, _) = self.total(
@@ -322,7 +322,7 @@ impl<'a> Interior<'a> {
     }
 
     /// The largest share of a step that stays inside.
-    fn room(&self, step: &Move) -> f64 {
+    fn room(&self, step: &InteriorStep) -> f64 {
         let room = |value: f64, change: f64| if change < 0.0 { -value / change } else { f64::INFINITY };
         let guards = self.guards.iter().zip(&step.guards).map(|(guard, step)| guard.room(step));
         let walls = self.walls.iter().zip(&step.walls).flat_map(|(walls, step)| {
@@ -331,7 +331,7 @@ impl<'a> Interior<'a> {
         guards.chain(walls).fold(f64::INFINITY, f64::min)
     }
 
-    fn go(&mut self, share: f64, step: &Move) {
+    fn go(&mut self, share: f64, step: &InteriorStep) {
         let towards = |from: &mut [f64], to: &[f64]| {
             from.iter_mut().zip(to).for_each(|(from, to)| *from += share * (to - *from));
         };

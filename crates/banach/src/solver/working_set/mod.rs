@@ -11,7 +11,7 @@ mod working;
 
 use rayon::prelude::*;
 
-use self::run::{REMEMBERED, Run};
+use self::run::{REMEMBERED, WorkingRun};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{
     DualProblem, Error, Memory, QForm,
@@ -77,10 +77,10 @@ impl Solver for WorkingSets {
         workers::forget_ended_pass();
         let (mut solutions, mut stopped) = (Vec::with_capacity(problems.len()), false);
         for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
-            let runs = problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, form, start));
+            let runs = problems.iter().zip(starts).map(|(problem, start)| WorkingRun::new(problem, form, start));
             let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
             self.run_together(form, &mut runs, group * together, &mut stopped, observer);
-            solutions.extend(runs.into_iter().map(Run::solution));
+            solutions.extend(runs.into_iter().map(WorkingRun::solution));
         }
         Ok(solutions)
     }
@@ -108,7 +108,7 @@ impl WorkingSets {
     fn run_together(
         &self,
         form: &Endpoint<'_>,
-        runs: &mut [Run<'_>],
+        runs: &mut [WorkingRun<'_>],
         first: usize,
         stopped: &mut bool,
         observer: &mut dyn Observer,
@@ -116,7 +116,7 @@ impl WorkingSets {
         let mut scratch = Scratch::new();
         let Stopping { tolerance, max_iterations } = self.stopping;
         loop {
-            let mut running: Vec<(usize, &mut Run<'_>)> =
+            let mut running: Vec<(usize, &mut WorkingRun<'_>)> =
                 runs.iter_mut().enumerate().filter(|(_, run)| run.status.is_none()).collect();
             if running.is_empty() || *stopped {
                 running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
@@ -142,7 +142,7 @@ impl WorkingSets {
     /// Ends runs that have converged, that were told to stop, or that no round brings forward.
     fn end(
         &self,
-        running: &mut [(usize, &mut Run<'_>)],
+        running: &mut [(usize, &mut WorkingRun<'_>)],
         first: usize,
         stopped: &mut bool,
         observer: &mut dyn Observer,

@@ -3,7 +3,7 @@
 use super::{
     interior::{Interior, all_products},
     parabolas::Parabolas,
-    run::Run,
+    run::WorkingRun,
 };
 use crate::{
     Certificate, FeatureMatrix,
@@ -38,13 +38,13 @@ const LEAST_SHARE: f64 = 0.2;
 const LEAST_TOLERANCE: f64 = 1e-14;
 
 /// What a method has found on the features at hand: a dual vector over the samples that are present, and weights.
-struct Found {
+struct RestrictedSolution {
     alpha: Vec<f64>,
     weights: Vec<f64>,
     steps: usize,
 }
 
-impl<'a> Run<'a> {
+impl<'a> WorkingRun<'a> {
     /// Solves the problem on the features at hand.
     pub(super) fn solve(&mut self, tolerance: f64, max_iterations: usize) {
         let (m, k) = (self.present.len(), self.working.features().len());
@@ -59,14 +59,14 @@ impl<'a> Run<'a> {
         } else {
             self.solve_at_once(&x, goal, max_iterations)
         };
-        let Found { alpha, weights, steps } = found;
+        let RestrictedSolution { alpha, weights, steps } = found;
         self.iterations += steps;
         self.weights = weights;
         self.present.iter().zip(&alpha).for_each(|(&i, alpha)| self.alpha[i] = *alpha);
     }
 
     /// One run of the interior-point method.
-    fn solve_at_once(&self, x: &FeatureMatrix<'_>, goal: f64, max_iterations: usize) -> Found {
+    fn solve_at_once(&self, x: &FeatureMatrix<'_>, goal: f64, max_iterations: usize) -> RestrictedSolution {
         let at_present = |vector: &[f64]| -> Vec<f64> { self.present.iter().map(|&i| vector[i]).collect() };
         // Well inside of the walls and of the domain.
         let size = |alpha: &[f64]| all_products(x, alpha).iter().map(|u| u.abs()).fold(0.0, f64::max);
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
 
     /// A loss that is smooth and no parabola, by parabolas at the predictions: Newton's method on the primal, shortened until the primal
     /// value falls.
-    fn solve_bent(&self, x: &FeatureMatrix<'_>, goal: f64, max_iterations: usize) -> Found {
+    fn solve_bent(&self, x: &FeatureMatrix<'_>, goal: f64, max_iterations: usize) -> RestrictedSolution {
         let (mut weights, mut steps) = (self.weights.clone(), 0);
         let mut alpha = self.asked(&self.predictions(x, &weights));
         for _ in 0..MOST_PARABOLAS {
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
                 break;
             }
         }
-        Found { alpha, weights, steps }
+        RestrictedSolution { alpha, weights, steps }
     }
 
     /// The dual variables that predictions ask for.
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         goal: f64,
         max_iterations: usize,
         gap_of: impl Fn(&[f64], &[f64]) -> f64,
-    ) -> Found {
+    ) -> RestrictedSolution {
         let mut least = LEAST_SHARE * aimed.max(LEAST_TOLERANCE * aimed / goal);
         let mut best = (f64::INFINITY, interior.alpha().to_vec(), self.weights.clone());
         let (mut steps, mut good_steps) = (0, 0);
@@ -225,7 +225,7 @@ impl<'a> Run<'a> {
             }
         }
         let (_, alpha, weights) = best;
-        Found { alpha, weights, steps }
+        RestrictedSolution { alpha, weights, steps }
     }
 
     /// The certificate of weights and a dual vector over the samples that are present, as far as features at hand are concerned.

@@ -29,7 +29,7 @@ const RAY_SHARE: f64 = 0.5;
 const MOST_IDLE_ROUNDS: usize = 3;
 
 /// The state of one problem.
-pub(super) struct Run<'a> {
+pub(super) struct WorkingRun<'a> {
     pub(super) problem: &'a DualProblem<'a>,
     form: &'a Endpoint<'a>,
     pub(super) samples: Vec<SampleTerm<'a>>,
@@ -62,7 +62,7 @@ struct Iterate {
     blurred: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> WorkingRun<'a> {
     pub(super) fn new(problem: &'a DualProblem<'a>, form: &'a Endpoint<'a>, start: &Start) -> Result<Self, Error> {
         let sample = |i: usize| {
             let gamma = problem.gammas()[i];
