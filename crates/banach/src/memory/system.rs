@@ -4,9 +4,24 @@ use std::{fs, path::Path};
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The addresses that a thread takes beside what is counted: the buffer of a matrix product, its stack, and what an allocator reserves
-/// for it. Most of them are never touched.
-const PER_THREAD: u64 = (64 + 4 + 64) << 20;
+/// The addresses of a thread's stack, and those that an allocator reserves for it.
+const STACK_AND_ARENA: u64 = (4 + 64) << 20;
+/// The largest cache of a machine that does not tell it.
+const USUAL_CACHE: u64 = 32 << 20;
+
+/// The addresses that a thread takes beside what is counted: the buffer of a matrix product, which is twice the largest cache
+/// (private-gemm-x86), its stack, and what an allocator reserves for it. Most of them are never touched.
+fn per_thread(caches: &Path) -> u64 {
+    let size = |index: usize| {
+        let text = fs::read_to_string(caches.join(format!("index{index}/size"))).ok()?;
+        text.trim().strip_suffix('K')?.parse::<u64>().ok()
+    };
+    let largest = (0..8).filter_map(size).max().map_or(0, |kilobytes| kilobytes << 10);
+    2 * largest.max(USUAL_CACHE) + STACK_AND_ARENA
+}
+
+/// What the system tells of the caches of its first processor.
+const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
 /// Bytes that are free to this process.
 pub(super) fn free() -> u64 {
@@ -22,9 +37,9 @@ fn addresses(process: &Path) -> u64 {
     let threads = 2 * rayon::current_num_threads() as u64;
     match address_limit(&text("limits")) {
         None => u64::MAX,
-        Some(limit) => {
-            limit.saturating_sub(kilobytes(&text("status"), "VmSize:")).saturating_sub((threads + 1) * PER_THREAD)
-        }
+        Some(limit) => limit
+            .saturating_sub(kilobytes(&text("status"), "VmSize:"))
+            .saturating_sub((threads + 1) * per_thread(Path::new(CACHES))),
     }
 }
 
@@ -34,7 +49,7 @@ pub(super) fn threads(wanted: usize, process: &Path) -> usize {
     let text = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
     let Some(limit) = address_limit(&text("limits")) else { return wanted };
     let left = limit.saturating_sub(kilobytes(&text("status"), "VmSize:"));
-    usize::try_from(left / 2 / (2 * PER_THREAD)).unwrap_or(usize::MAX).clamp(1, wanted.max(1))
+    usize::try_from(left / 2 / (2 * per_thread(Path::new(CACHES)))).unwrap_or(usize::MAX).clamp(1, wanted.max(1))
 }
 
 /// The limit that the process has now, in the words of Linux; `None` if there is none.
@@ -152,6 +167,15 @@ mod tests {
         assert_eq!((addresses(&small), threads(8, &small)), (0, 1));
         assert_eq!(threads(8, Path::new("/nowhere")), 8);
         fs::remove_dir_all(small).expect("removed");
+    }
+
+    #[test]
+    fn a_thread_needs_twice_the_largest_cache() {
+        let caches =
+            tree("caches", &[("index0/size", "48K\n"), ("index2/size", "2048K\n"), ("index3/size", "266240K\n")]);
+        assert_eq!(per_thread(&caches), (2 * 260 + 68) << 20);
+        assert_eq!(per_thread(Path::new("/nowhere")), 132 << 20);
+        fs::remove_dir_all(caches).expect("removed");
     }
 
     #[test]
