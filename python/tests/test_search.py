@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, _core, datasets
+from banach import LpClassifier, LpClassifierCV, LpRegressor, LpRegressorCV, SparseRegressor, _core, datasets
 
 CS = [0.01, 0.1, 1.0, 10.0]
 GROUPS = np.arange(48) // 6
@@ -376,12 +376,13 @@ def test_a_search_that_fails_leaves_nothing_of_the_one_before():
     assert not [name for name in vars(model) if name.endswith("_") and name not in ("n_features_in_",)]
 
 
-def test_an_equation_of_a_report_is_chosen_by_the_splits_of_the_search():
+def test_an_equation_of_a_report_is_that_of_the_evidence_on_all_rows():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(20), 3)
     X, y = rng.standard_normal((20, 6))[groups], rng.standard_normal(20)[groups]
     model = LpRegressorCV(1.1, Cs=5, cv=GroupKFold(5)).fit(X, y, groups=groups)
     selection = model.report(0, select=4)["functions"][0]["selection"]
-    splits = list(GroupKFold(5).split(X, y, groups))
-    own = model.report(0, select=4, cv=splits)["functions"][0]["selection"]
-    assert selection == own != model.report(0, select=4, cv=5)["functions"][0]["selection"]
+    sparse = SparseRegressor(max_terms=4).fit(X, y)
+    assert selection["criterion"] == sparse.criterion_
+    assert [term["coefficient"] for term in selection["terms"]] == list(sparse.terms_["coefficient"])
+    assert selection == LpRegressorCV(1.5, Cs=3, cv=3).fit(X, y).report(0, select=4)["functions"][0]["selection"]

@@ -74,11 +74,11 @@ impl Model {
     }
 }
 
+/// The same, for Python.
+type OwnWeights<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);
+
 /// The weights that are not 0, for p = 1.
-fn nonzero<'py>(
-    py: Python<'py>,
-    solution: &Solution,
-) -> Option<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>)> {
+fn nonzero<'py>(py: Python<'py>, solution: &Solution) -> Option<OwnWeights<'py>> {
     let SparseWeights { features, values } = solution.weights.as_ref()?;
     Some((PyArray1::from_slice(py, features), PyArray1::from_slice(py, values)))
 }
@@ -120,11 +120,7 @@ impl Model {
 
     /// For p = 1 the numbers of the features whose weights are not 0, and these weights, for every function.
     #[getter]
-    #[expect(clippy::type_complexity, reason = "what Python sees: a list of pairs of arrays")]
-    fn nonzero_weights<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> Option<Vec<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>)>> {
+    fn nonzero_weights<'py>(&self, py: Python<'py>) -> Option<Vec<OwnWeights<'py>>> {
         self.fitted.solutions().iter().map(|solution| nonzero(py, solution)).collect()
     }
 

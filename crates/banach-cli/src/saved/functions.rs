@@ -4,14 +4,14 @@ use banach::{Error, FeatureMatrix, Memory, Model, fit::SparseModel};
 use banach_io::Saved;
 
 pub(super) enum Functions {
-    Lp(Model),
+    Lp(Box<Model>),
     Sparse(SparseModel),
 }
 
 impl Functions {
     pub(super) fn of(model: &Saved, memory: Memory) -> Result<Self, Error> {
         Ok(match model {
-            Saved::Lp(model) => Self::Lp(model.restore(memory)?),
+            Saved::Lp(model) => Self::Lp(Box::new(model.restore(memory)?)),
             Saved::Sparse(model) => Self::Sparse(model.model.clone()),
         })
     }

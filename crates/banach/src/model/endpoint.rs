@@ -30,28 +30,6 @@ impl<'a> DualModel<'a> {
         Endpoint::predictor_of(self.samples.features(), self.terms.clone().unwrap_or_default())
     }
 
-    /// The largest of the monomials with a weight.
-    pub(super) fn top_of_terms(&self, terms: &[WeightedMonomial], count: usize) -> TopMonomials {
-        let mut order: Vec<&WeightedMonomial> = terms.iter().collect();
-        order
-            .sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then_with(|| a.monomial.cmp_listed(&b.monomial)));
-        TopMonomials {
-            entries: order.iter().take(count).map(|term| entry(terms, term)).collect(),
-            end: SearchEnd::Complete,
-            nodes: terms.len() as u64,
-            unlisted: order.get(count).map_or(0.0, |term| term.weight.abs()),
-            set_proven: false,
-            order_proven: false,
-        }
-    }
-
-    /// What is known of a monomial, which has the weight 0 unless it is listed.
-    pub(super) fn entry_of_terms(&self, terms: &[WeightedMonomial], monomial: &Monomial) -> TopMonomial {
-        let zero = || WeightedMonomial { monomial: monomial.clone(), weight: 0.0, coefficient: 0.0, centre: 0.0 };
-        let found = terms.iter().find(|term| term.monomial == *monomial).cloned().unwrap_or_else(zero);
-        entry(terms, &found)
-    }
-
     /// The shares of `||w||_1`.
     pub(super) fn shares_of_terms(&self, terms: &[WeightedMonomial], pairs: Option<&[usize]>) -> FoundShares {
         let chosen = pairs.unwrap_or(&[]);
@@ -85,6 +63,27 @@ impl<'a> DualModel<'a> {
         found.error = terms.len() as f64 * f64::EPSILON;
         found
     }
+}
+
+/// The largest of the monomials with a weight.
+pub(super) fn top_of_terms(terms: &[WeightedMonomial], count: usize) -> TopMonomials {
+    let mut order: Vec<&WeightedMonomial> = terms.iter().collect();
+    order.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then_with(|| a.monomial.cmp_listed(&b.monomial)));
+    TopMonomials {
+        entries: order.iter().take(count).map(|term| entry(terms, term)).collect(),
+        end: SearchEnd::Complete,
+        nodes: terms.len() as u64,
+        unlisted: order.get(count).map_or(0.0, |term| term.weight.abs()),
+        set_proven: false,
+        order_proven: false,
+    }
+}
+
+/// What is known of a monomial, which has the weight 0 unless it is listed.
+pub(super) fn entry_of_terms(terms: &[WeightedMonomial], monomial: &Monomial) -> TopMonomial {
+    let zero = || WeightedMonomial { monomial: monomial.clone(), weight: 0.0, coefficient: 0.0, centre: 0.0 };
+    let found = terms.iter().find(|term| term.monomial == *monomial).cloned().unwrap_or_else(zero);
+    entry(terms, &found)
 }
 
 fn norm(terms: &[WeightedMonomial]) -> f64 {

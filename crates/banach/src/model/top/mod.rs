@@ -17,7 +17,10 @@ use self::{
     search::{Found, Limits, Meter, search},
     tree::{SampleNorms, Tree, Value},
 };
-use super::DualModel;
+use super::{
+    DualModel,
+    endpoint::{entry_of_terms, top_of_terms},
+};
 use crate::{
     Error, FeatureMatrix,
     cost::{feature_count, passes_over_monomials},
@@ -127,7 +130,7 @@ impl DualModel<'_> {
     pub fn top_monomials(&self, count: usize, budget: Budget) -> Result<TopMonomials, Error> {
         let mut meter = Meter::new(budget.check()?);
         if let Some(terms) = &self.terms {
-            return Ok(self.top_of_terms(terms, count));
+            return Ok(top_of_terms(terms, count));
         }
         if feature_count(&*self.kernel, self.samples.features()).is_some_and(passes_over_monomials) {
             return self.top_by_tiles(&self.monomials()?, count, &mut meter);
@@ -154,7 +157,7 @@ impl DualModel<'_> {
     pub fn entries_of(&self, monomials: &[Monomial]) -> Result<Vec<TopMonomial>, Error> {
         super::explicit::check_variables(monomials, &self.samples)?;
         if let Some(terms) = &self.terms {
-            return Ok(monomials.iter().map(|monomial| self.entry_of_terms(terms, monomial)).collect());
+            return Ok(monomials.iter().map(|monomial| entry_of_terms(terms, monomial)).collect());
         }
         if self.kernel.normalized() {
             // The divisor is that of all features.

@@ -258,12 +258,12 @@ impl<'a> Interior<'a> {
             d.iter_mut().for_each(|d| *d -= excess);
         }
         let du = all_products(self.x, &d);
-        let weights = asked.iter().zip(&changes).map(|(asked, change)| asked + change);
-        let each = self.walls.iter().zip(du.iter().zip(off)).zip(&aims.walls).zip(weights);
-        let step = |(((walls, (du, off)), products), weight): (((&Walls, (&f64, [f64; 2])), &[f64; 2]), f64)| {
-            step_of(walls, [off[0] - du, off[1] + du], aims.mu, products, weight)
+        let weights: Vec<f64> = asked.iter().zip(&changes).map(|(asked, change)| asked + change).collect();
+        let step = |k: usize| {
+            let dx = [off[k][0] - du[k], off[k][1] + du[k]];
+            step_of(&self.walls[k], dx, aims.mu, &aims.walls[k], weights[k])
         };
-        let walls = each.map(step).collect();
+        let walls = (0..self.walls.len()).map(step).collect();
         let (mut t, mut guards) = (Vec::with_capacity(d.len()), Vec::new());
         for (at, ((sample, line), d)) in self.samples.iter().zip(lines).zip(&d).enumerate() {
             let ds = d / sample.gamma;
