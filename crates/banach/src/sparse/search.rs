@@ -170,7 +170,7 @@ impl SupportSearch<'_, '_> {
     /// Takes the supports of several paths, pruned; returns residuals along them.
     fn follow_paths(&mut self) -> Vec<f64> {
         let factors = vec![1.0; self.columns.len()];
-        let (most, enough) = (self.longest(), self.enough());
+        let (most, enough) = (self.subsets.longest(), self.enough());
         let follow = |penalty: &Penalty| {
             let points = path(&self.columns, self.target, *penalty, &factors, most, enough);
             let supports = self.pruned(&points);
@@ -184,11 +184,6 @@ impl SupportSearch<'_, '_> {
             supports.iter().for_each(|sizes| self.subsets.take_pruned(sizes, &self.columns, self.target));
         }
         residuals
-    }
-
-    /// The most columns that a path is followed to: half as many again as a support may have, which pruning takes back.
-    fn longest(&self) -> usize {
-        self.subsets.most_terms() + self.subsets.most_terms() / 2
     }
 
     /// What a path may leave unexplained before it ends.
@@ -205,7 +200,7 @@ impl SupportSearch<'_, '_> {
                 break;
             }
             let spread = if round < RESTART_ROUNDS { RESTART_SPREAD } else { DOUBTFUL_SPREAD };
-            let (most, enough) = (self.longest(), self.enough());
+            let (most, enough) = (self.subsets.longest(), self.enough());
             let follow = |seed: u64| {
                 let mut random = SplitMix64::new(seed);
                 let mut uniform = || random.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0;
@@ -236,7 +231,7 @@ impl SupportSearch<'_, '_> {
         for point in points {
             let mut places = point.places.clone();
             places.sort_unstable();
-            if places.len() <= self.longest() && seen.insert(places.clone()) {
+            if places.len() <= self.subsets.longest() && seen.insert(places.clone()) {
                 supports.push(pruned(&Support::of(&self.columns, places, self.target), self.target));
             }
         }

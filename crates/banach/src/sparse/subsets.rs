@@ -8,6 +8,9 @@ const WALKS: usize = 6;
 const LEAST_GAIN: f64 = 1e-9;
 /// Sizes beyond twice that of the best support that are looked at.
 const AHEAD: usize = 3;
+/// Sizes beyond that of the best support that are looked at while there is no decisive one: ten true terms may be seen together alone. A hundred
+/// samples have room for 33 terms; a thousand would have room for ten times as many, and the search would take minutes.
+const AHEAD_OF_DOUBT: usize = 40;
 /// Exchanges at one size, at most.
 const MOST_EXCHANGES: usize = 100;
 
@@ -39,11 +42,6 @@ impl Subsets {
     pub(crate) fn best(&self) -> &Support {
         let smaller = |best: &'_ Support, next: &'_ Support| self.criterion(next) < self.criterion(best);
         self.best.iter().fold(&self.best[0], |best, next| if smaller(best, next) { next } else { best })
-    }
-
-    /// The most columns that a support may have.
-    pub(crate) fn most_terms(&self) -> usize {
-        self.evidence.most_terms()
     }
 
     /// The best supports of all sizes.
@@ -89,7 +87,15 @@ impl Subsets {
 
     /// The largest size from which it is worth going on: well beyond that of the best support, or any while there is none.
     fn farthest(&self) -> usize {
-        if self.is_decided() { 2 * self.best().len() + AHEAD } else { self.evidence.most_terms() }
+        let known = self.best().len();
+        let farthest = if self.is_decided() { 2 * known + AHEAD } else { known + AHEAD_OF_DOUBT };
+        farthest.min(self.evidence.most_terms())
+    }
+
+    /// The most columns of a support that is worth pruning: half as many again as the largest that is looked at.
+    pub(crate) fn longest(&self) -> usize {
+        let farthest = self.farthest().max(AHEAD_OF_DOUBT).min(self.evidence.most_terms());
+        farthest + farthest / 2
     }
 
     /// From every size to the next by the best addition.
