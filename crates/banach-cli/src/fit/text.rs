@@ -261,10 +261,12 @@ pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>) -> Stri
     notes.push(match (top.order_proven, top.set_proven, top.complete) {
         (true, ..) => "Proven to be the largest at the optimum, in this order.".to_owned(),
         (false, true, _) => "Proven to be the largest at the optimum; their order is not.".to_owned(),
-        (false, false, true) => {
+        (false, false, true) if top.unlisted == 0.0 => "All weights that are not 0.".to_owned(),
+        (false, false, true) if widths => {
             "The largest of this fit; that they are so at the optimum is not proven (a smaller --tolerance may)."
                 .to_owned()
         }
+        (false, false, true) => "The largest of this fit; that they are so at the optimum is not proven.".to_owned(),
         (false, false, false) => {
             let (nodes, unlisted) = (top.nodes, significant(top.unlisted));
             format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}.")

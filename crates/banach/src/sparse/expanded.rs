@@ -113,6 +113,14 @@ mod tests {
     }
 
     #[test]
+    fn no_value_is_infinite_or_no_number() {
+        let terms: [(&[(usize, usize)], f64); 2] = [(&[(0, 2)], 1.0), (&[(1, 2)], -1.0)];
+        let found = function(Vec::new(), &terms);
+        let x = FeatureMatrix::from_rows(1, 2, &[1e200, 1e200]).expect("valid");
+        assert!(found.predict(&x).is_err());
+    }
+
+    #[test]
     fn without_centres_it_is_the_function_itself() {
         let terms: [(&[(usize, usize)], f64); 2] = [(&[], 4.0), (&[(0, 1), (3, 1)], -1.0)];
         let found = function(Vec::new(), &terms);

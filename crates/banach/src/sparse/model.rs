@@ -149,6 +149,12 @@ impl SparseFunction {
             }
             values.iter_mut().zip(&product).for_each(|(value, product)| *value += product);
         }
+        Error::check_values(
+            "the values of f",
+            &values,
+            "finite numbers: points nearer to the samples",
+            f64::is_finite,
+        )?;
         Ok(values)
     }
 
