@@ -14,7 +14,7 @@ pub(crate) mod text;
 use banach::{
     FeatureMatrix, Spec, Status,
     report::{Described, Note, Tables, Validation},
-    solver::{Folds, Start},
+    solver::Folds,
 };
 
 use self::{
@@ -55,7 +55,7 @@ fn fit_to(input: &Input, mut notes: Vec<String>, fit: &FitArgs, common: &Common,
     let prepared = fitting.prepare(&x, outputs.len())?;
     let problems = prepared.problems(&outputs, None)?;
     let mut phase = run.phase("fit", problems.len(), spec.tolerance);
-    let solutions = prepared.solver().solve_all(&problems, &vec![Start::Auto; problems.len()], &mut phase)?;
+    let solutions = prepared.solve(&problems, &mut phase)?;
     let model = prepared.model(&x, task, &problems, solutions);
     if let Some(path) = &fit.output {
         // Before the tables, which may take longer than the fit.
