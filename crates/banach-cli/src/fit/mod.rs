@@ -1,6 +1,7 @@
 //! `banach fit`: read, plan, validate, solve, describe, print.
 
 pub(crate) mod args;
+pub(crate) mod auto;
 pub(crate) mod input;
 pub(crate) mod interrupt;
 pub(crate) mod page;
@@ -28,6 +29,9 @@ use crate::{files, options::Common, print, words};
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     if fit.sparse.sparse {
         return sparse::fit(fit, common, command);
+    }
+    if fit.is_auto()? {
+        return auto::fit(fit, common, command);
     }
     files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
     fit.running.algorithm.choice()?;
@@ -117,7 +121,7 @@ impl Run<'_> {
     fn tables(&self) -> Tables {
         let FitArgs { tables, running, .. } = self.fit;
         Tables {
-            top: tables.top,
+            top: tables.top(),
             relevance: tables.wants_relevance(),
             select: tables.select,
             stability: tables.stability,

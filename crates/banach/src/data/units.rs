@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn columns_get_mean_0_and_deviation_1_whatever_their_size() {
-        let columns = [vec![1e150, 3e150, 2e150], vec![7.0; 3], vec![1e9, 1e9 + 1.0, 1e9 + 2.0], vec![1e-150, 0.0, 2e-150]];
+        let columns =
+            [vec![1e150, 3e150, 2e150], vec![7.0; 3], vec![1e9, 1e9 + 1.0, 1e9 + 2.0], vec![1e-150, 0.0, 2e-150]];
         let x = FeatureMatrix::from_columns(3, 4, columns.concat()).expect("in range");
         let units = Units::standard(&x, None);
         assert_eq!(units.columns(), [0, 2, 3]);

@@ -17,7 +17,8 @@ mod target;
 mod tests;
 
 pub use auto::{
-    Auto, AutoMember, AutoModel, AutoProgress, Effort, MemberKind, Recipe, Standing, Verdict, WatchAuto,
+    Auto, AutoMember, AutoModel, AutoProgress, AutoRecord, DenseMember, Effort, ExpectedLoss, MemberKind, Recipe,
+    Standing, Verdict, WatchAuto,
 };
 pub use few_terms::repetitions;
 pub use model::{Model, probabilities};

@@ -1,5 +1,7 @@
 //! Which contenders make the model.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -7,11 +9,13 @@ use super::{
     contender::{Blueprint, Contender, Recipe, Standing},
     learning_set::LearningSet,
     mixing::mixture,
-    model::{AutoMember, MemberKind},
+    model::{AutoMember, AutoRecord, DenseMember, ExpectedLoss, MemberKind},
 };
 use crate::{
-    Error, Fit, Spec, Unobserved,
+    Error, FeatureMatrix, Fit, Spec, Unobserved,
     error::{Parameter, names},
+    fit::SparseModel,
+    model::ExplicitModel,
     solver::Mean,
 };
 
@@ -48,14 +52,14 @@ pub(super) struct Choosing<'c, 'a> {
 struct Chosen {
     verdict: Verdict,
     weights: Vec<f64>,
-    loss: Mean,
+    loss: ExpectedLoss,
 }
 
 impl Choosing<'_, '_> {
     /// The model of the contenders that are chosen, fitted to all samples.
     pub(super) fn model(self, auto: &Auto) -> Result<AutoModel, Error> {
         let Chosen { verdict, weights, loss } = self.chosen();
-        let (set, n) = (self.set, self.set.x.samples());
+        let set = self.set;
         let standing = |(contender, weight): (&Contender, &f64)| Standing {
             recipe: contender.recipe.clone(),
             loss: self.losses(contender).map(|losses| set.scoring.mean(&losses)),
@@ -73,21 +77,22 @@ impl Choosing<'_, '_> {
             _ => None,
         });
         let terms = terms.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, model)| (**model).clone());
-        Ok(AutoModel {
+        let constant_loss = set.scoring.mean(&self.losses(&self.contenders[0]).unwrap_or_default()).value;
+        let record = AutoRecord {
             auto: auto.clone(),
             task: set.task.clone(),
+            samples: set.x.samples(),
             variables: set.x.features(),
-            samples: n,
             verdict,
             loss,
-            constant_loss: set.scoring.mean(&self.losses(&self.contenders[0]).unwrap_or_default()).value,
+            constant_loss,
             accuracy: predictions.as_ref().and_then(|found| set.scoring.accuracy(found)),
             held_out: predictions,
             standings,
             left_out: self.left_out,
-            members,
             terms,
-        })
+        };
+        AutoModel::new(record, members)
     }
 
     fn losses(&self, contender: &Contender) -> Option<Vec<f64>> {
@@ -98,7 +103,8 @@ impl Choosing<'_, '_> {
     fn chosen(&self) -> Chosen {
         let scoring = &self.set.scoring;
         let losses: Vec<Option<Vec<f64>>> = self.contenders.iter().map(|contender| self.losses(contender)).collect();
-        let means: Vec<Option<Mean>> = losses.iter().map(|found| found.as_ref().map(|found| scoring.mean(found))).collect();
+        let means: Vec<Option<Mean>> =
+            losses.iter().map(|found| found.as_ref().map(|found| scoring.mean(found))).collect();
         let value = |at: usize| means[at].map_or(f64::INFINITY, |mean| mean.value);
         // Of equal ones the first, which is the simplest.
         let best = (1..means.len()).fold(0, |best, at| if value(at) < value(best) { at } else { best });
@@ -106,7 +112,7 @@ impl Choosing<'_, '_> {
         let claimed = |at: usize| self.contenders[at].claimed.unwrap_or(f64::INFINITY);
         let terms = (0..means.len()).fold(0, |best, at| if claimed(at) < claimed(best) { at } else { best });
         if claimed(terms) < value(best) {
-            let loss = Mean { value: claimed(terms), standard_error: f64::NAN };
+            let loss = ExpectedLoss::Claimed(claimed(terms));
             return Chosen { verdict: Verdict::Terms, weights: only(terms), loss };
         }
         let weights = self.mixture_weights();
@@ -115,7 +121,8 @@ impl Choosing<'_, '_> {
             let gains: Vec<f64> = of_best.iter().zip(&of_mixture).map(|(best, mixed)| best - mixed).collect();
             let gain = scoring.mean(&gains);
             if gain.value > gain.standard_error {
-                return Chosen { verdict: Verdict::Mixture, weights, loss: scoring.mean(&of_mixture) };
+                let loss = ExpectedLoss::HeldOut(scoring.mean(&of_mixture));
+                return Chosen { verdict: Verdict::Mixture, weights, loss };
             }
         }
         let verdict = match &self.contenders[best].blueprint {
@@ -123,13 +130,14 @@ impl Choosing<'_, '_> {
             Blueprint::Terms(_) => Verdict::Terms,
             Blueprint::Dense { .. } => Verdict::One,
         };
-        let nothing = Mean { value: f64::NAN, standard_error: f64::NAN };
-        Chosen { verdict, weights: only(best), loss: means[best].unwrap_or(nothing) }
+        let loss = means[best].expect("the constant has a loss, and the best is no worse");
+        Chosen { verdict, weights: only(best), loss: ExpectedLoss::HeldOut(loss) }
     }
 
     /// The weights of the best mixture of all contenders that have predicted held-out samples.
     fn mixture_weights(&self) -> Vec<f64> {
-        let known: Vec<&[f64]> = self.contenders.iter().filter_map(|contender| contender.predictions.as_deref()).collect();
+        let known: Vec<&[f64]> =
+            self.contenders.iter().filter_map(|contender| contender.predictions.as_deref()).collect();
         let mut found = mixture(&self.set.scoring, &known);
         found.iter_mut().filter(|weight| **weight < LEAST_WEIGHT).for_each(|weight| *weight = 0.0);
         let sum: f64 = found.iter().sum();
@@ -156,14 +164,35 @@ impl Choosing<'_, '_> {
         let set = self.set;
         let kind = match &contender.blueprint {
             Blueprint::Constant => MemberKind::Constant(set.scoring.constant(&set.all().weights)),
-            Blueprint::Terms(model) => MemberKind::Terms((**model).clone()),
+            Blueprint::Terms(model) => MemberKind::Terms { shares: shares(model, set.x)?, model: (**model).clone() },
             Blueprint::Dense { units, spec } => {
                 let spec = Spec { tolerance: Spec::default().tolerance, ..(**spec).clone() };
                 let fit = Fit::new(&spec)?.with_account(set.account.clone());
-                let model = fit.run(&units.apply(set.x)?, set.target, set.sample_weight, &mut Unobserved)?;
-                MemberKind::Dense { units: units.clone(), spec: Box::new(spec), model: Box::new(model) }
+                let x = units.apply(set.x)?;
+                let model = fit.run(&x, set.target, set.sample_weight, &mut Unobserved)?;
+                MemberKind::Dense(Box::new(DenseMember { units: units.clone(), spec, x, model }))
             }
         };
         Ok(AutoMember { recipe: contender.recipe.clone(), weight, kind })
     }
+}
+
+/// For every variable of a term the share of what the terms with it contribute, by their variances; the mean over the functions.
+fn shares(model: &SparseModel, x: &FeatureMatrix<'_>) -> Result<Vec<(usize, f64)>, Error> {
+    let mut shares = BTreeMap::new();
+    for function in model.functions() {
+        let mut variances = Vec::new();
+        for (monomial, coefficient) in function.expanded()?.terms() {
+            let values = ExplicitModel::new(0.0, vec![(monomial.clone(), *coefficient)])?.predict(x)?;
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            variances.push((monomial.clone(), values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()));
+        }
+        let total: f64 = variances.iter().map(|(_, variance)| variance).sum();
+        for (monomial, variance) in variances.iter().filter(|_| total > 0.0 && total.is_finite()) {
+            for (variable, _) in monomial.factors() {
+                *shares.entry(*variable).or_insert(0.0) += variance / total / model.functions().len() as f64;
+            }
+        }
+    }
+    Ok(shares.into_iter().collect())
 }

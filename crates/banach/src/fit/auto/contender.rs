@@ -87,6 +87,13 @@ pub struct Standing {
     pub seconds: f64,
 }
 
+impl Standing {
+    /// Whether it is made of few terms.
+    pub fn is_terms(&self) -> bool {
+        matches!(self.recipe, Recipe::Terms { .. })
+    }
+}
+
 /// A contender that was tried.
 #[derive(Debug, Clone)]
 pub(super) struct Contender {
@@ -120,7 +127,13 @@ impl Contender {
                 constant.iter().enumerate().for_each(|(place, value)| predictions[place * n + i] = *value);
             }
         }
-        Self { recipe: Recipe::Constant, blueprint: Blueprint::Constant, predictions: Some(predictions), claimed: None, seconds: 0.0 }
+        Self {
+            recipe: Recipe::Constant,
+            blueprint: Blueprint::Constant,
+            predictions: Some(predictions),
+            claimed: None,
+            seconds: 0.0,
+        }
     }
 }
 

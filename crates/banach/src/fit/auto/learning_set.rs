@@ -1,13 +1,7 @@
 //! The samples of an automatic choice, and which of them every fit sees.
 
 use super::{check_task, scoring::Scoring};
-use crate::{
-    Account, Error, FeatureMatrix, Target,
-    data::Units,
-    fit::Task,
-    loss::LossSpec,
-    solver::Folds,
-};
+use crate::{Account, Error, FeatureMatrix, Target, data::Units, fit::Task, loss::LossSpec, solver::Folds};
 
 /// The samples, the folds, and the lanes: one fit without each fold, and last one of all samples.
 #[derive(Debug)]
@@ -49,7 +43,9 @@ impl<'a> LearningSet<'a> {
         let (task, outputs) = target.outputs(n, loss.targets(), sample_weight)?;
         check_task(&task)?;
         if let Some(weights) = sample_weight {
-            Error::check_values("sample_weight", weights, "finite numbers >= 0", |w| (0.0..f64::INFINITY).contains(&w))?;
+            Error::check_values("sample_weight", weights, "finite numbers >= 0", |w| {
+                (0.0..f64::INFINITY).contains(&w)
+            })?;
         }
         for y in &outputs {
             Error::check_values("y", y, "finite numbers up to 1e100 in magnitude", |y| y.abs() <= 1e100)?;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use choice::Verdict;
 pub use contender::{Recipe, Standing};
-pub use model::{AutoMember, AutoModel, MemberKind};
+pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind};
 
 use self::{choice::Choosing, contender::Contender, learning_set::LearningSet, plan::planned, validation::Trial};
 use super::{Target, Task};
@@ -65,7 +65,7 @@ names! {
 /// let (x, y) = (FeatureMatrix::from_columns(60, 2, x)?, Target::from(&y));
 ///
 /// let model = Auto::default().fit(&x, &y, None, &Account::new(Memory::available()))?;
-/// assert!(model.held_out_error() < 0.1, "{model}");
+/// assert!(model.record().error() < 0.1, "{model}");
 /// println!("{model}");
 /// # Ok::<(), banach::Error>(())
 /// ```
@@ -125,7 +125,8 @@ impl Auto {
                 left_out.push((step.recipe.clone(), format!("the limit of {limit} s was reached")));
                 continue;
             }
-            let mut watched = |share: f64| watch(AutoProgress { recipe: &step.recipe, done: (done + share * step.seconds) / whole });
+            let mut watched =
+                |share: f64| watch(AutoProgress { recipe: &step.recipe, done: (done + share * step.seconds) / whole });
             let mut trial = Trial::new(&set, self.effort, &mut watched);
             let started = Instant::now();
             match step.recipe.contenders(&mut trial, &contenders) {

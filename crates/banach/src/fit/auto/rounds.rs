@@ -5,11 +5,7 @@ use super::{
     plan::exponential_options,
     validation::Trial,
 };
-use crate::{
-    Error, FeatureMatrix, Model, Spec,
-    fit::SparseModel,
-    sparse::SparseSpec,
-};
+use crate::{Error, FeatureMatrix, Model, Spec, fit::SparseModel, sparse::SparseSpec};
 
 /// A variable with less than this share of the largest relevance is left out of the next round.
 const LEAST_RELEVANCE: f64 = 1e-6;
@@ -67,9 +63,12 @@ impl Trial<'_, '_> {
             return Ok(Vec::new());
         }
         let claimed = if set.counted() >= LEAST_SAMPLES { self.claimed(&model) } else { None };
-        let held_out = |contender: &Contender| contender.predictions.as_ref().map(|found| set.scoring.mean(&set.scoring.losses(found)).value);
+        let held_out = |contender: &Contender| {
+            contender.predictions.as_ref().map(|found| set.scoring.mean(&set.scoring.losses(found)).value)
+        };
         let best = before.iter().filter_map(held_out).fold(f64::INFINITY, f64::min);
-        let predictions = if claimed.is_some_and(|claimed| claimed < best) { None } else { self.terms_without_folds(&spec)? };
+        let predictions =
+            if claimed.is_some_and(|claimed| claimed < best) { None } else { self.terms_without_folds(&spec)? };
         let blueprint = Blueprint::Terms(Box::new(model));
         Ok(vec![Contender { recipe: Recipe::Terms { degree }, blueprint, predictions, claimed, seconds: 0.0 }])
     }

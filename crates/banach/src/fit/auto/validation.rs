@@ -16,7 +16,9 @@ use crate::{
 };
 
 /// The relative duality gap of fits that are only compared.
-const TOLERANCE: f64 = 1e-5;
+const TOLERANCE: f64 = 1e-4;
+/// Their iterations, at most: what takes more hardly ever converges.
+const MOST_ITERATIONS: usize = 100;
 /// A fit with a larger relative gap is no fit: what it predicts depends on where it began.
 const LARGEST_GAP: f64 = 1e-2;
 /// Gammas that are tried together.
@@ -160,8 +162,9 @@ impl<'t, 'a> Trial<'t, 'a> {
             tolerance: TOLERANCE,
             ..Search::new(KernelSpace::Fixed(spec.kernel.clone()))
         };
-        let option = SearchOption { spec: spec.clone(), kernel: None };
-        let fit = Fit::new(spec)?.with_account(set.account.clone());
+        let spec = Spec { max_iterations: MOST_ITERATIONS, ..spec.clone() };
+        let fit = Fit::new(&spec)?.with_account(set.account.clone());
+        let option = SearchOption { spec, kernel: None };
         let mut decisions = vec![vec![0.0; set.task.functions() * n]; gammas.len()];
         let mut solved = vec![true; gammas.len()];
         for (lane, x) in set.lanes.iter().zip(lanes) {
@@ -194,9 +197,14 @@ impl<'t, 'a> Trial<'t, 'a> {
     }
 
     /// The model of what one lane sees.
-    pub(super) fn lane_model(&mut self, lane: &Lane, x: &FeatureMatrix<'_>, spec: &Spec) -> Result<Option<Model>, Error> {
+    pub(super) fn lane_model(
+        &mut self,
+        lane: &Lane,
+        x: &FeatureMatrix<'_>,
+        spec: &Spec,
+    ) -> Result<Option<Model>, Error> {
         let set = self.set;
-        let spec = Spec { tolerance: TOLERANCE, ..spec.clone() };
+        let spec = Spec { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS, ..spec.clone() };
         let fit = Fit::new(&spec)?.with_account(set.account.clone());
         let (watch, share) = (&mut self.watch, self.share);
         let mut observer = |_: &Progress| watch(share);
