@@ -143,7 +143,7 @@ impl Recipe {
         match self {
             Self::Constant => Ok(Vec::new()),
             Self::Relevance { p, round } => trial.relevance_rounds(*p, *round),
-            Self::Lengths => trial.lengths(),
+            Self::Lengths => trial.lengths(before),
             Self::Terms { degree } => trial.terms(*degree, before),
             Self::Linear { .. } | Self::Gauss | Self::Products { .. } => {
                 let found = trial.validate(&trial.set().units(), &self.options(trial.set())?)?;

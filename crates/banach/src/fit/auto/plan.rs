@@ -4,6 +4,7 @@ use super::{Effort, contender::Recipe, learning_set::LearningSet};
 use crate::{
     Error, Exponent, Fit, Search, Spec,
     data::Units,
+    error::Parameter,
     fit::{KernelSpace, search::exponential_degrees},
     kernel::{KernelName, MonomialScale},
 };
@@ -88,16 +89,17 @@ pub(super) fn planned(effort: Effort, set: &LearningSet<'_>) -> Plan {
 fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64, Error> {
     let (n, d) = (set.x.samples() as f64, set.all().units.columns().len());
     let (lanes, functions) = (set.lanes.len() as f64, set.task.functions() as f64);
-    let refused = |allowed: &'static str| Error::Parameter {
-        parameter: crate::error::Parameter::Columns,
-        got: d.to_string(),
-        allowed,
-    };
+    let refused =
+        |allowed: &'static str| Error::Parameter { parameter: Parameter::Columns, got: d.to_string(), allowed };
     match recipe {
         Recipe::Constant => Ok(0.0),
         Recipe::Relevance { .. } if d > MOST_EXPONENTIAL => Err(refused("at most 50, for products of every degree")),
-        Recipe::Lengths if n > 1000.0 => Err(refused("at most 1000 samples, for lengths")),
-        Recipe::Lengths => Ok(lanes * 200.0 * (n.powi(3) / FACTOR_RATE + n * n * d.min(MOST_EXPONENTIAL) as f64 / 1e9)),
+        Recipe::Lengths if functions > 1.0 => Err(Error::Parameter {
+            parameter: Parameter::Target,
+            got: format!("{functions} classes"),
+            allowed: "numbers or two classes, for lengths",
+        }),
+        Recipe::Lengths => Ok(lanes * 300.0 * (n.powi(3) / FACTOR_RATE + n * n * d.min(MOST_EXPONENTIAL) as f64 / 1e9)),
         Recipe::Terms { degree } => {
             let monomials = if *degree == 1 { d as f64 } else { d as f64 * (d as f64 + 3.0) / 2.0 };
             if monomials > effort.most_monomials() {

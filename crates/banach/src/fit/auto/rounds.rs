@@ -9,6 +9,10 @@ use crate::{Error, FeatureMatrix, Model, Spec, fit::SparseModel, sparse::SparseS
 
 /// A variable with less than this share of the largest relevance is left out of the next round.
 const LEAST_RELEVANCE: f64 = 1e-6;
+/// The exponent of the linear function that names the variables that get a length.
+const NAMING: f64 = 1.1;
+/// The most variables that get a length.
+const MOST_LENGTHS: usize = 50;
 /// Few terms are believed on their evidence from so many samples on.
 const LEAST_SAMPLES: usize = 30;
 
@@ -49,9 +53,39 @@ impl Trial<'_, '_> {
         Ok(sum)
     }
 
-    /// Gauss's kernel with a length for every variable.
-    pub(super) fn lengths(&mut self) -> Result<Vec<Contender>, Error> {
-        Ok(Vec::new())
+    /// Gauss's kernel with a length for every variable, by the marginal likelihood of numbers; two classes count as -1 and 1. Of many
+    /// variables only those have a length that matter most to a linear function.
+    pub(super) fn lengths(&mut self, before: &[Contender]) -> Result<Vec<Contender>, Error> {
+        let set = self.set();
+        let linear = before.iter().find_map(|contender| match (&contender.recipe, &contender.blueprint) {
+            (Recipe::Linear { p: NAMING }, Blueprint::Dense { spec, .. }) => Some(spec.clone()),
+            _ => None,
+        });
+        let (_, outputs) = set.target.outputs(set.x.samples(), set.loss.targets(), set.sample_weight)?;
+        let (mut units, mut learned) = (set.units(), None);
+        for (at, (lane, units)) in set.lanes.iter().zip(&mut units).enumerate() {
+            let mut start = Vec::new();
+            if let Some(spec) = &linear {
+                let x = units.apply(set.x)?;
+                let Some(model) = self.lane_model(lane, &x, spec)? else { return Ok(Vec::new()) };
+                let shares = leading(&self.relevance(&model, &x)?, MOST_LENGTHS);
+                *units =
+                    units.scaled(&shares.iter().map(|share| f64::from(u8::from(*share > 0.0))).collect::<Vec<_>>());
+                start = shares.into_iter().filter(|share| *share > 0.0).map(f64::sqrt).collect();
+            }
+            let seen: Vec<usize> = (0..set.x.samples()).filter(|&i| lane.weights[i] > 0.0).collect();
+            let x = units.apply(set.x)?.select_samples(&seen)?;
+            let y: Vec<f64> = seen.iter().map(|&i| outputs[0][i]).collect();
+            let starts = if start.is_empty() { Vec::new() } else { vec![start] };
+            let lengths = Lengths::learn(&x, &y, &starts)?;
+            *units = units.scaled(&lengths.scales);
+            learned = Some(Spec { loss: set.loss, ..lengths.spec() });
+            if units.columns().is_empty() || !self.reach((at + 1) as f64 / set.lanes.len() as f64) {
+                return Ok(Vec::new());
+            }
+        }
+        let found = self.validate(&units, &learned.into_iter().collect::<Vec<_>>())?;
+        Ok(found.map(|found| found.contender(Recipe::Lengths)).into_iter().collect())
     }
 
     /// Few terms, by all samples; and without each fold where their evidence alone does not decide.
@@ -112,4 +146,17 @@ fn scales(relevance: &[f64]) -> Vec<f64> {
     let sum: f64 = relevance.iter().map(|share| kept(*share)).sum();
     let count = relevance.iter().filter(|share| kept(**share) > 0.0).count() as f64;
     relevance.iter().map(|share| (kept(*share) * count / sum).sqrt()).collect()
+}
+
+/// The largest shares, at most so many, as parts of the largest of them; 0 for all others.
+fn leading(shares: &[f64], most: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+    let largest = order.first().map_or(0.0, |&first| shares[first]);
+    let mut kept = vec![0.0; shares.len()];
+    for &at in order.iter().take(most) {
+        // The least is still a start.
+        kept[at] = if largest > 0.0 { (shares[at] / largest).max(LEAST_RELEVANCE) } else { 1.0 };
+    }
+    kept
 }
