@@ -97,19 +97,6 @@ pub(super) enum Images {
     },
 }
 
-impl Images {
-    /// The vector of a column, and the curvature.
-    fn of<'i>(&'i self, place: usize, column: &'i [f64]) -> (&'i [f64], f64) {
-        match self {
-            Self::Columns => (column, 1.0),
-            Self::OfSome { slots, vectors, curvatures } => {
-                let slot = slots[place];
-                (&vectors[slot * column.len()..][..column.len()], curvatures[slot])
-            }
-        }
-    }
-}
-
 /// A descent along the path.
 #[derive(Debug)]
 pub(super) struct Descent<'c> {
@@ -134,10 +121,15 @@ impl Descent<'_> {
         let mut largest = 0.0_f64;
         for &place in places {
             let column = self.columns.column(place);
-            let (image, curvature) = self.images.of(place, column);
-            let old = self.weights[place];
-            let z = dot_in_lanes(column, &self.residual) + curvature * old;
-            let new = self.penalty.minimiser(z, lambda * self.factors[place]) / curvature;
+            let (old, product) = (self.weights[place], dot_in_lanes(column, &self.residual));
+            let minimiser = |z: f64| self.penalty.minimiser(z, lambda * self.factors[place]);
+            let (new, image) = match &self.images {
+                Images::Columns => (minimiser(product + old), column),
+                Images::OfSome { slots, vectors, curvatures } => {
+                    let (slot, n) = (slots[place], column.len());
+                    (minimiser(product + curvatures[slot] * old) / curvatures[slot], &vectors[slot * n..][..n])
+                }
+            };
             let step = new - old;
             if step != 0.0 {
                 self.residual.iter_mut().zip(image).for_each(|(residual, x)| *residual -= step * x);

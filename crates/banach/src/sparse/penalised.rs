@@ -131,13 +131,13 @@ pub(super) fn penalised<L: PenalisedLoss>(
     let lambda = products.iter().fold(0.0, |largest: f64, product| largest.max(product.abs()));
     let nothing = PathPoint { lambda, places: Vec::new(), weights: Vec::new(), constant, residual };
     let criteria: Vec<f64> = points.par_iter().map(|point| search.criterion(point)).collect();
-    let (chosen, most) = search.solved(chosen(nothing, &points, &criteria));
+    let (chosen, most) = search.solved(chosen(&nothing, &points, &criteria));
     search.found(&points, &criteria, &chosen, most)
 }
 
 /// The point with the smallest criterion, of equal ones that with the smallest penalty; where none is better than nothing, that.
-fn chosen(nothing: PathPoint, points: &[PathPoint], criteria: &[f64]) -> PathPoint {
-    let (mut chosen, mut least) = (&nothing, 0.0);
+fn chosen(nothing: &PathPoint, points: &[PathPoint], criteria: &[f64]) -> PathPoint {
+    let (mut chosen, mut least) = (nothing, 0.0);
     for (point, &criterion) in points.iter().zip(criteria).filter(|(point, _)| !point.places.is_empty()) {
         // Criteria of one support differ by rounding.
         if criterion <= least + VIOLATION && criterion < 0.0 {

@@ -127,7 +127,11 @@ impl SparseSpec {
         let known = matches!(self.loss, LossSpec::Squared | LossSpec::Logistic);
         Parameter::Loss.check(self.loss.name(), known, "squared or logistic, for few terms")?;
         let fits = self.penalty == SparsePenalty::Evidence || self.hierarchy == Hierarchy::None;
-        Parameter::Hierarchy.check(self.hierarchy, fits, "none, with a penalty other than evidence")
+        Parameter::Hierarchy.check(
+            self.hierarchy,
+            fits,
+            "none, with a penalty other than evidence: its weights alone say which terms there are",
+        )
     }
 }
 

@@ -92,7 +92,7 @@ fn gaps_and_violations_are_those_of_all_columns() {
     let mut with_terms = [0, 0];
     for (case, loss) in cases() {
         for penalty in [SparsePenalty::L1, SparsePenalty::Mcp, SparsePenalty::Scad] {
-            let spec = SparseSpec { penalty, loss, ..spec_of(&case) };
+            let spec = SparseSpec { loss, penalty, ..spec_of(&case) };
             let runs = [u64::MAX, 0].map(|listed| {
                 spec.run_as(&case.x, &case.y, case.weights.as_deref(), &account, listed, false).expect("fits")
             });
