@@ -11,7 +11,6 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _parameters
 from ._base import TableEstimator, aligned, table_of
-from ._classifier import check_presence
 from ._doc import with_sections
 from ._sparse import SparseClassifier, SparseRegressor
 from ._table import Table
@@ -68,7 +67,7 @@ class _AutoEstimator(TableEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any) -> None:
         for name in _OF_A_FIT:
             self.__dict__.pop(name, None)
         seconds = self.max_seconds
@@ -79,9 +78,9 @@ class _AutoEstimator(TableEstimator):
             "memory": _parameters.memory(self.memory_limit),
             "threads": _parameters.threads(self.n_jobs),
         }
-        X, target, weights = self._check_data(X, y, sample_weight)
+        X, target = self._check_data(X, y)
         with self._bar("the best model", _PARTS) as bar:
-            self._adopt(_core.fit_auto(X, target, weights, **asked, progress=bar.callback))
+            self._adopt(_core.fit_auto(X, target, None, **asked, progress=bar.callback))
 
     def _adopt(self, model: _core.AutoModel) -> None:
         self._model = model
@@ -158,7 +157,7 @@ class AutoRegressor(RegressorMixin, _AutoEstimator):
     'Few terms up to degree 2: evidence on all samples claims 0.04 % of the squared error of a constant.'
     """
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y):
         """Finds the best model.
 
         Parameters
@@ -167,20 +166,18 @@ class AutoRegressor(RegressorMixin, _AutoEstimator):
             Units do not matter.
         y : array of shape (n_samples,)
             The targets.
-        sample_weight : array of shape (n_samples,), optional
-            How much each sample counts.
 
         Returns
         -------
         self
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, y)
         return self
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _check_data(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F", y_numeric=True)
         y = aligned(np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64))
-        return table_of(X), y[None, :], self._weights(sample_weight, X)
+        return table_of(X), y[None, :]
 
     def _few_terms(self) -> SparseRegressor:
         return SparseRegressor("poly", degree=(1, 2))
@@ -211,7 +208,7 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
     True
     """
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y):
         """Finds the best model.
 
         Parameters
@@ -220,27 +217,22 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
             Units do not matter.
         y : array of shape (n_samples,)
             The labels: numbers or strings.
-        sample_weight : array of shape (n_samples,), optional
-            How much each sample counts.
 
         Returns
         -------
         self
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, y)
         return self
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _check_data(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_[0]!s}; a classifier needs at least two classes")
-        weights = self._weights(sample_weight, X)
-        if weights is not None:
-            check_presence(self.classes_, codes, weights)
-        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
+        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64)
 
     def _few_terms(self) -> SparseClassifier:
         return SparseClassifier("poly", degree=(1, 2))
@@ -257,4 +249,5 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most likely label of every sample."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        likely = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[likely]

@@ -6,6 +6,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from banach import (
+    AutoClassifier,
+    AutoRegressor,
     LpClassifier,
     LpClassifierCV,
     LpRegressor,
@@ -56,6 +58,8 @@ ESTIMATORS = [
     SparseClassifier(fit_intercept=False, max_terms=2),
     SparseClassifier("poly", degree=(1, 2), hierarchy="weak"),
     *(SparseClassifier(penalty=penalty) for penalty in ("l1", "mcp", "scad")),
+    AutoRegressor("quick"),
+    AutoClassifier("quick"),
     TopFeatures(),
     TopFeatures(SparseRegressor(), k=3),
 ]

@@ -2,7 +2,7 @@
 
 use banach::{
     Account, Memory, Target,
-    fit::{Auto, AutoRecord, ExpectedLoss, Standing},
+    fit::{Auto, AutoRecord, ContenderScore, ExpectedLoss},
     sparse::SparseSpec,
 };
 use banach_io::{Label, Observed, Saved, SavedAuto};
@@ -110,7 +110,7 @@ impl AutoModel {
     /// Every contender: its name, the mean and the standard error of its held-out loss, what it claims, its accuracy and its weight.
     #[getter]
     fn standings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let told = |standing: &Standing| {
+        let told = |standing: &ContenderScore| {
             let row = PyDict::new(py);
             row.set_item("contender", standing.recipe.to_string())?;
             row.set_item("loss", standing.loss.map(|loss| loss.value))?;
@@ -150,7 +150,7 @@ impl AutoModel {
     #[getter]
     fn terms(&self) -> Option<SparseModel> {
         let model = self.record().terms.clone()?;
-        let degree = self.record().standings.iter().filter_map(Standing::degree_of_terms).max();
+        let degree = self.record().standings.iter().filter_map(ContenderScore::degree_of_terms).max();
         let kernel = banach::fit::products(degree.unwrap_or(1)).ok()?;
         let spec = SparseSpec { kernel, loss: model.loss(), ..SparseSpec::default() };
         Some(SparseModel { model, spec, memory: self.memory, threads: self.threads })

@@ -13,6 +13,9 @@ use super::{
 };
 use crate::options::Common;
 
+/// What is said where no column can be used.
+pub(super) const CONSTANT: &str = "every column beside the target is constant; name others";
+
 /// What the result says of a variable, and how columns were scaled.
 const VARIABLE: u64 = 160;
 
@@ -45,7 +48,7 @@ impl Input {
         let mut notes = read::notes(&data);
         let standardization = (!columns.no_standardize).then(|| data.table.standardize());
         notes.extend(standardization.iter().flat_map(read::standardized));
-        anyhow::ensure!(!data.table.names().is_empty(), "every column beside the target is constant; name others");
+        anyhow::ensure!(!data.table.names().is_empty(), CONSTANT);
         Ok(Self { data, goal, standardization, notes, account, _table: table })
     }
 

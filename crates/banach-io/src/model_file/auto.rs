@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use banach::{
     Memory,
-    data::Units,
+    data::ColumnScaling,
     fit::{AutoMember, AutoModel, AutoRecord, DenseMember, MemberKind, Recipe, SparseModel, Task},
 };
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,7 @@ enum KindDocument {
     Constant(Vec<f64>),
     /// A file of so many bytes among those of the members.
     Dense {
-        units: Units,
+        units: ColumnScaling,
         bytes: usize,
     },
     Terms {
@@ -223,8 +223,11 @@ impl SavedAuto {
                     if saved.observed != document.observed {
                         return Err(Flaw::part(MEMBERS, "one was fitted to other targets"));
                     }
-                    let units =
-                        Units::new(units.columns().to_vec(), units.centres().to_vec(), units.factors().to_vec())?;
+                    let units = ColumnScaling::new(
+                        units.columns().to_vec(),
+                        units.centres().to_vec(),
+                        units.factors().to_vec(),
+                    )?;
                     let model = saved.restore(Memory::available())?;
                     MemberKind::Dense(Box::new(DenseMember { units, spec: saved.spec, x: saved.x, model }))
                 }

@@ -1,5 +1,6 @@
 //! Data as the forms see it: a checked feature matrix, and the one pass over it.
 
+mod column_scaling;
 mod columns;
 mod derived;
 mod feature_matrix;
@@ -7,12 +8,11 @@ mod products;
 mod scratch;
 mod stream;
 mod sweep;
-mod units;
 
+pub use column_scaling::ColumnScaling;
 pub(crate) use columns::Column;
 pub(crate) use feature_matrix::MAX_ENTRY;
 pub use feature_matrix::{Entries, FeatureMatrix};
 pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
 pub(crate) use sweep::{MAX_BLOCK, Sweep, SweepBlock};
-pub use units::Units;

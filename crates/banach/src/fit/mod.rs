@@ -19,8 +19,8 @@ mod target;
 mod tests;
 
 pub use auto::{
-    Auto, AutoMember, AutoModel, AutoProgress, AutoRecord, DenseMember, Effort, ExpectedLoss, MemberKind, Recipe,
-    Standing, Verdict, WatchAuto, products,
+    Auto, AutoMember, AutoModel, AutoProgress, AutoRecord, ContenderScore, DenseMember, Effort, ExpectedLoss,
+    MemberKind, Recipe, Verdict, WatchAuto, products,
 };
 pub use few_terms::repetitions;
 pub use lengths::Lengths;

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use banach::{
     Memory, Status,
+    data::ColumnScaling,
     fit::{Auto, AutoModel, AutoProgress, AutoRecord, Recipe},
     report::{SparseFunctionReport, VariableShare},
 };
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use super::{
     args::{Columns, FitArgs},
-    input::Input,
+    input::{CONSTANT, Input},
     interrupt,
     result::Data,
     sparse::functions,
@@ -53,6 +54,7 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     let input = Input::read(&fit.data, &columns, &fit.model, common.account()?)?;
     let _page = input.page(fit.tables.report.is_some())?;
     let x = input.matrix()?;
+    anyhow::ensure!(!ColumnScaling::standard(&x, None).columns().is_empty(), CONSTANT);
     interrupt::install()?;
     let auto =
         Auto { effort: fit.choice_of_model.effort, seconds: fit.choice_of_model.max_seconds, seed: fit.running.seed };

@@ -1,7 +1,7 @@
 //! What was chosen, for people to read.
 
 use banach::{
-    fit::{AutoRecord, Standing},
+    fit::{AutoRecord, ContenderScore},
     report::{SparseFunctionReport, VariableShare},
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn contenders(choice: &AutoRecord) -> Table {
     let mut header = vec!["", "error", "+-"];
     header.extend(accuracy.then_some("right class"));
     header.extend(["weight", "seconds"]);
-    let row = |standing: &Standing| {
+    let row = |standing: &ContenderScore| {
         let (error, spread) = match (standing.loss, standing.claimed) {
             (Some(loss), _) => (share(loss.value), share(loss.standard_error)),
             (None, Some(claimed)) => (share(claimed), "claimed".to_owned()),

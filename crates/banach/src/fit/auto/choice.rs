@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Auto, AutoModel,
-    contender::{Blueprint, Contender, Recipe, Standing},
+    contender::{Blueprint, Contender, ContenderScore, Recipe},
     learning_set::LearningSet,
     mixing::mixture,
     model::{AutoMember, AutoRecord, DenseMember, ExpectedLoss, MemberKind},
@@ -60,7 +60,7 @@ impl Choosing<'_, '_> {
     pub(super) fn model(self, auto: &Auto) -> Result<AutoModel, Error> {
         let Chosen { verdict, weights, loss } = self.chosen();
         let set = self.set;
-        let standing = |(contender, weight): (&Contender, &f64)| Standing {
+        let standing = |(contender, weight): (&Contender, &f64)| ContenderScore {
             recipe: contender.recipe.clone(),
             loss: self.losses(contender).map(|losses| set.scoring.mean(&losses)),
             claimed: contender.claimed,

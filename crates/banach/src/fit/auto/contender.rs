@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{learning_set::LearningSet, validation::Trial};
 use crate::{
     Error, Spec,
-    data::Units,
+    data::ColumnScaling,
     fit::SparseModel,
     kernel::{Degrees, KernelChoice, KernelName, KernelSpec, MonomialScale},
     solver::Mean,
@@ -72,7 +72,7 @@ impl fmt::Display for Recipe {
 /// How a contender did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Standing {
+pub struct ContenderScore {
     /// What it is.
     pub recipe: Recipe,
     /// Its loss on held-out samples: the squared error, or the logarithmic loss of classes; `None` where no sample was held out.
@@ -87,7 +87,7 @@ pub struct Standing {
     pub seconds: f64,
 }
 
-impl Standing {
+impl ContenderScore {
     /// The highest degree of a term, where it is made of few terms.
     pub fn degree_of_terms(&self) -> Option<usize> {
         if let Recipe::Terms { degree } = self.recipe { Some(degree) } else { None }
@@ -115,7 +115,7 @@ pub(super) struct Contender {
 #[derive(Debug, Clone)]
 pub(super) enum Blueprint {
     Constant,
-    Dense { units: Units, spec: Box<Spec> },
+    Dense { units: ColumnScaling, spec: Box<Spec> },
     Terms(Box<SparseModel>),
 }
 

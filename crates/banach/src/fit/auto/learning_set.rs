@@ -1,7 +1,10 @@
 //! The samples of an automatic choice, and which of them every fit sees.
 
 use super::{check_task, scoring::Scoring};
-use crate::{Account, Error, FeatureMatrix, Target, data::Units, fit::Task, loss::LossSpec, solver::Folds};
+use crate::{
+    Account, Error, FeatureMatrix, Target, data::ColumnScaling, error::Parameter, fit::Task, loss::LossSpec,
+    solver::Folds,
+};
 
 /// The samples, the folds, and the lanes: one fit without each fold, and last one of all samples.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ pub(super) struct Lane {
     /// The weights, 0 for samples that it does not see.
     pub weights: Vec<f64>,
     /// The columns by the samples that it sees.
-    pub units: Units,
+    pub units: ColumnScaling,
 }
 
 impl<'a> LearningSet<'a> {
@@ -55,12 +58,21 @@ impl<'a> LearningSet<'a> {
             let mut weights = all.clone();
             held_out.iter().for_each(|&i| weights[i] = 0.0);
             let fold = if held_out.is_empty() { None } else { Some(Folds::new(n, vec![held_out.to_vec()])?) };
-            Ok(Lane { fold, units: Units::standard(x, Some(&weights)), weights })
+            Ok(Lane { fold, units: ColumnScaling::standard(x, Some(&weights)), weights })
         };
         let folds = target.folds(n, None, seed)?;
         let mut lanes = folds.held_out().iter().map(|held_out| lane(held_out)).collect::<Result<Vec<_>, _>>()?;
         lanes.push(lane(&[])?);
         let scoring = Scoring::new(target, &task, &all);
+        if let (Some(y), false) = (scoring.numbers(), scoring.variance().is_normal())
+            && let Some(other) = y.iter().find(|other| **other != y[0])
+        {
+            return Err(Error::Parameter {
+                parameter: Parameter::Target,
+                got: format!("values such as {:e} and {other:e}", y[0]),
+                allowed: "numbers whose squares are in range; multiply y by a number that brings its values near 1; the model is the same",
+            });
+        }
         Ok(Self { x, target, task, loss, sample_weight, account, lanes, scoring })
     }
 
@@ -75,7 +87,7 @@ impl<'a> LearningSet<'a> {
     }
 
     /// The units of every lane.
-    pub(super) fn units(&self) -> Vec<Units> {
+    pub(super) fn units(&self) -> Vec<ColumnScaling> {
         self.lanes.iter().map(|lane| lane.units.clone()).collect()
     }
 }

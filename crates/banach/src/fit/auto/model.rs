@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Auto, Recipe, Standing, Verdict};
+use super::{Auto, ContenderScore, Recipe, Verdict};
 use crate::{
     Error, FeatureMatrix, Memory, Model, Spec, Status,
-    data::Units,
+    data::ColumnScaling,
     error::Parameter,
     fit::{SparseModel, Task},
     solver::Mean,
@@ -43,7 +43,7 @@ pub struct AutoRecord {
     /// The predictions of held-out samples, as [`AutoModel::predictions`] has them; `None` where few terms are the model by their evidence.
     pub held_out: Option<Vec<f64>>,
     /// Every contender, in the order in which they were tried; the first is the constant.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<ContenderScore>,
     /// What was not tried, and why.
     pub left_out: Vec<(Recipe, String)>,
     /// The few terms that evidence names, be they the model or not.
@@ -101,7 +101,7 @@ pub enum MemberKind {
 #[derive(Debug, Clone)]
 pub struct DenseMember {
     /// What is done to the columns first.
-    pub units: Units,
+    pub units: ColumnScaling,
     /// The parameters.
     pub spec: Spec,
     /// The samples in these units.
@@ -325,7 +325,7 @@ impl fmt::Display for AutoModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let record = &self.record;
         writeln!(f, "{}", record.sentence())?;
-        for Standing { recipe, loss, claimed, weight, .. } in &record.standings {
+        for ContenderScore { recipe, loss, claimed, weight, .. } in &record.standings {
             let share = |loss: f64| loss / record.constant_loss;
             let error = match (loss, claimed) {
                 (Some(loss), _) => format!("{:.4} +- {:.4}", share(loss.value), share(loss.standard_error)),

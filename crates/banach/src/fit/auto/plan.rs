@@ -3,7 +3,7 @@
 use super::{Effort, contender::Recipe, learning_set::LearningSet};
 use crate::{
     Error, Exponent, Fit, Search, Spec,
-    data::Units,
+    data::ColumnScaling,
     error::Parameter,
     fit::{KernelSpace, search::exponential_degrees},
     kernel::{KernelName, MonomialScale},
@@ -18,15 +18,15 @@ const GAMMAS: f64 = 12.0;
 
 /// A recipe, and the seconds that it is predicted to take.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct PlannedRecipe {
     pub recipe: Recipe,
     pub seconds: f64,
 }
 
 /// What is tried, and what is not, with the reason.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub tried: Vec<Step>,
+pub(super) struct AutoPlan {
+    pub tried: Vec<PlannedRecipe>,
     pub left_out: Vec<(Recipe, String)>,
 }
 
@@ -70,14 +70,14 @@ impl Effort {
 }
 
 /// What is tried with this effort.
-pub(super) fn planned(effort: Effort, set: &LearningSet<'_>) -> Plan {
-    let mut plan = Plan { tried: Vec::new(), left_out: Vec::new() };
+pub(super) fn planned(effort: Effort, set: &LearningSet<'_>) -> AutoPlan {
+    let mut plan = AutoPlan { tried: Vec::new(), left_out: Vec::new() };
     if set.lanes.iter().any(|lane| lane.units.columns().is_empty()) {
         return plan;
     }
     for recipe in effort.recipes() {
         match seconds(&recipe, effort, set) {
-            Ok(seconds) if seconds <= effort.seconds() => plan.tried.push(Step { recipe, seconds }),
+            Ok(seconds) if seconds <= effort.seconds() => plan.tried.push(PlannedRecipe { recipe, seconds }),
             Ok(seconds) => plan.left_out.push((recipe, format!("it would take about {seconds:.0} s"))),
             Err(error) => plan.left_out.push((recipe, error.to_string())),
         }
@@ -123,7 +123,11 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
 }
 
 /// The exp kernel with the scales that suit columns in these units.
-pub(super) fn exponential_options(set: &LearningSet<'_>, units: &Units, spec: &Spec) -> Result<Vec<Spec>, Error> {
+pub(super) fn exponential_options(
+    set: &LearningSet<'_>,
+    units: &ColumnScaling,
+    spec: &Spec,
+) -> Result<Vec<Spec>, Error> {
     let x = units.apply(set.x)?;
     let exponent = Exponent::new(spec.p)?;
     // At p = 2 a matrix of all pairs of samples has every degree.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Error, FeatureMatrix, Model, Spec,
-    data::Units,
+    data::ColumnScaling,
     fit::{Lengths, SparseModel},
     sparse::SparseSpec,
 };
@@ -60,7 +60,7 @@ impl Trial<'_, '_> {
     /// The best of the sizes of the exp kernel, or of a size and its neighbours, and the place of that size. `None` if it was ended.
     fn sizes_near(
         &mut self,
-        units: &[Units],
+        units: &[ColumnScaling],
         p: f64,
         near: Option<usize>,
     ) -> Result<Option<(Validated, usize)>, Error> {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Error, FeatureMatrix, Fit, Model, Search, Spec, Status,
-    data::Units,
+    data::ColumnScaling,
     error::Parameter,
     fit::{Gammas, KernelSpace, SearchOption},
     solver::{GammaGrid, Progress},
@@ -37,7 +37,7 @@ pub(super) struct Trial<'t, 'a> {
 
 /// The best of several parameters, and its held-out predictions.
 pub(super) struct Validated {
-    pub units: Units,
+    pub units: ColumnScaling,
     pub spec: Spec,
     pub predictions: Vec<f64>,
 }
@@ -82,7 +82,7 @@ impl<'t, 'a> Trial<'t, 'a> {
     }
 
     /// The parameters and the gamma with the smallest held-out loss. Every lane has columns in units of its own. `None` if it was ended.
-    pub(super) fn validate(&mut self, units: &[Units], options: &[Spec]) -> Result<Option<Validated>, Error> {
+    pub(super) fn validate(&mut self, units: &[ColumnScaling], options: &[Spec]) -> Result<Option<Validated>, Error> {
         let set = self.set;
         let lanes: Vec<FeatureMatrix<'static>> =
             units.iter().map(|units| units.apply(set.x)).collect::<Result<_, _>>()?;

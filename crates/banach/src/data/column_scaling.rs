@@ -8,17 +8,17 @@ use crate::Error;
 /// Some columns of a table, each less a centre and times a factor: `(x_j - centre_j) factor_j`.
 ///
 /// ```
-/// use banach::{FeatureMatrix, data::Units};
+/// use banach::{FeatureMatrix, data::ColumnScaling};
 ///
 /// let x = FeatureMatrix::from_rows(2, 3, &[1.0, 5.0, 10.0, 3.0, 5.0, 30.0])?;
-/// let units = Units::standard(&x, None);
+/// let units = ColumnScaling::standard(&x, None);
 /// assert_eq!(units.columns(), [0, 2]); // the second is constant
 /// assert_eq!(units.apply(&x)?.row(0), [-1.0, -1.0]);
 /// # Ok::<(), banach::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Units {
+pub struct ColumnScaling {
     columns: Vec<usize>,
     centres: Vec<f64>,
     factors: Vec<f64>,
@@ -27,7 +27,7 @@ pub struct Units {
 /// A column whose deviation is at most this share of its size is constant up to rounding.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-impl Units {
+impl ColumnScaling {
     /// Every column with the mean 0 and the deviation 1, by the samples that count; without the columns that are constant there.
     /// Sparse columns keep their zeros: nothing is taken from them.
     pub fn standard(x: &FeatureMatrix<'_>, sample_weight: Option<&[f64]>) -> Self {
@@ -44,7 +44,7 @@ impl Units {
         units
     }
 
-    /// Units that are known: for each of some columns, in increasing order, a centre and a factor.
+    /// ColumnScaling that are known: for each of some columns, in increasing order, a centre and a factor.
     pub fn new(columns: Vec<usize>, centres: Vec<f64>, factors: Vec<f64>) -> Result<Self, Error> {
         Error::check_length("the centres", centres.len(), columns.len())?;
         Error::check_length("the factors", factors.len(), columns.len())?;
@@ -132,7 +132,7 @@ mod tests {
         let columns =
             [vec![1e150, 3e150, 2e150], vec![7.0; 3], vec![1e9, 1e9 + 1.0, 1e9 + 2.0], vec![1e-150, 0.0, 2e-150]];
         let x = FeatureMatrix::from_columns(3, 4, columns.concat()).expect("in range");
-        let units = Units::standard(&x, None);
+        let units = ColumnScaling::standard(&x, None);
         assert_eq!(units.columns(), [0, 2, 3]);
         let done = units.apply(&x).expect("the same columns");
         for column in 0..3 {
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn absent_samples_do_not_count_and_zeros_of_sparse_columns_stay() {
         let x = FeatureMatrix::from_columns(3, 1, vec![1.0, 3.0, 1e6]).expect("in range");
-        let units = Units::standard(&x, Some(&[2.0, 2.0, 0.0]));
+        let units = ColumnScaling::standard(&x, Some(&[2.0, 2.0, 0.0]));
         assert_eq!((units.centres(), units.factors()), (&[2.0][..], &[1.0][..]));
         let sparse = FeatureMatrix::from_sparse_columns(4, 1, vec![0, 1], vec![2], vec![4.0]).expect("in range");
-        let units = Units::standard(&sparse, None);
+        let units = ColumnScaling::standard(&sparse, None);
         let done = units.apply(&sparse).expect("the same columns");
         assert!(done.is_sparse() && done.stored() == 1);
         assert!((done.row(2)[0] - 4.0 / 3.0_f64.sqrt()).abs() < 1e-12);
