@@ -263,6 +263,24 @@ class LpModel(TableEstimator):
         known = {key: top[key] for key in ("complete", "set_proven", "order_proven", "unlisted", "nodes")}
         return Table(columns, caption=_top_caption(top), **known)
 
+    def leave_one_out(self) -> np.ndarray:
+        """What the model without each sample predicts for it, with the same parameters, and without other fits.
+
+        One Newton step from the fit serves all samples. For p = 2 and the squared loss it is exact; for p down to 1.1 the
+        mean squared error is usually within a few per cent of that of fits without each sample; nearer to 1 it is a
+        rough guess. Where C or p were chosen by the same samples, the predictions are a little better than the model is.
+
+        Returns
+        -------
+        array
+            Shaped as ``predict(X)`` of a regressor or ``decision_function(X)`` of a classifier, X the samples of the fit.
+        """
+        self._check_fitted()
+        values = self._model.leave_one_out()
+        if values is None:
+            raise ValueError("there is nothing to tell for p = 1, or memory_limit is too low for these samples")
+        return values[0] if getattr(self, "_single", len(values) == 1) else np.ascontiguousarray(values.T)
+
     def relevance(self, *, output: int = 0) -> Table:
         """How much every variable matters: the share of ``||w||_p^p`` on the monomials that involve it.
 
@@ -358,8 +376,8 @@ class LpModel(TableEstimator):
         Returns
         -------
         dict
-            ``model``, ``route``, ``validation`` (of a search by its own score, else None), ``status``, ``functions`` and
-            ``notes``. A table that cannot be made is None, and a note says why. X is what it is: nothing is known of
+            ``model``, ``route``, ``validation`` (of a search by its own score, else None), ``leave_one_out`` (a score, or
+            None), ``status``, ``functions`` and ``notes``. A table that cannot be made is None, and a note says why. X is what it is: nothing is known of
             other units, so what the command says of those is None.
         """
         self._check_fitted()

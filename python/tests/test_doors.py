@@ -182,7 +182,7 @@ def test_the_command_and_python_give_the_same_bits(name, tmp_path):
     assert found["model"]["gamma"] == chosen["C"]
     report = model.report(3, relevance=False, select=2)
     # Every number that is written down, but for predicted times and memory, which depend on what is free.
-    for key in ("model", "validation", "status", "functions"):
+    for key in ("model", "validation", "leave_one_out", "status", "functions"):
         assert report[key] == found[key], key
     assert report["route"]["chosen"] == found["route"]["chosen"]
     words = {"--gamma": "C", "gamma": "C", "--kernel": "kernel", "--loss": "loss"}

@@ -270,6 +270,7 @@ METHODS = [
     "equation",
     "explain",
     "report",
+    "leave_one_out",
     "plot_features",
     "plot_relevance",
     "plot_convergence",

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC, SVR
 
 from banach import LpClassifier, LpRegressor
@@ -142,3 +144,31 @@ def test_many_classes_are_one_against_the_rest(data):
     positive = np.column_stack(each)
     np.testing.assert_allclose(model.predict_proba(new), positive / positive.sum(axis=1, keepdims=True), **CLOSE)
     assert (model.predict(new) == model.classes_[positive.argmax(axis=1)]).all()
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_samples_are_left_out_as_by_ridge_regression_without_them(data, fit_intercept):
+    X, y, _, _ = data
+    model = LpRegressor(2.0, C=0.7, fit_intercept=fit_intercept, tol=1e-14).fit(X, y)
+    ridge = Ridge(alpha=1 / 0.7, fit_intercept=fit_intercept)
+    np.testing.assert_allclose(model.leave_one_out(), cross_val_predict(ridge, X, y, cv=LeaveOneOut()), **CLOSE)
+    found = model.report(0, relevance=False)["leave_one_out"]
+    assert (found["metric"], found["exact"]) == ("r2", True)
+    np.testing.assert_allclose(found["score"], r2_score(y, model.leave_one_out()))
+
+
+def test_left_out_predictions_have_the_shape_of_predictions(data):
+    X, y, _, _ = data
+    assert LpRegressor(1.5).fit(X, np.column_stack([y, -y])).leave_one_out().shape == (len(y), 2)
+    assert LpRegressor(1.5).fit(X, y[:, None]).leave_one_out().shape == (len(y), 1)
+    labels = np.digitize(y, [-0.5, 0.5])
+    many = LpClassifier(1.5).fit(X, labels)
+    assert many.leave_one_out().shape == (len(y), 3)
+    found = many.report(0, relevance=False)["leave_one_out"]
+    right = many.classes_[many.leave_one_out().argmax(axis=1)] == labels
+    assert (found["metric"], found["exact"], found["score"]) == ("accuracy", False, pytest.approx(right.mean()))
+    two = LpClassifier(1.5, loss="hinge").fit(X, y > 0).leave_one_out()
+    assert two.shape == y.shape
+    with pytest.raises(ValueError, match="p = 1"):
+        LpRegressor(1.0).fit(X, y).leave_one_out()
+    assert LpRegressor(1.05).fit(X, y).report(0, relevance=False)["leave_one_out"] is None

@@ -1,6 +1,6 @@
 //! A fitted model, with the data that explain it.
 
-use banach::{Certificate, Route, Solution, Target, form::SparseWeights, model::Budget};
+use banach::{Certificate, Route, Solution, Target, form::SparseWeights, model::Budget, solver::leave_one_out};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -249,6 +249,22 @@ impl Model {
         found.set_item("order_proven", top.order_proven)?;
         found.set_item("nodes", top.nodes)?;
         Ok(found)
+    }
+
+    /// What the model without each sample predicts for it, one row per function; None where the dual has no curvature, or memory is short.
+    fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let weights = self.weights.as_deref();
+        let found = self.spec.running(None).run_over(py, &self.table, |matrix, _| {
+            let fit = self.spec.fit_with(self.gamma)?;
+            let (_, outputs) = self.target.outputs(matrix.samples(), fit.loss().targets(), weights)?;
+            let prepared = fit.prepare(matrix, outputs.len())?;
+            let problems = prepared.problems(&outputs, weights)?;
+            let found = problems.iter().zip(self.fitted.solutions());
+            let each: Option<Vec<_>> =
+                found.map(|(problem, solution)| leave_one_out(problem, solution, prepared.memory())).collect();
+            Ok(each.map(|each| each.concat()))
+        })?;
+        found.map(|found| rows(py, self.fitted.solutions().len(), found)).transpose()
     }
 
     /// The share of every variable and of every degree.

@@ -5,8 +5,8 @@ use banach::{
     fit::Candidate,
     kernel::MonomialScale,
     report::{
-        ChoiceRule, Combination, FunctionReport, ModelSummary, RouteCost, RouteSummary, SparseTable, TopEntry,
-        TopTable, Validation,
+        ChoiceRule, Combination, FunctionReport, LeaveOneOut, ModelSummary, RouteCost, RouteSummary, SparseTable,
+        TopEntry, TopTable, Validation,
     },
     solver::{Mean, Metric},
 };
@@ -32,6 +32,7 @@ pub(super) fn page(fitted: &Fitted, fit: &FitArgs) -> String {
     let mut lines = vec![data(&fitted.data), model(&report.model, &gamma(fitted)), route(&report.route)];
     lines.extend(report.validation.as_ref().and_then(search));
     lines.extend(report.validation.as_ref().map(validation));
+    lines.extend(report.leave_one_out.as_ref().map(leave_one_out));
     lines.extend(report.functions.iter().map(|function| end(function, fitted)));
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
@@ -158,6 +159,11 @@ fn validation(validation: &Validation) -> String {
     };
     let loss = with_error(taken.loss, significant);
     format!("score:  {score}loss {loss} on held-out samples, {} folds", validation.folds)
+}
+
+fn leave_one_out(found: &LeaveOneOut) -> String {
+    let approximate = if found.exact { "" } else { ", approximately" };
+    format!("score:  {} {:.4} on samples left out one at a time{approximate}", metric(found.metric), found.score)
 }
 
 /// The name of a score.

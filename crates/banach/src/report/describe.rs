@@ -42,6 +42,8 @@ pub enum Part {
     Equation,
     /// The stability.
     Stability,
+    /// The score of samples that are left out one at a time.
+    LeaveOneOut,
 }
 
 impl fmt::Display for Part {
@@ -51,6 +53,7 @@ impl fmt::Display for Part {
             Self::Relevance => "relevance",
             Self::Equation => "equation",
             Self::Stability => "stability",
+            Self::LeaveOneOut => "leave-one-out score",
         })
     }
 }
@@ -114,11 +117,17 @@ impl Described<'_> {
         let mut notes = validation.as_ref().map_or_else(Vec::new, |validation| validation.notes.clone());
         let functions = 0..self.problems.len();
         let functions = functions.map(|place| self.function(place, tables, history(place), watch, &mut notes));
+        let functions: Vec<FunctionReport> = functions.collect::<Result<_, _>>()?;
+        let leave_one_out = self
+            .can_leave_out()
+            .then(|| made(Part::LeaveOneOut, watch, &mut notes, || Ok(self.leave_one_out())).flatten())
+            .flatten();
         Ok(Report {
-            functions: functions.collect::<Result<_, _>>()?,
+            functions,
             model: ModelSummary::new(self.fit, self.x.features(), Some(self.fit.spec().gamma)),
             route: self.model.plan().into(),
             validation,
+            leave_one_out,
             status: self.model.status(),
             notes,
         })

@@ -6,6 +6,7 @@
 mod bars;
 mod describe;
 mod held_out;
+mod leave_one_out;
 mod note;
 mod relevance;
 mod sparse;
@@ -18,6 +19,7 @@ mod validation;
 
 pub use describe::{ColumnNames, ColumnUnits, Described, Part, Tables, Watch};
 pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
+pub use leave_one_out::LeaveOneOut;
 pub use note::Note;
 pub use relevance::{DegreeShare, RelevanceTable, VariableShare};
 pub use sparse::{AlternativeEntry, Centre, SparseEntry, SparseFunctionReport, SparseTable};
@@ -39,6 +41,8 @@ pub struct Report {
     pub route: RouteSummary,
     /// What held-out samples say, if any were.
     pub validation: Option<Validation>,
+    /// What samples say that are left out one at a time, without another fit; none for p below 1.1 or more than 2000 samples.
+    pub leave_one_out: Option<LeaveOneOut>,
     /// How the fit ended; of several functions, the end that is farthest from convergence.
     pub status: Status,
     /// One for every output or class.

@@ -78,7 +78,7 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<Part>)
 #[test]
 fn what_is_asked_is_told_by_name() {
     let (report, begun) = report(pairs(), false, false);
-    assert_eq!(begun, [Part::Monomials, Part::Relevance, Part::Equation, Part::Stability]);
+    assert_eq!(begun, [Part::Monomials, Part::Relevance, Part::Equation, Part::Stability, Part::LeaveOneOut]);
     let [function] = &report.functions[..] else { panic!("{report:?}") };
     let top = function.top.as_ref().expect("asked for");
     assert_eq!(top.monomials.len(), 3);
@@ -137,7 +137,8 @@ fn parts_that_are_ended_become_notes() {
     let (report, begun) = report(pairs(), false, true);
     assert!(begun.is_empty());
     let ended = |part: Part| report.notes.contains(&Note::Ended(part));
-    assert!([Part::Monomials, Part::Relevance, Part::Equation, Part::Stability].into_iter().all(ended), "{report:?}");
+    let parts = [Part::Monomials, Part::Relevance, Part::Equation, Part::Stability, Part::LeaveOneOut];
+    assert!(parts.into_iter().all(ended), "{report:?}");
     let function = &report.functions[0];
     assert!(function.top.is_none() && function.relevance.is_none() && function.selection.is_none());
     assert_eq!(report.status, Status::Converged);

@@ -5,6 +5,7 @@
 mod batch;
 mod intercept;
 mod invariance;
+mod leave_one_out;
 mod newton;
 mod paper;
 mod path;

@@ -5,6 +5,7 @@ mod gamma_grid;
 mod gradient;
 #[cfg(test)]
 mod laws;
+mod leave_one_out;
 mod linesearch;
 mod newton;
 mod path;
@@ -17,9 +18,10 @@ mod working_set;
 use std::{fmt, ops::ControlFlow};
 
 pub use cross_validation::{Choice, CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate};
-pub(crate) use cross_validation::{SplitMix64, cross_validate_all, shuffle};
+pub(crate) use cross_validation::{SplitMix64, cross_validate_all, score, shuffle};
 pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;
+pub use leave_one_out::leave_one_out;
 use linesearch::MAX_TRIALS;
 pub use linesearch::{Linesearch, Rule};
 pub use newton::Newton;

@@ -206,7 +206,7 @@ fn what_cannot_be_learned_from_is_refused() {
     assert!(lengths.multiply(&matrix(2, 2, vec![0.0; 4])).is_err());
 }
 
-/// Friedman's first function of five of ten variables, with noise of variance 1 (Friedman, 1991). The mean over forty draws is 0.021 of the
+/// Friedman's first function of five of ten variables, with noise of variance 1 (Friedman, 1991). The mean over forty draws is 0.023 of the
 /// variance, and one draw differs from it by 0.007.
 #[test]
 fn the_function_of_friedman_is_learned_from_a_hundred_samples() {
@@ -231,6 +231,5 @@ fn the_function_of_friedman_is_learned_from_a_hundred_samples() {
         found.iter().zip(&expected).map(|(found, expected)| (found - expected).powi(2)).sum::<f64>() / total
     };
     let errors: Vec<f64> = (0..8).map(error).collect();
-    println!("{errors:?}");
     assert!(errors.iter().sum::<f64>() / 8.0 < 0.03, "{errors:?}");
 }

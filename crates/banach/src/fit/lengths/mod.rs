@@ -69,7 +69,13 @@ const EQUAL_STARTS: [f64; 3] = [0.2, 1.0, 4.0];
 const ITERATIONS: usize = 80;
 /// A gain of the likelihood, in natural logarithms, that says nothing of a model.
 const TOLERANCE: f64 = 1e-5;
-/// Squares of this many numbers of the samples that one evaluation keeps.
+/// The `kappa_j^2` that an input is tried with which has been lost: one that acts almost linearly, and one with a bend.
+const RETURNS: [f64; 2] = [0.003, 0.1];
+/// A loss of likelihood that a minimisation is likely to make good: about the penalty of an input.
+const WORTH_A_TRY: f64 = 2.0;
+/// A gain of likelihood for which to look farther.
+const WORTH_A_CHANGE: f64 = 0.1;
+/// Matrices of n x n numbers that one evaluation keeps.
 const SQUARES: u64 = 6;
 
 impl Lengths {
@@ -108,7 +114,8 @@ impl Lengths {
         let equal = EQUAL_STARTS.iter().map(|sum| vec![(sum / varying.len() as f64).ln(); varying.len()]);
         let mut thetas: Vec<Vec<f64>> = given.chain(equal).collect();
         thetas.iter_mut().for_each(|theta| theta.extend([FIRST_SIGNAL, FIRST_NOISE]));
-        let (theta, posterior) = without_negligible(&likelihood, best_minimum(&likelihood, &thetas));
+        let found = with_inputs_brought_back(&likelihood, best_minimum(&likelihood, &thetas));
+        let (theta, posterior) = without_negligible(&likelihood, found);
 
         let mut scales = vec![0.0; d];
         for ((j, column), theta) in varying.iter().zip(&theta) {
@@ -162,10 +169,10 @@ fn check_memory(n: usize, d: usize, starts: usize) -> Result<(), Error> {
 }
 
 /// The best of the minima that are reached from some starts; of equal ones the first.
-fn best_minimum(likelihood: &MarginalLikelihood<'_>, starts: &[Vec<f64>]) -> Vec<f64> {
+fn best_minimum(likelihood: &MarginalLikelihood<'_>, starts: &[Vec<f64>]) -> Minimum {
     let found: Vec<Minimum> = starts.par_iter().map(|start| minimum(likelihood, start)).collect();
     let best = found.into_iter().reduce(|best, next| if next.value < best.value { next } else { best });
-    best.expect("there are starts").point
+    best.expect("there are starts")
 }
 
 /// The minimum that is reached from one start.
@@ -180,6 +187,34 @@ fn minimum(likelihood: &MarginalLikelihood<'_>, start: &[f64]) -> Minimum {
         None => f64::INFINITY,
     };
     minimise(value, start, &bounds, ITERATIONS, TOLERANCE)
+}
+
+/// A better minimum, if inputs that the way to this one has lost lead there. An input whose `kappa_j` has become small is without slope,
+/// and would never come back by itself.
+fn with_inputs_brought_back(likelihood: &MarginalLikelihood<'_>, mut best: Minimum) -> Vec<f64> {
+    for _ in 0..likelihood.inputs() {
+        let lost = (0..likelihood.inputs()).filter(|&j| best.point[j].exp() < NEGLIGIBLE);
+        let trials: Vec<Vec<f64>> = { lost }
+            .flat_map(|j| RETURNS.map(|square| (j, square)))
+            .map(|(j, square)| {
+                let mut theta = best.point.clone();
+                theta[j] = square.ln();
+                theta
+            })
+            .collect();
+        let value = |theta: &Vec<f64>| likelihood.at(theta).map_or(f64::INFINITY, |posterior| posterior.value);
+        let values: Vec<f64> = trials.par_iter().map(value).collect();
+        let Some(least) = (0..trials.len()).min_by(|&a, &b| values[a].total_cmp(&values[b])) else { break };
+        if values[least] > best.value + WORTH_A_TRY {
+            break;
+        }
+        let found = minimum(likelihood, &trials[least]);
+        if found.value > best.value - WORTH_A_CHANGE {
+            break;
+        }
+        best = found;
+    }
+    best.point
 }
 
 /// The same point without the inputs that are worth less than their penalty, the smallest first. Logarithms would never get to 0.

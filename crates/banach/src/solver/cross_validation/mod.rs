@@ -9,6 +9,7 @@ mod summary;
 pub use choice::Choice;
 pub use folds::Folds;
 pub(crate) use folds::{SplitMix64, shuffle};
+pub(crate) use summary::score;
 pub use summary::{CrossValidation, FoldFit, Mean, Metric};
 
 use super::{

@@ -63,18 +63,10 @@ pub struct Mean {
 impl FoldFit {
     pub(super) fn new(problem: &DualProblem<'_>, held_out: &[usize], solution: &Solution) -> Self {
         let predictions: Vec<f64> = held_out.iter().map(|&i| solution.omega[i] + solution.intercept).collect();
-        let (y, weights) = (problem.targets(), problem.sample_weights());
-        let samples: Vec<HeldOutSample> = { held_out.iter().zip(&predictions) }
-            .map(|(&i, &t)| HeldOutSample { weight: weights[i], y: y[i], t })
-            .filter(|sample| sample.weight > 0.0)
-            .collect();
-        let score = match problem.loss().targets() {
-            Targets::Real => r_squared(&samples),
-            Targets::Signs => weighted_mean(&samples, |&HeldOutSample { y, t, .. }| f64::from((t > 0.0) == (y > 0.0))),
-        };
+        let samples = held_out_samples(problem, held_out, &predictions);
         Self {
             loss: weighted_mean(&samples, |sample| problem.loss().value(sample.y, sample.t)).unwrap_or(f64::NAN),
-            score,
+            score: score_of(problem, &samples),
             weight: samples.iter().map(|sample| sample.weight).sum(),
             predictions,
             certificate: solution.certificate,
@@ -184,6 +176,24 @@ struct HeldOutSample {
     weight: f64,
     y: f64,
     t: f64,
+}
+
+fn held_out_samples(problem: &DualProblem<'_>, held_out: &[usize], predictions: &[f64]) -> Vec<HeldOutSample> {
+    let (y, weights) = (problem.targets(), problem.sample_weights());
+    let samples = held_out.iter().zip(predictions).map(|(&i, &t)| HeldOutSample { weight: weights[i], y: y[i], t });
+    samples.filter(|sample| sample.weight > 0.0).collect()
+}
+
+/// The score of predictions for samples that a model has not seen: R^2, or the share of signs that are right.
+pub(crate) fn score(problem: &DualProblem<'_>, held_out: &[usize], predictions: &[f64]) -> Option<f64> {
+    score_of(problem, &held_out_samples(problem, held_out, predictions))
+}
+
+fn score_of(problem: &DualProblem<'_>, samples: &[HeldOutSample]) -> Option<f64> {
+    match problem.loss().targets() {
+        Targets::Real => r_squared(samples),
+        Targets::Signs => weighted_mean(samples, |&HeldOutSample { y, t, .. }| f64::from((t > 0.0) == (y > 0.0))),
+    }
 }
 
 fn weighted_mean(samples: &[HeldOutSample], f: impl Fn(&HeldOutSample) -> f64) -> Option<f64> {

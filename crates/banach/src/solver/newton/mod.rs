@@ -96,7 +96,7 @@ const HESSIAN_COLUMNS: u64 = 512;
 
 impl Newton {
     /// The bytes that a problem keeps, and those that a thread takes for the step of one.
-    fn bytes(form: &dyn QForm) -> Option<(u64, u64)> {
+    pub(super) fn bytes(form: &dyn QForm) -> Option<(u64, u64)> {
         let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
         // The Hessian is dense, unless there are fewer features than samples or very many samples. It is then kept as its features.
         let by_features = form.exponent().q() > 2.0 && form.cardinality().is_some();
@@ -221,7 +221,7 @@ fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut
 /// How many features a Hessian keeps at first: as many as make it cost a fraction of a pass (measured with `banach-lab bench grid`),
 /// but enough for a matrix of full rank. It does not depend on how many problems run together, so that each of them goes the
 /// way it would go alone.
-fn kept_features(form: &dyn QForm) -> usize {
+pub(super) fn kept_features(form: &dyn QForm) -> usize {
     let (n, features) = (form.samples(), form.cardinality().unwrap_or(0));
     usize::try_from(features / n as u64).unwrap_or(usize::MAX).max(4 * n).min(form.most_kept())
 }
