@@ -1,0 +1,74 @@
+"""Who is measured when: one method on one set after another, each in a process of its own."""
+
+from ..contender import Contender
+from . import store
+from .sets import SETS
+
+#: Seconds to wait for one fit on a machine that others use as well; what counts is the time of the processor.
+PATIENCE = 3600.0
+
+
+def plan(only_sets=(), only_methods=()):
+    """(set, method): all of them, or those that are named; `ours` are all of ours, `peers` all others."""
+    for name, task in SETS.items():
+        if only_sets and name not in only_sets:
+            continue
+        for method in task.contenders:
+            side = "ours" if method.startswith("ours") else "peers"
+            if not only_methods or {method, side} & set(only_methods):
+                yield name, method
+
+
+def measured(name, method, seeds, log, before=None, keep=lambda figures: None):
+    """The figures of a method on a set, with those that were known before; `keep` is called after every split."""
+    figures = dict(before or {})
+    runs = {int(seed): run for seed, run in figures.get("runs", {}).items()}
+    left = [seed for seed in seeds if seed not in runs]
+    if not left or "failed" in figures:
+        return figures
+    contender = Contender("suite", name, method, False, threads=1)
+    try:
+        figures = {**contender.hello(), "runs": runs}
+        if "missing" in figures:
+            left = []
+        for seed in left:
+            answer = contender.ask({"seed": seed}, PATIENCE)
+            log(f"{name} {method} {seed}: {shown(answer)}")
+            if "failed" in answer:
+                figures["failed"] = answer["failed"]
+                keep(figures)
+                break
+            runs[seed] = answer
+            keep(figures)
+    finally:
+        contender.end()
+    return figures
+
+
+def run(folder, pairs, again, log):
+    """Measures what is not measured yet, or everything again."""
+    for name, method in pairs:
+        before = {} if again else store.read(folder, name, method)
+        measured(
+            name,
+            method,
+            SETS[name].seeds(),
+            log,
+            before,
+            lambda figures, name=name, method=method: store.write(folder, name, method, figures),
+        )
+
+
+def shown(answer):
+    keys = ("failed", "wrong", "log_loss", "square", "variance", "processor")
+    return ", ".join(
+        f"{key} {answer[key] if isinstance(answer[key], str) else format(answer[key], '.4g')}"
+        for key in keys
+        if key in answer
+    )
+
+
+def unfinished(figures):
+    """Why there are no figures of all splits."""
+    missing = ", ".join(figures.get("missing", ()))
+    return f"{missing} is not there" if missing else figures.get("failed", "not measured")
