@@ -30,7 +30,7 @@ def main():
     pairs = list(schedule.plan(arguments.only_set, arguments.method))
     if not arguments.dev:
         return schedule.run(arguments.results, pairs, arguments.again, log)
-    for name, method in pairs:
+    for name, method in schedule.available(pairs, log):
         figures = schedule.measured(name, method, DEVELOPMENT, log)
         row = summary.scored(figures, DEVELOPMENT)
         print(f"{name} {method}: {row.shown() if row else schedule.unfinished(figures)}", flush=True)

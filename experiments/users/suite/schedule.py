@@ -1,8 +1,9 @@
 """Who is measured when: one method on one set after another, each in a process of its own."""
 
 from ..contender import Contender
-from . import store
-from .sets import SETS
+from . import real, store
+from .packages import NotServedError
+from .sets import REAL, SETS
 
 #: Seconds to wait for one fit on a machine that others use as well; what counts is the time of the processor.
 PATIENCE = 3600.0
@@ -46,8 +47,8 @@ def measured(name, method, seeds, log, before=None, keep=lambda figures: None):
 
 
 def run(folder, pairs, again, log):
-    """Measures what is not measured yet, or everything again."""
-    for name, method in pairs:
+    """Measures what is not measured yet, or everything again; sets whose packages are not served are left out."""
+    for name, method in available(pairs, log):
         before = {} if again else store.read(folder, name, method)
         measured(
             name,
@@ -57,6 +58,18 @@ def run(folder, pairs, again, log):
             before,
             lambda figures, name=name, method=method: store.write(folder, name, method, figures),
         )
+
+
+def available(pairs, log):
+    """Those whose data are there, after they have been downloaded."""
+    absent = set()
+    for name in dict.fromkeys(name for name, _ in pairs if name in REAL):
+        try:
+            real.prepare(name)
+        except NotServedError as error:
+            absent.add(name)
+            log(f"{name}: {error}")
+    return [(name, method) for name, method in pairs if name not in absent]
 
 
 def shown(answer):

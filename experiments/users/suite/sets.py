@@ -16,7 +16,9 @@ OURS = ("ours_auto", "ours_linear", "ours_sparse")
 NUMBERS = (
     "ridge", "celer_lasso", "skglm_mcp", "abess_ebic", "pls", "kernel_ridge", "svr", "random_forest", "boosting",
 )  # fmt: skip
-CLASSES = ("ridge", "logistic_l1", "celer_logistic", "abess_logistic", "pls", "svc", "random_forest", "boosting")
+CLASSES = (
+    "ridge", "logistic_l1@neg_log_loss", "abess_logistic", "pls", "svc", "random_forest", "boosting",
+)  # fmt: skip
 #: Who learns a length, or a function, for every input takes part where there are few.
 FEW_INPUTS = 20
 
@@ -55,7 +57,6 @@ class Real:
 
 
 REAL = {
-    "golub72": Real("Leukaemia, 72", 72, 7129, True, "two kinds of leukaemia from genes"),
     "golub": Real("Leukaemia", 38, 3051, True, "two kinds of leukaemia from genes"),
     "khan": Real("Khan", 83, 2308, True, "four small round blue cell tumours from genes"),
     "glioma_idhwt": Real("Glioma", 430, 843, True, "three kinds of glioma from methylation"),
