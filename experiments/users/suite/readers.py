@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from . import r_files
 from .packages import member
 
 
@@ -20,11 +19,16 @@ class Reader:
 
 
 def rda(file, ending):
+    """The objects of a file of an R package; what reads it is needed while there are no files of the suite's own only."""
+    from . import r_files
+
     return r_files.saved(member(file, ending))
 
 
 def database(file, name):
     """An object of an R package that keeps all of them in one file."""
+    from . import r_files
+
     return r_files.of_database(member(file, "data/Rdata.rdx"), member(file, "data/Rdata.rdb"), name)
 
 

@@ -30,7 +30,8 @@ def measured(name, method, seeds, log, before=None, keep=lambda figures: None):
     contender = Contender("suite", name, method, False, threads=1)
     try:
         figures = {**contender.hello(), "runs": runs}
-        if "missing" in figures:
+        if "title" not in figures:
+            keep(figures)
             left = []
         for seed in left:
             answer = contender.ask({"seed": seed}, PATIENCE)
@@ -79,9 +80,3 @@ def shown(answer):
         for key in keys
         if key in answer
     )
-
-
-def unfinished(figures):
-    """Why there are no figures of all splits."""
-    missing = ", ".join(figures.get("missing", ()))
-    return f"{missing} is not there" if missing else figures.get("failed", "not measured")

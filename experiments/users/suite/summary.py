@@ -49,3 +49,9 @@ def scored(figures, seeds):
         {seed: run["log_loss"] for seed, run in runs.items() if "log_loss" in run},
         median(run["processor"] for run in runs.values()),
     )
+
+
+def unfinished(figures):
+    """Why there are no figures of all splits."""
+    missing = ", ".join(figures.get("missing", ()))
+    return f"{missing} is not there" if missing else figures.get("failed", "not measured")
