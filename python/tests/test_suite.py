@@ -65,10 +65,20 @@ def test_a_rotation_changes_no_kernel():
 
 
 def test_synthetic_sets_are_drawn_by_their_seeds():
-    from users.suite.sets import DEVELOPMENT, SETS, SYNTHETIC
+    from users.suite import synthetic
+    from users.suite.sets import DEVELOPMENT, SETS
 
-    for name in ("friedman2", "friedman3", "process", "spectra"):
-        one, same, other = (SYNTHETIC[name].draw(seed) for seed in (100, 100, 101))
+    def process(seed):
+        return synthetic.gaussian_process(20, 6, 3, seed, new=30)
+
+    def friedman3(seed):
+        return synthetic.friedman3(30, seed)
+
+    def spectra(seed):
+        return synthetic.spectra(20, 40, 3, seed)
+
+    for draw in (process, friedman3, spectra):
+        one, same, other = (draw(seed) for seed in (100, 100, 101))
         np.testing.assert_array_equal(one.X, same.X)
         np.testing.assert_array_equal(one.y_new, same.y_new)
         assert one.X.shape == other.X.shape and not np.array_equal(one.X, other.X)

@@ -3,20 +3,23 @@
 from ..contender import Contender
 from . import real, store
 from .packages import NotServedError
-from .sets import REAL, SETS
+from .sets import METHODS, OURS, REAL, SETS
 
 #: Seconds to wait for one fit on a machine that others use as well; what counts is the time of the processor.
 PATIENCE = 3600.0
 
 
 def plan(only_sets=(), only_methods=()):
-    """(set, method): all of them, or those that are named; `ours` are all of ours, `peers` all others."""
-    for name, task in SETS.items():
-        if only_sets and name not in only_sets:
+    """(set, method): all of them, or those that are named; `ours` are all of ours, `peers` all others.
+
+    A method is on all sets before the next, and trees are last: the picture is there long before the run is over.
+    """
+    for method in METHODS:
+        side = "ours" if method in OURS else "peers"
+        if only_methods and not {method, side} & set(only_methods):
             continue
-        for method in task.contenders:
-            side = "ours" if method.startswith("ours") else "peers"
-            if not only_methods or {method, side} & set(only_methods):
+        for name, task in SETS.items():
+            if method in task.contenders and (not only_sets or name in only_sets):
                 yield name, method
 
 
@@ -30,9 +33,11 @@ def measured(name, method, seeds, log, before=None, keep=lambda figures: None):
     contender = Contender("suite", name, method, False, threads=1)
     try:
         figures = {**contender.hello(), "runs": runs}
-        if "title" not in figures:
+        if "missing" in figures:
             keep(figures)
-            left = []
+        if "title" not in figures:
+            # It may be there the next time.
+            return figures
         for seed in left:
             answer = contender.ask({"seed": seed}, PATIENCE)
             log(f"{name} {method} {seed}: {shown(answer)}")

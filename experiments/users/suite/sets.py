@@ -19,14 +19,19 @@ NUMBERS = (
 CLASSES = (
     "ridge", "logistic_l1@neg_log_loss", "abess_logistic", "pls", "svc", "random_forest", "boosting",
 )  # fmt: skip
-#: Who learns a length, or a function, for every input takes part where there are few.
+#: Everyone, in the order in which they are measured and shown.
+METHODS = (
+    *OURS, "ridge", "celer_lasso", "logistic_l1@neg_log_loss", "skglm_mcp", "abess_ebic", "abess_logistic", "pls", "kernel_ridge",
+    "svr", "svc", "gaussian_process", "random_forest", "boosting", "ebm",
+)  # fmt: skip
+#: Who learns a length, or a function, for every input takes part where there are few; here all of these sets are of numbers.
+LENGTHS = ("gaussian_process", "ebm")
 FEW_INPUTS = 20
 
 
 def contenders(classes, inputs):
-    few = inputs <= FEW_INPUTS
-    process = ("gaussian_process",) if few and not classes else ()
-    return (*OURS, *(CLASSES if classes else NUMBERS), *process, *(("ebm",) if few else ()))
+    able = {*OURS, *(CLASSES if classes else NUMBERS), *(LENGTHS if inputs <= FEW_INPUTS else ())}
+    return tuple(method for method in METHODS if method in able)
 
 
 @dataclass(frozen=True)

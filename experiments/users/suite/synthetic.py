@@ -6,7 +6,7 @@ from sklearn.datasets import make_friedman2, make_friedman3
 from ..modelling.tasks import Data
 
 NEW = 2000
-#: Samples whose differences from each other are all that a draw of the process is made from.
+#: No draw of another experiment has these seeds.
 SHIFT = 10_000
 
 
@@ -35,8 +35,8 @@ def gaussian_process(samples, inputs, matter, seed, new=1000):
     Z = X[:, rng.choice(inputs, matter, replace=False)] / rng.uniform(1.0, 3.0, matter)
     squares = np.sum(Z**2, axis=1)
     K = np.exp(-0.5 * np.maximum(squares[:, None] + squares - 2.0 * Z @ Z.T, 0.0))
-    values, vectors = np.linalg.eigh(K)
-    f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(len(values)))
+    K[np.diag_indices_from(K)] += 1e-8
+    f = np.linalg.cholesky(K) @ rng.standard_normal(len(K))
     y = f[:samples] + 0.2 * rng.standard_normal(samples)
     return Data(X[:samples], y, X[samples:], f[samples:])
 
