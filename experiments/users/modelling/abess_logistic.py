@@ -1,5 +1,6 @@
 """abess: best subsets for classes, their size by the extended BIC."""
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,7 +25,8 @@ class Subsets(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return self.model_.predict(X)
+        # Its own `predict` cuts names of classes to the length of the first.
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def predict_proba(self, X):
         return self.model_.predict_proba(X)

@@ -25,6 +25,6 @@ def with_option(scoring):
     return SimpleNamespace(
         TITLE=TITLE,
         NEEDS=NEEDS,
-        GIVEN=f"liblinear, one class against the rest, 15 values of C; the best {scoring} of the folds",
+        GIVEN=f"liblinear, one class against the rest, 15 values of C; the best {scoring.removeprefix('neg_').replace('_', '-')} of the folds",
         build=lambda task: build(task, scoring),
     )

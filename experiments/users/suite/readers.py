@@ -60,7 +60,7 @@ def glioma_idhwt(file):
 
 def throat(file):
     counts = rda(file, "data/throat.otu.tab.rda")["throat.otu.tab"].matrix()
-    return np.log1p(counts), rda(file, "data/throat.meta.rda")["throat.meta"]["SmokingStatus"].array()
+    return counts, rda(file, "data/throat.meta.rda")["throat.meta"]["SmokingStatus"].array()
 
 
 def snp400(file):

@@ -75,7 +75,9 @@ REAL = {
     "hyper": Real("Blood pressure", 250, 170, False, "blood pressure of mice from markers"),
     "gasoline": Real("Gasoline", 60, 401, False, "octane number from near infrared spectra"),
     "yarn": Real("Yarn", 28, 268, False, "density of yarn from near infrared spectra"),
-    "degelder": Real("Steroids", 131, 441, False, "volume of the cell from powder patterns"),
+    "degelder": Real(
+        "Steroids", 131, 441, False, "volume of the cell from powder patterns without tails below a millionth"
+    ),
     "tecator": Real("Meat", 215, 100, False, "fat of meat from near infrared spectra"),
     "bloodbrain": Real(
         "Blood and brain", 208, 134, False, "concentrations of drugs in brain and blood from descriptors"
