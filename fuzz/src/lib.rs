@@ -11,7 +11,7 @@ pub mod damage;
 pub mod seeds;
 
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Format, Impute, ModelColumns, Request, Saved, SavedModel, SavedSparse};
+use banach_io::{Format, Impute, ModelColumns, Request, Saved, SavedAuto, SavedModel, SavedSparse};
 
 /// What the readers are told to take at most for a table, in bytes.
 pub const LIMIT: u64 = 8 << 20;
@@ -97,8 +97,22 @@ pub fn model(data: &[u8]) -> bool {
     checks::within(CEILING, || match &model {
         Saved::Lp(model) => predict(model),
         Saved::Sparse(model) => predict_sparse(model),
+        Saved::Auto(model) => predict_auto(model),
     });
     true
+}
+
+/// Predicts at a point; a refusal is an answer.
+fn predict_auto(model: &SavedAuto) {
+    let variables = model.model.record().variables;
+    // A document of a few bytes may claim any number of variables.
+    if variables > 10_000 {
+        return;
+    }
+    let Ok(point) = FeatureMatrix::from_columns(1, variables, vec![0.5; variables]) else { return };
+    if let Ok(values) = model.model.predictions(&point) {
+        assert!(!values.iter().any(|value| value.is_nan()), "an answer that is no number: {values:?}");
+    }
 }
 
 /// Predicts at a point; a refusal is an answer.

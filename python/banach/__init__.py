@@ -10,6 +10,7 @@ True
 from __future__ import annotations
 
 from . import datasets, kernels
+from ._auto import AutoClassifier, AutoRegressor
 from ._classifier import LpClassifier
 from ._core import __version__
 from ._cv import LpClassifierCV, LpRegressorCV
@@ -31,6 +32,8 @@ from ._table import Table
 from ._top_features import TopFeatures
 
 __all__ = [
+    "AutoClassifier",
+    "AutoRegressor",
     "CVDisplay",
     "ConvergenceDisplay",
     "Equation",

@@ -42,6 +42,7 @@ impl Words for Flags {
             Parameter::Top => "--top",
             Parameter::Nodes => "--max-nodes",
             Parameter::Seconds => "--max-seconds",
+            Parameter::Effort => "--effort",
             Parameter::MaxTerms => "--max-terms",
             Parameter::Penalty => "--penalty",
             Parameter::Hierarchy => "--hierarchy",

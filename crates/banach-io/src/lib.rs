@@ -27,7 +27,7 @@ mod target;
 pub use at::At;
 pub use error::{Error, FileRemedy, FileWords, Setting};
 pub use model_file::{
-    FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, Saved, SavedModel, SavedSparse, VERSION,
+    FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, Saved, SavedAuto, SavedModel, SavedSparse, VERSION,
 };
 pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request};
 pub use replace::{destination, replace};

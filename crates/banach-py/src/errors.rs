@@ -38,6 +38,7 @@ impl Words for Arguments {
             Parameter::Series => "name",
             // Python has the word of the library, or none.
             Parameter::Data
+            | Parameter::Effort
             | Parameter::MaxTerms
             | Parameter::Penalty
             | Parameter::Hierarchy

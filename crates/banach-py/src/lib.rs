@@ -6,6 +6,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments come from Python, by value")]
 
+mod auto;
 mod background;
 mod data;
 mod datasets;
@@ -26,6 +27,7 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::{
+        auto::{AutoModel, fit_auto},
         command,
         datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
         errors::argument_names,

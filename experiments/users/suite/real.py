@@ -13,9 +13,9 @@ from .readers import READERS
 FOLDER = Path(os.environ.get("SUITE_DATA") or Path(__file__).resolve().parents[3] / "target" / "suite-data")
 
 
-def without_tails(X):
+def without_tails(patterns):
     """Peaks were made smooth, and have tails down to 1e-57, which a scaler would take for values."""
-    return np.where(X < 1e-6 * X.max(), 0.0, X)
+    return np.where(patterns < 1e-2 * patterns.max(), 0.0, patterns)
 
 
 #: What is done to the samples of a set before anyone sees them.

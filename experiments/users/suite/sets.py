@@ -76,7 +76,7 @@ REAL = {
     "gasoline": Real("Gasoline", 60, 401, False, "octane number from near infrared spectra"),
     "yarn": Real("Yarn", 28, 268, False, "density of yarn from near infrared spectra"),
     "degelder": Real(
-        "Steroids", 131, 441, False, "volume of the cell from powder patterns without tails below a millionth"
+        "Steroids", 131, 441, False, "volume of the cell from powder patterns without tails below a hundredth"
     ),
     "tecator": Real("Meat", 215, 100, False, "fat of meat from near infrared spectra"),
     "bloodbrain": Real(

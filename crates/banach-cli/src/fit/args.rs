@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use banach::{
     Exponent, Route,
-    fit::{PaperAlgorithm, PaperOptions, SolverChoice},
+    fit::{Effort, PaperAlgorithm, PaperOptions, SolverChoice},
     kernel::{Degrees, KernelName, MonomialScale},
     loss::LossSpec,
     solver::Rule,
@@ -12,7 +12,7 @@ use banach::{
 };
 use banach_io::{Format, Impute};
 use clap::{
-    Args,
+    Args, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 
@@ -45,6 +45,9 @@ pub(crate) struct FitArgs {
 
     #[command(flatten, next_help_heading = "Columns")]
     pub columns: Columns,
+
+    #[command(flatten, next_help_heading = "Choice of the model")]
+    pub choice_of_model: ModelChoice,
 
     #[command(flatten, next_help_heading = "Model")]
     pub model: ModelArgs,
@@ -94,10 +97,78 @@ pub(crate) struct Columns {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ModelChoice {
+    /// auto (the best model that can be found, by held-out rows) or lp (the one that the parameters below describe); auto if none of these is given.
+    #[arg(long = "model", value_name = "NAME")]
+    pub name: Option<ModelName>,
+    /// How much is tried: quick, normal or thorough.
+    #[arg(long, value_name = "HOW", default_value_t = Effort::Normal)]
+    pub effort: Effort,
+    /// Nothing new is tried after so many seconds.
+    #[arg(long, value_name = "S")]
+    pub max_seconds: Option<f64>,
+}
+
+/// Who decides what is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelName {
+    /// Held-out rows.
+    Auto,
+    /// The user.
+    Lp,
+}
+
+impl FitArgs {
+    /// Whether the model is to be chosen: nothing is said of it.
+    pub(super) fn is_auto(&self) -> anyhow::Result<bool> {
+        let told = self.told();
+        match (self.choice_of_model.name, &told[..]) {
+            (Some(ModelName::Lp), _) => Ok(false),
+            (Some(ModelName::Auto) | None, []) => Ok(true),
+            (None, _) => Ok(false),
+            (Some(ModelName::Auto), told) => anyhow::bail!(
+                "--model auto chooses everything by itself; leave {} out, or take --model lp",
+                told.join(" and ")
+            ),
+        }
+    }
+
+    /// The flags of one model that are given.
+    fn told(&self) -> Vec<&'static str> {
+        let Self { model, choice, tables, running, .. } = self;
+        let known_loss = matches!(model.loss, None | Some(LossSpec::Squared | LossSpec::Logistic));
+        let given = [
+            ("--kernel", model.kernel.is_some()),
+            ("--degree", model.degree.is_some()),
+            ("--coef0", model.coef0.is_some()),
+            ("--scale", model.scale.is_some()),
+            ("--monomials", model.monomials.is_some()),
+            ("--normalize-kernel", model.normalize_kernel.is_some()),
+            ("--p", model.p.is_some()),
+            ("--loss", !known_loss),
+            ("--no-intercept", model.no_intercept),
+            ("--no-standardize", self.columns.no_standardize),
+            ("--gamma", choice.gamma.is_some()),
+            ("--cv", choice.cv.is_some()),
+            ("--one-se", choice.one_se),
+            ("--top", tables.top.is_some()),
+            ("--relevance", tables.relevance),
+            ("--select", tables.select.is_some()),
+            ("--stability", tables.stability.is_some()),
+            ("--tolerance", running.tolerance.is_some()),
+            ("--max-iterations", running.max_iterations.is_some()),
+            ("--route", running.route.is_some()),
+            ("--solver", running.algorithm.solver.is_some()),
+        ];
+        given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// Which products of variables the model is made of.
-    #[arg(long, value_parser = kernels(), default_value = KernelName::Linear.name())]
-    pub kernel: KernelName,
+    /// Which products of variables the model is made of; linear if another parameter of the model is given, and this one is not.
+    #[arg(long, value_parser = kernels())]
+    pub kernel: Option<KernelName>,
     /// The degree of the products: one number, or a range such as 1..2; 2 for poly and anova if not given.
     #[arg(long, value_name = "N|MIN..MAX")]
     pub degree: Option<Degrees>,
@@ -107,9 +178,9 @@ pub(crate) struct ModelArgs {
     /// The scale of the kernel; if not given, 1, and a search for exp tries several. Smaller values favour low degrees.
     #[arg(long, value_name = "S")]
     pub scale: Option<f64>,
-    /// The size of monomials on the samples: raw, unit (mean square 1) or standardized (mean 0, variance 1).
-    #[arg(long, default_value_t = MonomialScale::Raw, value_name = "SIZE")]
-    pub monomials: MonomialScale,
+    /// The size of monomials on the samples: raw, unit (mean square 1) or standardized (mean 0, variance 1); raw if not given.
+    #[arg(long, value_name = "SIZE")]
+    pub monomials: Option<MonomialScale>,
     /// Divide the features of a sample by their norm, or (=false) do not; if not given, a search does so for exp alone.
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub normalize_kernel: Option<bool>,
@@ -167,9 +238,9 @@ pub(crate) struct GammaChoice {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tables {
-    /// The K largest monomials, with what is proven of them; 0 for no table.
-    #[arg(long, value_name = "K", default_value_t = 10)]
-    pub top: usize,
+    /// The K largest monomials, with what is proven of them; 10 if not given, 0 for no table.
+    #[arg(long, value_name = "K")]
+    pub top: Option<usize>,
     /// How much each variable and each degree matters.
     #[arg(long)]
     pub relevance: bool,
@@ -185,6 +256,11 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
+    /// The largest monomials, unless told otherwise.
+    pub(crate) fn top(&self) -> usize {
+        self.top.unwrap_or(10)
+    }
+
     /// A report has it in any case.
     pub(crate) fn wants_relevance(&self) -> bool {
         self.relevance || self.report.is_some()
@@ -212,9 +288,9 @@ pub(crate) struct Running {
 /// The solver and what it may be told.
 #[derive(Debug, Args)]
 pub(crate) struct AlgorithmChoice {
-    /// The algorithm: auto, newton or paper, whose options are the five that follow.
-    #[arg(long, default_value = "auto", value_name = "NAME")]
-    pub solver: SolverChoice,
+    /// The algorithm: auto, newton or paper, whose options are the five that follow; auto if not given.
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<SolverChoice>,
     /// Of --solver paper: Algorithm 3.3, for every loss, or 2.1, for the squared one; 3.3 if not given.
     #[arg(long, value_name = "2.1|3.3")]
     pub algorithm: Option<PaperAlgorithm>,
@@ -236,7 +312,7 @@ impl AlgorithmChoice {
     /// What was asked for, if it goes together.
     pub(crate) fn choice(&self) -> Result<SolverChoice, banach::Error> {
         let Self { solver, algorithm, rule, delta, theta, lambda_bar } = *self;
-        solver.with_options(PaperOptions { algorithm, rule, delta, theta, lambda_bar })
+        solver.unwrap_or(SolverChoice::Auto).with_options(PaperOptions { algorithm, rule, delta, theta, lambda_bar })
     }
 }
 

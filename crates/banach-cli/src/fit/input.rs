@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use banach::{Account, FeatureMatrix, Fit, Spec, error::Remedy, form::LongFit, memory::Taken, report};
-use banach_io::{Dataset, Standardization};
+use banach::{Account, FeatureMatrix, Fit, Spec, Target, error::Remedy, form::LongFit, memory::Taken, report};
+use banach_io::{Dataset, Label, Observed, Standardization};
 
 use super::{
     args::{Columns, ModelArgs},
@@ -51,6 +51,17 @@ impl Input {
 
     pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'_>, banach::Error> {
         read::matrix(&self.data.table)
+    }
+
+    /// What was observed at the rows, as a model file has it.
+    pub(crate) fn observed(&self) -> anyhow::Result<Observed> {
+        Ok(match (&self.goal.classes, &self.goal.target) {
+            (Some(classes), _) => {
+                Observed::Classes { labels: Label::from_texts(&classes.labels), rows: classes.rows.clone() }
+            }
+            (None, Target::Numbers(outputs)) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
+            (None, Target::Labels(_)) => anyhow::bail!("classes without their labels"),
+        })
     }
 
     pub(crate) fn rows(&self) -> usize {

@@ -73,6 +73,22 @@ pub(crate) fn stoppable<T: Send>(work: impl FnOnce() -> T + Send) -> Result<Opti
     Ok(done)
 }
 
+/// While this lives, somebody looks whether Ctrl-C was pressed.
+pub(crate) struct Watched;
+
+impl Watched {
+    pub(crate) fn begin() -> Self {
+        WATCHED.store(true, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        WATCHED.store(false, Ordering::SeqCst);
+    }
+}
+
 /// Watches one phase of the work: shows how far it is, and ends it when Ctrl-C is pressed.
 pub(crate) struct Phase {
     bar: Bar,
@@ -80,6 +96,7 @@ pub(crate) struct Phase {
     many: bool,
     done: HashSet<usize>,
     history: Vec<(usize, GapAfter)>,
+    _watched: Watched,
 }
 
 impl Phase {
@@ -88,8 +105,7 @@ impl Phase {
         let bar = Bar::new(quiet);
         let many = fits > 1;
         bar.begin(what, if many { fits } else { LENGTH });
-        WATCHED.store(true, Ordering::SeqCst);
-        Self { bar, tolerance, many, done: HashSet::new(), history: Vec::new() }
+        Self { bar, tolerance, many, done: HashSet::new(), history: Vec::new(), _watched: Watched::begin() }
     }
 }
 
@@ -116,12 +132,6 @@ impl Observer for Phase {
         }
         self.bar.step(if self.many { self.done.len() } else { self.way(step.relative_gap) });
         if pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-impl Drop for Phase {
-    fn drop(&mut self) {
-        WATCHED.store(false, Ordering::SeqCst);
     }
 }
 

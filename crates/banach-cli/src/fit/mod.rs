@@ -1,6 +1,7 @@
 //! `banach fit`: read, plan, validate, solve, describe, print.
 
 pub(crate) mod args;
+pub(crate) mod auto;
 pub(crate) mod input;
 pub(crate) mod interrupt;
 pub(crate) mod page;
@@ -14,7 +15,7 @@ pub(crate) mod text;
 use banach::{
     FeatureMatrix, Spec, Status,
     report::{Described, Note, Tables, Validation},
-    solver::{Folds, Start},
+    solver::Folds,
 };
 
 use self::{
@@ -28,6 +29,9 @@ use crate::{files, options::Common, print, words};
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     if fit.sparse.sparse {
         return sparse::fit(fit, common, command);
+    }
+    if fit.is_auto()? {
+        return auto::fit(fit, common, command);
     }
     files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
     fit.running.algorithm.choice()?;
@@ -55,7 +59,7 @@ fn fit_to(input: &Input, mut notes: Vec<String>, fit: &FitArgs, common: &Common,
     let prepared = fitting.prepare(&x, outputs.len())?;
     let problems = prepared.problems(&outputs, None)?;
     let mut phase = run.phase("fit", problems.len(), spec.tolerance);
-    let solutions = prepared.solver().solve_all(&problems, &vec![Start::Auto; problems.len()], &mut phase)?;
+    let solutions = prepared.solve(&problems, &mut phase)?;
     let model = prepared.model(&x, task, &problems, solutions);
     if let Some(path) = &fit.output {
         // Before the tables, which may take longer than the fit.
@@ -117,7 +121,7 @@ impl Run<'_> {
     fn tables(&self) -> Tables {
         let FitArgs { tables, running, .. } = self.fit;
         Tables {
-            top: tables.top,
+            top: tables.top(),
             relevance: tables.wants_relevance(),
             select: tables.select,
             stability: tables.stability,

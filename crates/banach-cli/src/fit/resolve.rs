@@ -4,7 +4,7 @@ use anyhow::{Context, bail, ensure};
 use banach::{
     Exponent, Search, Spec, Target,
     fit::{Gammas, KernelSpace},
-    kernel::KernelChoice,
+    kernel::{KernelChoice, KernelName},
     loss::{LossSpec, Targets},
     solver::Choice,
 };
@@ -16,7 +16,7 @@ use super::args::{GammaChoice, ModelArgs, Running};
 pub(crate) fn kernel(model: &ModelArgs) -> KernelChoice {
     let ModelArgs { degree, coef0, scale, normalize_kernel, .. } = *model;
     let normalize = normalize_kernel.unwrap_or(false);
-    KernelChoice { name: model.kernel, degree, coef0, scale, normalize }
+    KernelChoice { name: model.kernel.unwrap_or(KernelName::Linear), degree, coef0, scale, normalize }
 }
 
 /// The parameters that were asked for.
@@ -31,7 +31,7 @@ pub(crate) fn spec(
         p: model.p.map_or(usual.p, |p| p.p()),
         gamma: gamma.unwrap_or(usual.gamma),
         kernel: kernel(model).spec()?,
-        monomials: model.monomials,
+        monomials: model.monomials.unwrap_or(usual.monomials),
         loss: goal.loss,
         fit_intercept: !model.no_intercept,
         tolerance: running.tolerance.unwrap_or(usual.tolerance),
@@ -47,7 +47,7 @@ pub(crate) fn search(model: &ModelArgs, spec: &Spec, choice: &GammaChoice) -> Se
     let kernel = match choice.gamma {
         Some(_) => KernelSpace::Fixed(spec.kernel.clone()),
         None => KernelSpace::Named {
-            name: model.kernel,
+            name: model.kernel.unwrap_or(KernelName::Linear),
             degrees: degree.into_iter().collect(),
             coef0,
             scales: scale.into_iter().collect(),

@@ -2,21 +2,15 @@
 
 use std::path::Path;
 
-use banach::{Model, Spec, Target};
-use banach_io::{Label, Observed, Provenance, SavedModel};
+use banach::{Model, Spec};
+use banach_io::{Provenance, SavedModel};
 
 use super::Run;
 
 impl Run<'_> {
     pub(super) fn save(&self, path: &Path, spec: &Spec, model: &Model) -> anyhow::Result<()> {
         let input = self.input;
-        let observed = match (&input.goal.classes, &input.goal.target) {
-            (Some(classes), _) => {
-                Observed::Classes { labels: Label::from_texts(&classes.labels), rows: classes.rows.clone() }
-            }
-            (None, Target::Numbers(outputs)) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
-            (None, Target::Labels(_)) => anyhow::bail!("classes without their labels"),
-        };
+        let observed = input.observed()?;
         let saved = SavedModel {
             names: Some(input.data.table.names().to_vec()),
             encodings: input.data.encodings.clone(),

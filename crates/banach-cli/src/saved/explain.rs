@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use banach::{
     FeatureMatrix, Memory,
     model::{ExplicitModel, SearchEnd, TopMonomials},
@@ -77,6 +77,10 @@ pub(super) fn explain(
             let one = |(at, function)| of_terms(function, model.class(at), &model.variable_names(), x);
             Ok((functions.map(one).collect::<anyhow::Result<_>>()?, Vec::new()))
         }
+        Saved::Auto(own) => bail!(
+            "--explain: {} is no sum of monomials; `banach features` says what matters to it",
+            if own.model.members().len() > 1 { "a mixture" } else { "a chosen model" }
+        ),
     }
 }
 

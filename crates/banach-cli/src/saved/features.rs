@@ -10,7 +10,7 @@ use banach::{
 use banach_io::{Label, Saved, SavedModel, SavedSparse};
 use serde::Serialize;
 
-use super::{args::Features, open, stopped};
+use super::{args::Features, info_auto, open, stopped};
 use crate::{
     fit::{
         sparse::text as sparse_text,
@@ -53,6 +53,7 @@ pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
     let model = match &saved {
         Saved::Lp(model) => model,
         Saved::Sparse(model) => return list_terms(what, &saved, model, common),
+        Saved::Auto(model) => return info_auto::features(what, &saved, model, account.left(), common),
     };
     let memory = account.left();
     let (mut notes, begin) = (Vec::new(), Instant::now());

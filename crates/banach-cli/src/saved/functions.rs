@@ -1,11 +1,15 @@
 //! The functions of a model, ready to predict, whatever its kind.
 
-use banach::{Error, FeatureMatrix, Memory, Model, fit::SparseModel};
+use banach::{
+    Error, FeatureMatrix, Memory, Model,
+    fit::{AutoModel, SparseModel},
+};
 use banach_io::Saved;
 
 pub(super) enum Functions {
     Lp(Box<Model>),
     Sparse(SparseModel),
+    Auto(AutoModel),
 }
 
 impl Functions {
@@ -13,6 +17,7 @@ impl Functions {
         Ok(match model {
             Saved::Lp(model) => Self::Lp(Box::new(model.restore(memory)?)),
             Saved::Sparse(model) => Self::Sparse(model.model.clone()),
+            Saved::Auto(model) => Self::Auto(model.model.clone()),
         })
     }
 
@@ -21,6 +26,7 @@ impl Functions {
         match self {
             Self::Lp(model) => model.decisions(x),
             Self::Sparse(model) => model.decisions(x),
+            Self::Auto(model) => model.decisions(x),
         }
     }
 
@@ -29,6 +35,7 @@ impl Functions {
         let (labels, classes) = match self {
             Self::Lp(model) => (model.labels(x)?, model.classes()),
             Self::Sparse(model) => (model.labels(x)?, model.classes()),
+            Self::Auto(model) => (model.labels(x)?, model.classes()),
         };
         Ok(labels.iter().filter_map(|label| classes.binary_search(label).ok()).collect())
     }
@@ -38,6 +45,7 @@ impl Functions {
         match self {
             Self::Lp(model) => model.probabilities(x),
             Self::Sparse(model) => model.probabilities(x),
+            Self::Auto(model) => model.predictions(x),
         }
     }
 }

@@ -4,7 +4,7 @@ use banach::{Exponent, Memory, Planner, Route, Spec, form::Shape, report::Certif
 use banach_io::{Encoding, FORMAT, Label, Provenance, Saved, SavedModel};
 use serde::Serialize;
 
-use super::{args::Info, info_sparse, open};
+use super::{args::Info, info_auto, info_sparse, open};
 use crate::{
     fit::{
         result::Variable,
@@ -67,6 +67,7 @@ pub(crate) fn info(what: &Info, common: &Common) -> anyhow::Result<()> {
     let model = match &saved {
         Saved::Lp(model) => model,
         Saved::Sparse(model) => return info_sparse::info(what, &saved, model, bytes, common),
+        Saved::Auto(model) => return info_auto::info(what, &saved, model, bytes, common),
     };
     let told = Told {
         version: env!("CARGO_PKG_VERSION"),

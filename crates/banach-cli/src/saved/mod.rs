@@ -5,6 +5,7 @@ mod explain;
 mod features;
 mod functions;
 mod info;
+mod info_auto;
 mod info_sparse;
 mod predict;
 

@@ -155,8 +155,8 @@ fn matrix_bytes(model: &Saved, data: &Dataset) -> u64 {
     match model {
         // A number and its row.
         Saved::Sparse(model) => 16 * rows.saturating_mul(model.used().len() as u64) + 8 * variables,
-        Saved::Lp(_) if stays_sparse(model, data) => 2 * data.table.bytes() as u64 + 8 * variables,
-        Saved::Lp(_) => 8 * rows.saturating_mul(variables),
+        Saved::Lp(_) | Saved::Auto(_) if stays_sparse(model, data) => 2 * data.table.bytes() as u64 + 8 * variables,
+        Saved::Lp(_) | Saved::Auto(_) => 8 * rows.saturating_mul(variables),
     }
 }
 

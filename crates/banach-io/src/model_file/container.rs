@@ -11,6 +11,7 @@ use serde::{
 
 use super::{
     Flaw,
+    auto::MEMBERS,
     parts::{CHECKSUM, DOCUMENT, digest},
 };
 
@@ -21,11 +22,12 @@ pub(super) const BEGINNING: usize = 9;
 pub(super) const MAX_HEADER: u64 = 100_000_000;
 
 /// Every part that a model may have.
-const KNOWN: [&str; 18] = [
+const KNOWN: [&str; 19] = [
     "alpha",
     "certificate",
     CHECKSUM,
     "intercept",
+    MEMBERS,
     "nonzero.features",
     "nonzero.starts",
     "nonzero.weights",
@@ -195,6 +197,11 @@ impl<'a> Container<'a> {
             return Ok(part.data());
         }
         Err(Flaw::part(name, format!("its shape is {}, and {} is needed", sizes(part.shape()), sizes(shape))))
+    }
+
+    /// Bytes as they are.
+    pub(super) fn raw(&self, name: &'static str) -> Result<&'a [u8], Flaw> {
+        Ok(self.part(name, Dtype::U8)?.data())
     }
 
     pub(super) fn numbers(&self, name: &'static str, shape: &[usize]) -> Result<Vec<f64>, Flaw> {

@@ -12,7 +12,7 @@ use crate::{Encoding, Standardization};
 pub const FORMAT: &str = "banach-model";
 
 /// The latest version that is read.
-pub const VERSION: u64 = super::sparse::VERSION;
+pub const VERSION: u64 = super::auto::VERSION;
 
 /// The version of models with a penalty, which programs of that version read.
 pub(super) const LP_VERSION: u64 = 1;

@@ -2,8 +2,10 @@
 //!
 //! The container is that of `safetensors`: a JSON header and arrays of numbers. One entry of its `__metadata__`, `banach`,
 //! holds a [document](document) that says what the model is; the arrays hold the samples, the targets, the dual vectors
-//! and their certificates. A model of few terms ([sparse]) is a document alone. A writer and a reader share one check.
+//! and their certificates. A model of few terms ([sparse]) is a document alone, and a
+//! chosen model ([auto]) a document and the files of its members. A writer and a reader share one check.
 
+mod auto;
 mod check;
 mod container;
 mod document;
@@ -20,13 +22,16 @@ use std::{fs::File, io::Read, path::Path};
 
 use banach::{FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec, fit::Task, model::DualModel};
 
-use self::{container::Container, document::Document, parts::Parts};
+use serde::{Deserialize, Serialize};
+
 pub use self::{
+    auto::SavedAuto,
     document::{FORMAT, Label, Provenance, VERSION},
     error::{Flaw, ModelFileError},
     saved::Saved,
     sparse::SavedSparse,
 };
+use self::{container::Container, document::Document, parts::Parts};
 use crate::{Encoding, ModelColumns, Standardization};
 
 /// A fitted model as a value: what a file holds.
@@ -78,7 +83,8 @@ pub struct SavedModel<'a> {
 }
 
 /// What a model was fitted to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Observed {
     /// Numbers, one vector for every output.
     Numbers(Vec<Vec<f64>>),
@@ -223,7 +229,7 @@ impl SavedModel<'static> {
     fn of_this_kind(saved: Saved) -> Result<Self, Flaw> {
         match saved {
             Saved::Lp(model) => Ok(*model),
-            Saved::Sparse(_) => Err(Flaw::Kind),
+            Saved::Sparse(_) | Saved::Auto(_) => Err(Flaw::Kind),
         }
     }
 

@@ -36,6 +36,11 @@ pub(super) struct FileArray<'a> {
 }
 
 impl<'a> FileArray<'a> {
+    /// Bytes as they are.
+    pub(super) fn bytes(bytes: Vec<u8>) -> Self {
+        Self { dtype: Dtype::U8, shape: vec![bytes.len()], bytes: bytes.into() }
+    }
+
     fn numbers(shape: &[usize], values: &'a [f64]) -> Self {
         let bytes = if cfg!(target_endian = "little") {
             Cow::Borrowed(bytemuck::cast_slice(values))
@@ -142,8 +147,7 @@ impl<'a> Parts<'a> {
     /// A document and parts, with their checksum.
     pub(super) fn new(document: String, mut parts: BTreeMap<&'static str, FileArray<'a>>) -> Self {
         let checksum = digest(&document, parts.iter().map(|(name, part)| (*name, &part.bytes[..])));
-        let checksum = FileArray { dtype: Dtype::U8, shape: vec![checksum.len()], bytes: checksum.into() };
-        parts.insert(CHECKSUM, checksum);
+        parts.insert(CHECKSUM, FileArray::bytes(checksum));
         Self { document, parts }
     }
 

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use banach::Memory;
 
-use super::{Flaw, Label, ModelFileError, SavedModel, SavedSparse, container::Container, contents, document, sparse};
+use super::{
+    Flaw, Label, ModelFileError, SavedAuto, SavedModel, SavedSparse, auto, container::Container, contents, document,
+    sparse,
+};
 use crate::{ModelColumns, Standardization};
 
 /// A model from a file, whatever its kind.
@@ -14,6 +17,8 @@ pub enum Saved {
     Lp(Box<SavedModel<'static>>),
     /// Functions of few terms.
     Sparse(Box<SavedSparse>),
+    /// A chosen model.
+    Auto(Box<SavedAuto>),
 }
 
 impl Saved {
@@ -49,6 +54,7 @@ impl Saved {
         }
         Ok(match version {
             sparse::VERSION => Self::Sparse(Box::new(SavedSparse::decode(&container)?)),
+            auto::VERSION => Self::Auto(Box::new(SavedAuto::decode(&container)?)),
             _ => Self::Lp(Box::new(SavedModel::decode(&container)?)),
         })
     }
@@ -58,6 +64,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.to_bytes(),
             Self::Sparse(model) => model.to_bytes(),
+            Self::Auto(model) => model.to_bytes(),
         }
     }
 
@@ -66,6 +73,7 @@ impl Saved {
         match self {
             Self::Lp(_) => document::LP_VERSION,
             Self::Sparse(_) => sparse::VERSION,
+            Self::Auto(_) => auto::VERSION,
         }
     }
 
@@ -75,6 +83,7 @@ impl Saved {
             Self::Lp(model) => model.bytes(),
             // Of every variable there may be a name, a centre and how it was scaled.
             Self::Sparse(model) => 120 * model.variables as u64,
+            Self::Auto(model) => model.bytes(),
         }
     }
 
@@ -83,6 +92,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.x.features(),
             Self::Sparse(model) => model.variables,
+            Self::Auto(model) => model.model.record().variables,
         }
     }
 
@@ -91,6 +101,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.solutions.len(),
             Self::Sparse(model) => model.model.functions().len(),
+            Self::Auto(model) => model.model.record().task.functions(),
         }
     }
 
@@ -99,6 +110,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.names.as_deref(),
             Self::Sparse(model) => model.names.as_deref(),
+            Self::Auto(model) => model.names.as_deref(),
         }
     }
 
@@ -113,6 +125,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.standardization.as_ref(),
             Self::Sparse(model) => model.standardization.as_ref(),
+            Self::Auto(_) => None,
         }
     }
 
@@ -121,6 +134,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.columns(),
             Self::Sparse(model) => model.columns(),
+            Self::Auto(model) => model.columns(),
         }
     }
 
@@ -129,6 +143,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.target.as_ref(),
             Self::Sparse(model) => model.target.as_ref(),
+            Self::Auto(model) => model.target.as_ref(),
         }
     }
 
@@ -137,6 +152,7 @@ impl Saved {
         match self {
             Self::Lp(model) => model.observed.labels(),
             Self::Sparse(model) => model.labels.as_deref(),
+            Self::Auto(model) => model.labels(),
         }
     }
 

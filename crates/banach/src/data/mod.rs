@@ -7,6 +7,7 @@ mod products;
 mod scratch;
 mod stream;
 mod sweep;
+mod units;
 
 pub(crate) use columns::Column;
 pub(crate) use feature_matrix::MAX_ENTRY;
@@ -14,3 +15,4 @@ pub use feature_matrix::{Entries, FeatureMatrix};
 pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
 pub(crate) use sweep::{MAX_BLOCK, Sweep, SweepBlock};
+pub use units::Units;

@@ -64,6 +64,7 @@ parameters! {
     Top "top" "How many of the largest monomials are listed."
     Nodes "nodes" "How many monomials a search may look at."
     Seconds "seconds" "How long a search may take."
+    Effort "effort" "How much an automatic choice tries."
     MaxTerms "max_terms" "The most terms of a sparse function."
     Penalty "penalty" "What keeps a sparse function to few terms."
     Hierarchy "hierarchy" "Which supports a sparse function may have."

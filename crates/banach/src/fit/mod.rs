@@ -2,9 +2,12 @@
 //!
 //! A [`Spec`] says in values what is to be fitted; it is the only list of parameters and the only place with their defaults. A [`Fit`] is
 //! a spec that was found to be in range. [`Prepared`] is a fit with the data in the form of the planned route. A [`Model`] is what
-//! comes out. A [`Search`] chooses gamma, p and kernel. A [`SparseModel`] is what a [`SparseSpec`](crate::sparse::SparseSpec) makes of numbers or classes.
+//! comes out. A [`Search`] chooses gamma, p and kernel. An [`Auto`] chooses everything. A [`SparseModel`] is what a [`SparseSpec`](crate::sparse::SparseSpec) makes of numbers or classes.
+//! [`Lengths`] are a factor for every variable.
 
+mod auto;
 mod few_terms;
+mod lengths;
 mod model;
 mod prepared;
 mod search;
@@ -15,7 +18,12 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub use auto::{
+    Auto, AutoMember, AutoModel, AutoProgress, AutoRecord, DenseMember, Effort, ExpectedLoss, MemberKind, Recipe,
+    Standing, Verdict, WatchAuto,
+};
 pub use few_terms::repetitions;
+pub use lengths::Lengths;
 pub use model::{Model, probabilities};
 pub use prepared::{Fit, Prepared};
 pub use search::{Candidate, Gammas, KernelSpace, Search, SearchOption, Searched, Tried};

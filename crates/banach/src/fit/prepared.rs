@@ -5,15 +5,21 @@ use std::sync::Arc;
 use super::{Model, Spec, Target, Task, model::function_of};
 use crate::{
     Account, DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, QForm, Route, Solution,
-    Solver, Stopping,
+    Solver, Status, Stopping,
     error::{Parameter, Remedy},
     form::{Endpoint, Features, Plan, Predict, Shape, SparseWeights},
     kernel::TensorKernel,
     memory::Taken,
     model::DualModel,
     problem::check_gamma,
-    solver::{Start, WorkingSets},
+    solver::{GammaGrid, Progress, Start, WorkingSets, path},
 };
+
+/// A relative gap beyond which a stalled fit is worth another start.
+const FAR: f64 = 1e-3;
+/// The steps from a smaller gamma from which such a fit is followed, and the factor of a step.
+const STEPS: i32 = 10;
+const STEP: f64 = 3.0;
 
 /// A [`Spec`] that was found to be in range, with its kernel and its loss.
 ///
@@ -168,7 +174,7 @@ impl Fit {
         let (task, outputs) = y.outputs(x.samples(), self.loss.targets(), sample_weight)?;
         let prepared = self.prepare(x, outputs.len())?;
         let problems = prepared.problems(&outputs, sample_weight)?;
-        let solutions = prepared.solver().solve_all(&problems, &vec![Start::Auto; outputs.len()], observer)?;
+        let solutions = prepared.solve(&problems, observer)?;
         Ok(prepared.model(x, task, &problems, solutions))
     }
 
@@ -263,6 +269,25 @@ impl Prepared<'_> {
         } else {
             self.form.predictor(&alphas(solutions))
         }
+    }
+
+    /// The solutions of problems over all samples. One that ends far from its optimum for want of a good start is begun again at a much smaller
+    /// gamma, and followed from there.
+    pub fn solve(&self, problems: &[DualProblem<'_>], observer: &mut dyn Observer) -> Result<Vec<Solution>, Error> {
+        let mut solutions = self.solver.solve_all(problems, &vec![Start::Auto; problems.len()], observer)?;
+        for (place, (problem, solution)) in problems.iter().zip(&mut solutions).enumerate() {
+            if solution.status != Status::Stalled || solution.certificate.relative_gap() < FAR {
+                continue;
+            }
+            let smaller = (0..=STEPS).map(|step| problem.gamma() * STEP.powi(step - STEPS));
+            let grid = GammaGrid::new(smaller.filter(|gamma| gamma.is_normal()).collect())?;
+            let mut of_problem = |progress: &Progress| observer.observe(&Progress { problem: place, ..*progress });
+            let last = path(problem, &grid, &*self.solver, &mut of_problem)?.solutions.pop();
+            if let Some(last) = last.filter(|last| last.certificate.gap < solution.certificate.gap) {
+                *solution = last;
+            }
+        }
+        Ok(solutions)
     }
 
     /// The algorithm that was chosen, within the memory that the form has left.

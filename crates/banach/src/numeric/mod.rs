@@ -1,6 +1,7 @@
-//! Numbers: powers and exponentials over slices, numbers beyond the range of `f64`, sums that lose nothing, and where a
-//! function changes its sign. Nothing here knows of samples, features or losses.
+//! Numbers: powers and exponentials over slices, numbers beyond the range of `f64`, sums that lose nothing, where a
+//! function changes its sign, and where one is smallest. Nothing here knows of samples, features or losses.
 
+mod bounded;
 mod compensated;
 mod dot;
 mod exp;
@@ -9,6 +10,7 @@ mod power;
 pub(crate) mod search;
 mod vectorised;
 
+pub(crate) use bounded::{Minimum, minimise};
 pub(crate) use compensated::{Product, compensated_dot, compensated_sum, two_sum};
 pub(crate) use dot::{dot, dot_in_lanes, sum_in_lanes};
 pub(crate) use exp::{exp_in_place, exp_m1_in_place, exp_slice};

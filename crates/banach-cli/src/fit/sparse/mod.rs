@@ -74,7 +74,7 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
 }
 
 /// Every function by the names of its class and of its variables.
-fn functions(input: &Input, model: &SparseModel) -> Result<Vec<SparseFunctionReport>, banach::Error> {
+pub(super) fn functions(input: &Input, model: &SparseModel) -> Result<Vec<SparseFunctionReport>, banach::Error> {
     let named = input.columns();
     let left = if named.classes.is_some() { "decision" } else { named.target };
     let functions = model.functions().iter().zip(input.goal.positive());

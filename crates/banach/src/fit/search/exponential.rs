@@ -61,7 +61,7 @@ fn mean_power(x: &FeatureMatrix<'_>, order: i32, weight: impl Fn(usize) -> f64) 
 }
 
 /// The degrees. A Gram tensor has all of them, for q = 2, 4, 6 or 8 and few samples; otherwise a few thousand monomials set the highest.
-pub(super) fn degrees(exponent: Exponent, told: bool, variables: usize) -> Option<Degrees> {
+pub(in crate::fit) fn degrees(exponent: Exponent, told: bool, variables: usize) -> Option<Degrees> {
     let tensor = [2.0, 4.0, 6.0, 8.0].iter().any(|q| (exponent.q() - q).abs() < 1e-9);
     if told && tensor {
         return None;

@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use candidate::Candidate;
+pub(in crate::fit) use exponential::degrees as exponential_degrees;
 pub use space::{KernelSpace, SearchOption};
 
 use super::{Fit, Spec, Target};
@@ -197,7 +198,7 @@ impl Search {
 
     /// Every gamma for one combination.
     #[expect(clippy::too_many_arguments, reason = "the data and what is done with them")]
-    fn try_out(
+    pub(in crate::fit) fn try_out(
         &self,
         fit: &Fit,
         option: &SearchOption,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Choice, Folds};
 use crate::{Certificate, DualProblem, Solution, Status, loss::Targets};
@@ -51,7 +51,7 @@ pub struct FoldFit {
 }
 
 /// A mean over folds, which count by their weight.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Mean {
     /// The mean.
     #[serde(rename = "mean")]

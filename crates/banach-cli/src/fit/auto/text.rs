@@ -1,0 +1,115 @@
+//! What was chosen, for people to read.
+
+use banach::{
+    fit::{AutoRecord, Standing},
+    report::{SparseFunctionReport, VariableShare},
+};
+
+use super::FittedAuto;
+use crate::{
+    fit::{
+        sparse::text::tables,
+        text::{data, significant},
+    },
+    table::Table,
+    visible::visible_name,
+};
+
+/// Lines of the table of variables.
+const VARIABLES: usize = 10;
+
+/// Everything, the verdict first.
+pub(super) fn page(fitted: &FittedAuto) -> String {
+    let mut lines = vec![data(&fitted.data), format!("model:  {}", fitted.choice.sentence())];
+    lines.extend(classes(&fitted.choice));
+    lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
+    lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
+    lines.push(format!("\n{}", contenders(&fitted.choice).text().trim_end()));
+    lines.extend(variables(&fitted.relevance).map(|table| format!("\n{}", table.text().trim_end())));
+    lines.extend(terms(&fitted.terms, &fitted.choice));
+    lines.join("\n") + "\n"
+}
+
+/// How often the class is right.
+pub(crate) fn classes(choice: &AutoRecord) -> Option<String> {
+    let accuracy = choice.accuracy?;
+    let (value, error) = (100.0 * accuracy.value, 100.0 * accuracy.standard_error);
+    Some(format!("        {value:.1} % +- {error:.1} % of held-out rows get the right class"))
+}
+
+/// What was tried.
+pub(crate) fn contenders(choice: &AutoRecord) -> Table {
+    let share = |loss: f64| significant(loss / choice.constant_loss);
+    let accuracy = choice.standings.iter().any(|standing| standing.accuracy.is_some());
+    let mut header = vec!["", "error", "+-"];
+    header.extend(accuracy.then_some("right class"));
+    header.extend(["weight", "seconds"]);
+    let row = |standing: &Standing| {
+        let (error, spread) = match (standing.loss, standing.claimed) {
+            (Some(loss), _) => (share(loss.value), share(loss.standard_error)),
+            (None, Some(claimed)) => (share(claimed), "claimed".to_owned()),
+            (None, None) => Default::default(),
+        };
+        let mut row = vec![standing.recipe.to_string(), error, spread];
+        let right = standing.accuracy.map_or_else(String::new, |mean| format!("{:.1} %", 100.0 * mean.value));
+        row.extend(accuracy.then_some(right));
+        row.push(if standing.weight > 0.0 { format!("{:.2}", standing.weight) } else { String::new() });
+        row.push(format!("{:.2}", standing.seconds));
+        row
+    };
+    let left_out = choice.left_out.iter().map(|(recipe, why)| format!("Not tried: {recipe}; {why}."));
+    Table {
+        title: "What was tried".to_owned(),
+        setting: "Error: the loss on held-out rows as a share of that of a constant; weight: the part in the model."
+            .to_owned(),
+        header: header.into_iter().map(str::to_owned).collect(),
+        rows: choice.standings.iter().map(row).collect(),
+        notes: left_out.collect(),
+    }
+}
+
+/// The variables that matter most.
+pub(crate) fn variables(shares: &[VariableShare]) -> Option<Table> {
+    let matters = |entry: &&VariableShare| entry.share > 0.0;
+    let rows: Vec<Vec<String>> = { shares.iter().filter(matters).take(VARIABLES) }
+        .map(|entry| vec![entry.variable.clone(), significant(entry.share)])
+        .collect();
+    let others = shares.len() - rows.len();
+    let next = shares.get(rows.len()).map_or(0.0, |entry| entry.share);
+    (!rows.is_empty()).then(|| Table {
+        title: "What matters".to_owned(),
+        setting: "Share: the part of the model that involves the variable.".to_owned(),
+        header: vec!["variable".to_owned(), "share".to_owned()],
+        rows,
+        notes: (others > 0)
+            .then(|| format!("{others} others have shares of at most {}.", significant(next)))
+            .into_iter()
+            .collect(),
+    })
+}
+
+/// The few terms that can be named, with what they leave on held-out rows beside the model.
+fn terms(functions: &[SparseFunctionReport], choice: &AutoRecord) -> Vec<String> {
+    let several = functions.len() > 1;
+    let mut lines = Vec::new();
+    for SparseFunctionReport { class, table } in functions {
+        let of = class.as_ref().filter(|_| several).map_or_else(String::new, |class| format!(" of class {class:?}"));
+        lines.extend(tables(table, &of));
+    }
+    if let Some(error) = terms_error(choice).filter(|_| !lines.is_empty()) {
+        lines.push(format!("These terms alone: {error}."));
+    }
+    lines
+}
+
+/// The error of the few terms, beside that of the model.
+pub(crate) fn terms_error(choice: &AutoRecord) -> Option<String> {
+    let terms = choice.standings.iter().filter(|standing| standing.is_terms());
+    let least =
+        terms.min_by(|a, b| a.claimed.unwrap_or(f64::INFINITY).total_cmp(&b.claimed.unwrap_or(f64::INFINITY)))?;
+    let share = |loss: f64| significant(loss / choice.constant_loss);
+    let held_out = least.loss.map(|loss| format!("an error of {} on held-out rows", share(loss.value)));
+    let claimed = least.claimed.map(|claimed| format!("{} by their evidence on all rows", share(claimed)));
+    let known: Vec<String> = held_out.into_iter().chain(claimed).collect();
+    Some(format!("{}; the model: {}", known.join(", "), significant(choice.error())))
+}

@@ -1,0 +1,343 @@
+//! The model of an automatic choice: what it predicts, and what it is made of.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Auto, Recipe, Standing, Verdict};
+use crate::{
+    Error, FeatureMatrix, Memory, Model, Spec, Status,
+    data::Units,
+    error::Parameter,
+    fit::{SparseModel, Task},
+    solver::Mean,
+};
+
+/// A mixture of one or more members, and what is known of it.
+#[derive(Debug, Clone)]
+pub struct AutoModel {
+    record: AutoRecord,
+    members: Vec<AutoMember>,
+}
+
+/// What was tried and chosen, without the functions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutoRecord {
+    /// What was asked for.
+    pub auto: Auto,
+    /// What is predicted.
+    pub task: Task,
+    /// The number of samples.
+    pub samples: usize,
+    /// The number of variables.
+    pub variables: usize,
+    /// What the model is.
+    pub verdict: Verdict,
+    /// The loss that is to be expected of the model.
+    pub loss: ExpectedLoss,
+    /// The held-out loss of a constant.
+    pub constant_loss: f64,
+    /// The share of held-out samples whose class is predicted; `None` for numbers, and where no sample was held out.
+    pub accuracy: Option<Mean>,
+    /// The predictions of held-out samples, as [`AutoModel::predictions`] has them; `None` where few terms are the model by their evidence.
+    pub held_out: Option<Vec<f64>>,
+    /// Every contender, in the order in which they were tried; the first is the constant.
+    pub standings: Vec<Standing>,
+    /// What was not tried, and why.
+    pub left_out: Vec<(Recipe, String)>,
+    /// The few terms that evidence names, be they the model or not.
+    pub terms: Option<SparseModel>,
+}
+
+/// The loss that is to be expected: the squared error, or the logarithmic loss of classes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExpectedLoss {
+    /// What it was on held-out samples.
+    HeldOut(Mean),
+    /// What evidence on all samples claims.
+    Claimed(f64),
+}
+
+impl ExpectedLoss {
+    /// Its value.
+    pub fn value(self) -> f64 {
+        match self {
+            Self::HeldOut(mean) => mean.value,
+            Self::Claimed(value) => value,
+        }
+    }
+}
+
+/// A member of a mixture.
+#[derive(Debug, Clone)]
+pub struct AutoMember {
+    /// What it is.
+    pub recipe: Recipe,
+    /// Its weight; those of all members sum to one.
+    pub weight: f64,
+    /// What it predicts by.
+    pub kind: MemberKind,
+}
+
+/// What a member predicts by.
+#[derive(Debug, Clone)]
+pub enum MemberKind {
+    /// The mean, or the share of every class.
+    Constant(Vec<f64>),
+    /// A function of columns in units of their own.
+    Dense(Box<DenseMember>),
+    /// A function of few terms.
+    Terms {
+        /// The functions.
+        model: SparseModel,
+        /// How much the variables matter that are in a term: the share of what terms contribute.
+        shares: Vec<(usize, f64)>,
+    },
+}
+
+/// A function of columns in units of their own.
+#[derive(Debug, Clone)]
+pub struct DenseMember {
+    /// What is done to the columns first.
+    pub units: Units,
+    /// The parameters.
+    pub spec: Spec,
+    /// The samples in these units.
+    pub x: FeatureMatrix<'static>,
+    /// The functions.
+    pub model: Model,
+}
+
+impl AutoMember {
+    /// Numbers, or the probabilities of all classes: those of all points for the first class, then for the second, and so on.
+    fn predictions(&self, x: &FeatureMatrix<'_>, task: &Task) -> Result<Vec<f64>, Error> {
+        let classes = matches!(task, Task::Classes(_));
+        match &self.kind {
+            MemberKind::Constant(values) => {
+                Ok(values.iter().flat_map(|value| std::iter::repeat_n(*value, x.samples())).collect())
+            }
+            MemberKind::Dense(member) => {
+                let x = member.units.apply(x)?;
+                if classes { member.model.probabilities(&x) } else { member.model.decisions(&x) }
+            }
+            MemberKind::Terms { model, .. } if classes => model.probabilities(x),
+            MemberKind::Terms { model, .. } => model.decisions(x),
+        }
+    }
+
+    /// How much every variable of so many matters: shares of the norm, or for few terms of what they contribute.
+    fn relevance(&self, variables: usize, memory: Memory) -> Result<Vec<f64>, Error> {
+        let mut all = vec![0.0; variables];
+        match &self.kind {
+            MemberKind::Constant(_) => {}
+            MemberKind::Dense(member) => {
+                let functions = member.model.solutions().len();
+                for function in 0..functions {
+                    let found = member.model.function(function, &member.x)?.relevance(memory)?;
+                    for (&column, share) in member.units.columns().iter().zip(found.variables()) {
+                        all[column] += share / functions as f64;
+                    }
+                }
+            }
+            MemberKind::Terms { shares, .. } => shares.iter().for_each(|(variable, share)| all[*variable] = *share),
+        }
+        Ok(all)
+    }
+}
+
+impl AutoModel {
+    /// A mixture of members that go together with each other and with what is known of them.
+    pub fn new(record: AutoRecord, members: Vec<AutoMember>) -> Result<Self, Error> {
+        if members.is_empty() {
+            return Err(Error::Empty { what: "the members of the mixture" });
+        }
+        for member in &members {
+            member.check(&record)?;
+        }
+        let sum: f64 = members.iter().map(|member| member.weight).sum();
+        if !((sum - 1.0).abs() < 1e-6) {
+            return Err(Error::BadValue {
+                what: "the weights of the mixture",
+                row: 0,
+                value: sum,
+                allowed: "weights that sum to 1",
+            });
+        }
+        Ok(Self { record, members })
+    }
+
+    /// What was tried and chosen.
+    pub fn record(&self) -> &AutoRecord {
+        &self.record
+    }
+
+    /// What the model is made of.
+    pub fn members(&self) -> &[AutoMember] {
+        &self.members
+    }
+
+    /// Numbers, or the probabilities of all classes: those of all points for the first class, then for the second, and so on.
+    pub fn predictions(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        if x.features() != self.record.variables {
+            return Err(Error::Shape { what: "a row of X", got: x.features(), expected: self.record.variables });
+        }
+        let mut sum: Vec<f64> = Vec::new();
+        for member in &self.members {
+            let predictions = member.predictions(x, &self.record.task)?;
+            sum.resize(predictions.len(), 0.0);
+            sum.iter_mut().zip(&predictions).for_each(|(sum, prediction)| *sum += member.weight * prediction);
+        }
+        Ok(sum)
+    }
+
+    /// The labels of the classes, in increasing order; none where numbers are predicted.
+    pub fn classes(&self) -> &[i64] {
+        match &self.record.task {
+            Task::Numbers(_) => &[],
+            Task::Classes(classes) => classes,
+        }
+    }
+
+    /// Numbers; of two classes the logarithm of the odds of the second, of more those of each: all points of the first class, then all of the
+    /// second, and so on.
+    pub fn decisions(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        let predictions = self.predictions(x)?;
+        if self.classes().is_empty() {
+            return Ok(predictions);
+        }
+        // Certainty has finite odds.
+        let odds = |p: &f64| (p.max(f64::MIN_POSITIVE) / (1.0 - p).max(f64::EPSILON / 2.0)).ln();
+        let first = if self.classes().len() == 2 { x.samples() } else { 0 };
+        Ok(predictions[first..].iter().map(odds).collect())
+    }
+
+    /// The most likely class of every point.
+    pub fn labels(&self, x: &FeatureMatrix<'_>) -> Result<Vec<i64>, Error> {
+        let Task::Classes(classes) = &self.record.task else {
+            let (parameter, got) = (Parameter::Target, "numbers".to_owned());
+            return Err(Error::Parameter { parameter, got, allowed: "classes, for labels" });
+        };
+        let (probabilities, n) = (self.predictions(x)?, x.samples());
+        let likely = |i: usize| {
+            let probability = |class: usize| probabilities[class * n + i];
+            (1..classes.len()).fold(0, |best, class| if probability(class) > probability(best) { class } else { best })
+        };
+        Ok((0..n).map(|i| classes[likely(i)]).collect())
+    }
+
+    /// How much every variable matters: the mean of the shares of the members by their weights.
+    pub fn relevance(&self, memory: Memory) -> Result<Vec<f64>, Error> {
+        let mut sum = vec![0.0; self.record.variables];
+        for member in &self.members {
+            let shares = member.relevance(self.record.variables, memory)?;
+            sum.iter_mut().zip(&shares).for_each(|(sum, share)| *sum += member.weight * share);
+        }
+        Ok(sum)
+    }
+
+    /// How the fits of the members ended.
+    pub fn status(&self) -> Status {
+        Status::worst(self.members.iter().filter_map(|member| match &member.kind {
+            MemberKind::Dense(member) => Some(member.model.status()),
+            MemberKind::Constant(_) | MemberKind::Terms { .. } => None,
+        }))
+    }
+
+    /// What was chosen, in one line.
+    pub fn sentence(&self) -> String {
+        self.record.sentence()
+    }
+}
+
+impl AutoMember {
+    /// Whether it predicts what the mixture does.
+    fn check(&self, record: &AutoRecord) -> Result<(), Error> {
+        let (got, expected) = match &self.kind {
+            MemberKind::Constant(values) => {
+                Error::check_values("the constant", values, "finite numbers", f64::is_finite)?;
+                let classes = if let Task::Classes(classes) = &record.task { classes.len() } else { 1 };
+                (values.len(), classes)
+            }
+            MemberKind::Dense(member) => {
+                let fits = *member.model.task() == record.task && member.x.samples() == record.samples;
+                let last = member.units.columns().last().map_or(0, |last| last + 1);
+                let wide =
+                    member.model.plan().shape().inputs == member.units.columns().len() && last <= record.variables;
+                (usize::from(fits && wide), 1)
+            }
+            MemberKind::Terms { model, shares } => {
+                let within = shares.iter().all(|(variable, share)| *variable < record.variables && share.is_finite());
+                (usize::from(within && *model.task() == record.task), 1)
+            }
+        };
+        let weighs = (0.0..=1.0 + 1e-6).contains(&self.weight);
+        if got == expected && weighs {
+            Ok(())
+        } else {
+            Err(Error::Shape { what: "a member of the mixture", got, expected })
+        }
+    }
+}
+
+impl AutoRecord {
+    /// The loss as a share of that of the constant.
+    pub fn error(&self) -> f64 {
+        self.loss.value() / self.constant_loss
+    }
+
+    /// What was chosen, in one line.
+    pub fn sentence(&self) -> String {
+        let chosen: Vec<String> = self
+            .standings
+            .iter()
+            .filter(|standing| standing.weight > 0.0)
+            .map(|found| found.recipe.to_string())
+            .collect();
+        let name = capital(chosen.first().map_or("", |name| name));
+        let share = format!("{:.3} %", 100.0 * self.error());
+        let of_what = if matches!(self.task, Task::Numbers(_)) { "squared error" } else { "logarithmic loss" };
+        match (self.verdict, self.loss) {
+            (Verdict::Constant, _) => {
+                "Nothing that was tried predicts held-out samples better than a constant.".to_owned()
+            }
+            (_, ExpectedLoss::Claimed(_)) => {
+                format!("{name}: evidence on all samples claims {share} of the {of_what} of a constant.")
+            }
+            (Verdict::Mixture, _) => {
+                format!(
+                    "A mixture of {} models: {share} of the {of_what} of a constant on held-out samples.",
+                    chosen.len()
+                )
+            }
+            _ => format!("{name}: {share} of the {of_what} of a constant on held-out samples."),
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+impl fmt::Display for AutoModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let record = &self.record;
+        writeln!(f, "{}", record.sentence())?;
+        for Standing { recipe, loss, claimed, weight, .. } in &record.standings {
+            let share = |loss: f64| loss / record.constant_loss;
+            let error = match (loss, claimed) {
+                (Some(loss), _) => format!("{:.4} +- {:.4}", share(loss.value), share(loss.standard_error)),
+                (None, Some(claimed)) => format!("{:.4} claimed", share(*claimed)),
+                (None, None) => String::new(),
+            };
+            let weight = if *weight > 0.0 { format!("{weight:.2}") } else { String::new() };
+            writeln!(f, "  {:<44} {error:<20} {weight}", recipe.to_string())?;
+        }
+        for (recipe, why) in &record.left_out {
+            writeln!(f, "  {:<44} not tried: {why}", recipe.to_string())?;
+        }
+        Ok(())
+    }
+}

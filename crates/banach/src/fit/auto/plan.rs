@@ -1,0 +1,135 @@
+//! What is tried, in which order, and what of it cannot be afforded.
+
+use super::{Effort, contender::Recipe, learning_set::LearningSet};
+use crate::{
+    Error, Exponent, Fit, Search, Spec,
+    data::Units,
+    error::Parameter,
+    fit::{KernelSpace, search::exponential_degrees},
+    kernel::{KernelName, MonomialScale},
+};
+
+/// The most variables of which products of every degree are made.
+const MOST_EXPONENTIAL: usize = 50;
+/// Operations of a factorisation in a second.
+const FACTOR_RATE: f64 = 30e9;
+/// Gammas for each parameter, about.
+const GAMMAS: f64 = 12.0;
+
+/// A recipe, and the seconds that it is predicted to take.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub recipe: Recipe,
+    pub seconds: f64,
+}
+
+/// What is tried, and what is not, with the reason.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub tried: Vec<Step>,
+    pub left_out: Vec<(Recipe, String)>,
+}
+
+impl Effort {
+    /// The seconds that a recipe may be predicted to take.
+    fn seconds(self) -> f64 {
+        match self {
+            Self::Quick => 3.0,
+            Self::Normal => 30.0,
+            Self::Thorough => 1000.0,
+        }
+    }
+
+    /// The most monomials among which few terms are looked for.
+    fn most_monomials(self) -> f64 {
+        match self {
+            Self::Quick => 3e4,
+            Self::Normal => 2e6,
+            Self::Thorough => 1e8,
+        }
+    }
+
+    /// The recipes, the ones that others build on first.
+    fn recipes(self) -> Vec<Recipe> {
+        let linear = [2.0, 4.0 / 3.0, 1.1, 1.02].map(|p| Recipe::Linear { p });
+        let products = |p: f64| Recipe::Products { p, monomials: MonomialScale::Raw };
+        let standardized = |p: f64| Recipe::Products { p, monomials: MonomialScale::Standardized };
+        let mut recipes = linear.to_vec();
+        recipes.push(Recipe::Gauss);
+        if self != Self::Quick {
+            recipes.extend([Recipe::Lengths, Recipe::Relevance { p: 4.0 / 3.0, round: 0 }]);
+            recipes.extend([1.1, 1.05].map(|p| Recipe::Relevance { p, round: 3 }));
+            recipes.extend([products(1.1), standardized(1.1)]);
+        }
+        if self == Self::Thorough {
+            recipes.extend([Recipe::Linear { p: 1.0 }, products(4.0 / 3.0), products(1.02), standardized(1.02)]);
+        }
+        recipes.extend([1, 2].map(|degree| Recipe::Terms { degree }));
+        recipes
+    }
+}
+
+/// What is tried with this effort.
+pub(super) fn planned(effort: Effort, set: &LearningSet<'_>) -> Plan {
+    let mut plan = Plan { tried: Vec::new(), left_out: Vec::new() };
+    if set.lanes.iter().any(|lane| lane.units.columns().is_empty()) {
+        return plan;
+    }
+    for recipe in effort.recipes() {
+        match seconds(&recipe, effort, set) {
+            Ok(seconds) if seconds <= effort.seconds() => plan.tried.push(Step { recipe, seconds }),
+            Ok(seconds) => plan.left_out.push((recipe, format!("it would take about {seconds:.0} s"))),
+            Err(error) => plan.left_out.push((recipe, error.to_string())),
+        }
+    }
+    plan
+}
+
+/// The seconds that a recipe takes, as far as can be told before.
+fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64, Error> {
+    let (n, d) = (set.x.samples() as f64, set.all().units.columns().len());
+    let (lanes, functions) = (set.lanes.len() as f64, set.task.functions() as f64);
+    let refused =
+        |allowed: &'static str| Error::Parameter { parameter: Parameter::Columns, got: d.to_string(), allowed };
+    match recipe {
+        Recipe::Constant => Ok(0.0),
+        Recipe::Relevance { .. } if d > MOST_EXPONENTIAL => Err(refused("at most 50, for products of every degree")),
+        Recipe::Lengths if functions > 1.0 => Err(Error::Parameter {
+            parameter: Parameter::Target,
+            got: format!("{functions} classes"),
+            allowed: "numbers or two classes, for lengths",
+        }),
+        Recipe::Lengths => Ok(lanes * 300.0 * (n.powi(3) / FACTOR_RATE + n * n * d.min(MOST_EXPONENTIAL) as f64 / 1e9)),
+        Recipe::Terms { degree } => {
+            let monomials = if *degree == 1 { d as f64 } else { d as f64 * (d as f64 + 3.0) / 2.0 };
+            if monomials > effort.most_monomials() {
+                return Err(refused("fewer, for terms of products with this effort"));
+            }
+            Ok(lanes * functions * (0.2 + 2e-8 * n * monomials))
+        }
+        _ => {
+            let options = recipe.options(set)?;
+            let spec = options.first().ok_or(Error::Empty { what: "what is tried" })?;
+            let x = set.all().units.apply(set.x)?;
+            let plan = Fit::new(spec)?.with_account(set.account.clone()).plan(&x, functions as usize)?;
+            let steps = if spec.p == 2.0 && functions == 1.0 && set.scoring.numbers().is_some() { 1.0 } else { 8.0 };
+            let side = if plan.lists_inputs() { n.min(d as f64) } else { n };
+            let factors = steps * n * side * side / 3.0 / FACTOR_RATE;
+            let rounds = if let Recipe::Relevance { round, .. } = recipe { *round as f64 + 1.0 } else { 1.0 };
+            let gammas = GAMMAS * options.len() as f64;
+            Ok(rounds * lanes * (gammas * (functions * factors + plan.cost().total) + plan.cost().setup))
+        }
+    }
+}
+
+/// The exp kernel with the scales that suit columns in these units.
+pub(super) fn exponential_options(set: &LearningSet<'_>, units: &Units, spec: &Spec) -> Result<Vec<Spec>, Error> {
+    let x = units.apply(set.x)?;
+    let exponent = Exponent::new(spec.p)?;
+    // At p = 2 a matrix of all pairs of samples has every degree.
+    let degrees = exponential_degrees(exponent, spec.p == 2.0, x.features()).into_iter().collect();
+    let kernel =
+        KernelSpace::Named { name: KernelName::Exp, degrees, coef0: None, scales: Vec::new(), normalize: None };
+    let search = Search { exponents: vec![spec.p], ..Search::new(kernel) };
+    Ok(search.options(spec, &x, set.sample_weight)?.into_iter().map(|option| option.spec).collect())
+}

@@ -1,0 +1,162 @@
+//! Recipes of several steps: rounds of relevance, lengths, few terms.
+
+use super::{
+    contender::{Blueprint, Contender, Recipe, products},
+    plan::exponential_options,
+    validation::Trial,
+};
+use crate::{Error, FeatureMatrix, Model, Spec, fit::SparseModel, sparse::SparseSpec};
+
+/// A variable with less than this share of the largest relevance is left out of the next round.
+const LEAST_RELEVANCE: f64 = 1e-6;
+/// The exponent of the linear function that names the variables that get a length.
+const NAMING: f64 = 1.1;
+/// The most variables that get a length.
+const MOST_LENGTHS: usize = 50;
+/// Few terms are believed on their evidence from so many samples on.
+const LEAST_SAMPLES: usize = 30;
+
+impl Trial<'_, '_> {
+    /// The exp kernel, and rounds in which every variable is scaled by the root of its relevance in the round before. All lanes take a
+    /// round together, each with the relevance that it has found itself; what they share is the choice of gamma and of the size of the kernel.
+    pub(super) fn relevance_rounds(&mut self, p: f64, rounds: usize) -> Result<Vec<Contender>, Error> {
+        let set = self.set();
+        let (mut units, mut found) = (set.units(), Vec::new());
+        for round in 0..=rounds {
+            let usual = Spec { p, loss: set.loss, ..Spec::default() };
+            let options = exponential_options(set, units.last().expect("a lane of all samples"), &usual)?;
+            let Some(validated) = self.validate(&units, &options)? else { return Ok(found) };
+            let spec = validated.spec.clone();
+            found.push(validated.contender(Recipe::Relevance { p, round }));
+            if round == rounds {
+                break;
+            }
+            for (lane, units) in set.lanes.iter().zip(&mut units) {
+                let x = units.apply(set.x)?;
+                let Some(model) = self.lane_model(lane, &x, &spec)? else { return Ok(found) };
+                *units = units.scaled(&scales(&self.relevance(&model, &x)?));
+            }
+            if units.iter().any(|units| units.columns().is_empty()) {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// How much every variable matters, all functions together.
+    fn relevance(&self, model: &Model, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
+        let mut sum = vec![0.0; x.features()];
+        for function in 0..model.solutions().len() {
+            let relevance = model.function(function, x)?.relevance(self.set().account.left())?;
+            sum.iter_mut().zip(relevance.variables()).for_each(|(sum, share)| *sum += share);
+        }
+        Ok(sum)
+    }
+
+    /// Gauss's kernel with a length for every variable, by the marginal likelihood of numbers; two classes count as -1 and 1. Of many
+    /// variables only those have a length that matter most to a linear function.
+    pub(super) fn lengths(&mut self, before: &[Contender]) -> Result<Vec<Contender>, Error> {
+        let set = self.set();
+        let linear = before.iter().find_map(|contender| match (&contender.recipe, &contender.blueprint) {
+            (Recipe::Linear { p: NAMING }, Blueprint::Dense { spec, .. }) => Some(spec.clone()),
+            _ => None,
+        });
+        let (_, outputs) = set.target.outputs(set.x.samples(), set.loss.targets(), set.sample_weight)?;
+        let (mut units, mut learned) = (set.units(), None);
+        for (at, (lane, units)) in set.lanes.iter().zip(&mut units).enumerate() {
+            let mut start = Vec::new();
+            if let Some(spec) = &linear {
+                let x = units.apply(set.x)?;
+                let Some(model) = self.lane_model(lane, &x, spec)? else { return Ok(Vec::new()) };
+                let shares = leading(&self.relevance(&model, &x)?, MOST_LENGTHS);
+                *units =
+                    units.scaled(&shares.iter().map(|share| f64::from(u8::from(*share > 0.0))).collect::<Vec<_>>());
+                start = shares.into_iter().filter(|share| *share > 0.0).map(f64::sqrt).collect();
+            }
+            let seen: Vec<usize> = (0..set.x.samples()).filter(|&i| lane.weights[i] > 0.0).collect();
+            let x = units.apply(set.x)?.select_samples(&seen)?;
+            let y: Vec<f64> = seen.iter().map(|&i| outputs[0][i]).collect();
+            let starts = if start.is_empty() { Vec::new() } else { vec![start] };
+            let lengths = Lengths::learn(&x, &y, &starts)?;
+            *units = units.scaled(&lengths.scales);
+            learned = Some(Spec { loss: set.loss, ..lengths.spec() });
+            if units.columns().is_empty() || !self.reach((at + 1) as f64 / set.lanes.len() as f64) {
+                return Ok(Vec::new());
+            }
+        }
+        let found = self.validate(&units, &learned.into_iter().collect::<Vec<_>>())?;
+        Ok(found.map(|found| found.contender(Recipe::Lengths)).into_iter().collect())
+    }
+
+    /// Few terms, by all samples; and without each fold where their evidence alone does not decide.
+    pub(super) fn terms(&mut self, degree: usize, before: &[Contender]) -> Result<Vec<Contender>, Error> {
+        let set = self.set();
+        let spec = SparseSpec { kernel: products(degree)?, loss: set.loss, ..SparseSpec::default() };
+        let model = spec.model(set.x, set.target, set.sample_weight, set.account)?;
+        if model.functions().iter().all(|function| function.terms().is_empty()) {
+            return Ok(Vec::new());
+        }
+        let claimed = if set.counted() >= LEAST_SAMPLES { self.claimed(&model) } else { None };
+        let held_out = |contender: &Contender| {
+            contender.predictions.as_ref().map(|found| set.scoring.mean(&set.scoring.losses(found)).value)
+        };
+        let best = before.iter().filter_map(held_out).fold(f64::INFINITY, f64::min);
+        let predictions =
+            if claimed.is_some_and(|claimed| claimed < best) { None } else { self.terms_without_folds(&spec)? };
+        let blueprint = Blueprint::Terms(Box::new(model));
+        Ok(vec![Contender { recipe: Recipe::Terms { degree }, blueprint, predictions, claimed, seconds: 0.0 }])
+    }
+
+    /// The held-out predictions of the terms that are found without each fold. `None` if it was ended.
+    fn terms_without_folds(&mut self, spec: &SparseSpec) -> Result<Option<Vec<f64>>, Error> {
+        let (set, n) = (self.set(), self.set().x.samples());
+        let mut decisions = vec![0.0; set.task.functions() * n];
+        for (at, lane) in set.lanes.iter().enumerate() {
+            let Some(fold) = &lane.fold else { continue };
+            let values = spec.model(set.x, set.target, Some(&lane.weights), set.account)?.decisions(set.x)?;
+            for &i in &fold.held_out()[0] {
+                (0..set.task.functions()).for_each(|function| decisions[function * n + i] = values[function * n + i]);
+            }
+            if !self.reach((at + 1) as f64 / set.lanes.len() as f64) {
+                return Ok(None);
+            }
+        }
+        set.scoring.predictions(decisions, n).map(Some)
+    }
+
+    /// The loss that the evidence of one function claims; nothing for several, each of which tells one class from the rest. For numbers
+    /// `exp(crit/n)` is the share of the variance that a model would leave to have the same likelihood without a price; for classes the criterion
+    /// is added to what a constant leaves.
+    fn claimed(&self, model: &SparseModel) -> Option<f64> {
+        let [function] = model.functions() else { return None };
+        let set = self.set();
+        let per_sample = function.criterion() / set.all().weights.iter().sum::<f64>();
+        let variance = set.scoring.variance();
+        Some(match set.scoring.numbers() {
+            Some(_) => variance * per_sample.exp(),
+            None => variance + per_sample / 2.0,
+        })
+    }
+}
+
+/// The root of every share, with mean square 1; 0 for variables that hardly matter.
+fn scales(relevance: &[f64]) -> Vec<f64> {
+    let largest = relevance.iter().copied().fold(0.0, f64::max);
+    let kept = |share: f64| if largest > 0.0 && share >= LEAST_RELEVANCE * largest { share } else { 0.0 };
+    let sum: f64 = relevance.iter().map(|share| kept(*share)).sum();
+    let count = relevance.iter().filter(|share| kept(**share) > 0.0).count() as f64;
+    relevance.iter().map(|share| (kept(*share) * count / sum).sqrt()).collect()
+}
+
+/// The largest shares, at most so many, as parts of the largest of them; 0 for all others.
+fn leading(shares: &[f64], most: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+    let largest = order.first().map_or(0.0, |&first| shares[first]);
+    let mut kept = vec![0.0; shares.len()];
+    for &at in order.iter().take(most) {
+        // The least is still a start.
+        kept[at] = if largest > 0.0 { (shares[at] / largest).max(LEAST_RELEVANCE) } else { 1.0 };
+    }
+    kept
+}

@@ -1,0 +1,231 @@
+"""The best model without a parameter: everything that can be afforded is tried, and held-out samples decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from . import _core, _parameters
+from ._base import TableEstimator, aligned, table_of
+from ._classifier import check_presence
+from ._doc import with_sections
+from ._table import Table
+
+#: What a fit leaves behind.
+_OF_A_FIT = ("_model", "contenders_", "verdict_", "held_out_error_", "classes_")
+
+#: The parts that progress is counted in.
+_PARTS = 1000
+
+_PARAMETERS = {
+    "effort": """{"quick", "normal", "thorough"}, default="normal"
+    How much is tried: linear functions, Gauss's kernel and few terms; also products, lengths and relevance of every variable,
+    as far as they cost seconds; also what costs minutes, and finer grids.""",
+    "max_seconds": """float or None, default=None
+    Nothing new is tried after this time. The model then depends on the speed of the machine.""",
+    "random_state": """int, default=0
+    What deals the samples to the folds.""",
+    "memory_limit": """int, str or None, default=None
+    The most memory, as bytes or with a unit, as ``"2 GB"``; 80 % of what is available if None.""",
+    "n_jobs": """int or None, default=None
+    The number of threads; one per core if None. The model does not depend on it.""",
+    "verbose": """int, default=0
+    Whether a bar shows progress and the time left.""",
+}
+
+_ATTRIBUTES = {
+    "verdict_": """str
+    What was chosen, in one sentence.""",
+    "contenders_": """Table
+    What was tried: ``contender``, ``error`` (the held-out loss as a share of that of a constant: squared error, or logarithmic
+    loss of classes), ``std_error``, ``claimed`` (what the evidence of few terms claims, on the same scale), ``weight`` in
+    the model and ``seconds``; for classes also ``accuracy``. The caption says what was not tried, and why.""",
+    "held_out_error_": """float
+    The loss of the model on held-out samples as a share of that of a constant; where few terms are the model, what their
+    evidence claims.""",
+    "n_features_in_": "int\n    The number of variables.",
+    "feature_names_in_": "array of shape (n_features_in_,)\n    Their names, if X had any.",
+}
+
+
+class _AutoEstimator(TableEstimator):
+    """What the two estimators share."""
+
+    _model: _core.AutoModel
+
+    def __init__(self, effort="normal", *, max_seconds=None, random_state=0, memory_limit=None, n_jobs=None, verbose=0):
+        self.effort = effort
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        for name in _OF_A_FIT:
+            self.__dict__.pop(name, None)
+        seconds = self.max_seconds
+        asked = {
+            "effort": _parameters.text("effort", self.effort, "quick, normal or thorough"),
+            "seconds": None if seconds is None else _parameters.real("max_seconds", seconds, "None or a number > 0"),
+            "seed": _parameters.seed(self.random_state),
+            "memory": _parameters.memory(self.memory_limit),
+            "threads": _parameters.threads(self.n_jobs),
+        }
+        X, target, weights = self._check_data(X, y, sample_weight)
+        with self._bar("the best model", _PARTS) as bar:
+            self._adopt(_core.fit_auto(X, target, weights, **asked, progress=bar.callback))
+
+    def _adopt(self, model: _core.AutoModel) -> None:
+        self._model = model
+        loss, _, constant = model.loss
+        self.verdict_ = model.sentence
+        self.held_out_error_ = loss / constant
+        rows = model.standings
+
+        def column(name: str, unit: float = 1.0) -> np.ndarray:
+            return np.array([np.nan if row[name] is None else row[name] / unit for row in rows])
+
+        columns = {
+            "contender": [row["contender"] for row in rows],
+            "error": column("loss", constant),
+            "std_error": column("std_error", constant),
+            "claimed": column("claimed", constant),
+        }
+        if hasattr(self, "classes_"):
+            columns["accuracy"] = column("accuracy")
+        columns["weight"] = column("weight")
+        columns["seconds"] = column("seconds")
+        left_out = "".join(f" Not tried: {name}; {why}." for name, why in model.left_out)
+        self.contenders_ = Table(columns, caption=f"{model.sentence}{left_out}")
+
+    def relevance(self) -> Table:
+        """How much every variable matters: the mean of the shares of all members by their weights, the largest first."""
+        self._check_fitted()
+        shares = self._model.relevance()
+        order = np.argsort(-shares, kind="stable")
+        names = self._names() or [f"x{j}" for j in range(len(shares))]
+        return Table({"variable": [names[j] for j in order], "share": shares[order]}, caption=self.verdict_)
+
+
+@with_sections(_PARAMETERS, _ATTRIBUTES)
+class AutoRegressor(RegressorMixin, _AutoEstimator):
+    """Regression by the best model that banach can find, without a parameter.
+
+    Contenders of very different kinds are fitted to the samples outside of five folds, and what they predict of the others
+    decides: linear functions with dense and with sparse weights, Gauss's kernel with one length and with a length for every
+    variable, products of variables, and the few terms that evidence names. Columns are standardised inside. The model is the
+    few terms where their evidence claims the smallest error, else a mixture where that gains more than its standard error,
+    else the best contender. A constant is one of them: where nothing predicts better, ``verdict_`` says so.
+
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> from banach import AutoRegressor, datasets
+    >>> X, y, truth = datasets.make_sparse_quadratic(n_samples=80, n_features=30, n_informative=3, random_state=0)
+    >>> model = AutoRegressor().fit(X, y)
+    >>> model.verdict_
+    'Few terms up to degree 2: evidence on all samples claims 0.04 % of the squared error of a constant.'
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Finds the best model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Units do not matter.
+        y : array of shape (n_samples,)
+            The targets.
+        sample_weight : array of shape (n_samples,), optional
+            How much each sample counts.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F", y_numeric=True)
+        y = aligned(np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64))
+        return table_of(X), y[None, :], self._weights(sample_weight, X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions, of shape (n_samples,)."""
+        self._check_fitted()
+        return self._model.predictions(self._check_X(X))[0]
+
+
+@with_sections(_PARAMETERS, _ATTRIBUTES | {"classes_": "array of shape (n_classes,)\n    The labels."})
+class AutoClassifier(ClassifierMixin, _AutoEstimator):
+    """Classification by the best model that banach can find, without a parameter.
+
+    As :class:`AutoRegressor`, with the logarithmic loss of the probabilities of held-out samples. Of more than two classes,
+    each has functions against the rest, whose probabilities are divided by their sum.
+
+    {parameters}
+
+    {attributes}
+
+    Examples
+    --------
+    >>> from banach import AutoClassifier, datasets
+    >>> X, y = datasets.load_blood_cells(return_X_y=True)
+    >>> model = AutoClassifier("quick").fit(X[:, :50], y)
+    >>> model.predict_proba(X[:2, :50]).shape == (2, len(model.classes_))
+    True
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Finds the best model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Units do not matter.
+        y : array of shape (n_samples,)
+            The labels: numbers or strings.
+        sample_weight : array of shape (n_samples,), optional
+            How much each sample counts.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class, {self.classes_[0]!s}; a classifier needs at least two classes")
+        weights = self._weights(sample_weight, X)
+        if weights is not None:
+            check_presence(self.classes_, codes, weights)
+        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, of shape (n_samples, n_classes)."""
+        self._check_fitted()
+        return np.ascontiguousarray(self._model.predictions(self._check_X(X)).T)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most likely label of every sample."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
