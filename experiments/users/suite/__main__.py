@@ -43,12 +43,12 @@ def main():
 
 def write(folder):
     """The page, if there is something of everybody on all sets; else what there is is printed."""
-    from . import page
+    from . import page, summary
     from .board import Board
 
     board = Board(folder)
     text = page.text(board)
-    if "not measured" in board.notes.values():
+    if summary.UNTRIED in board.notes.values():
         print(text)
     else:
         (ROOT / "docs" / "suite.md").write_text(text)

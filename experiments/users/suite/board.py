@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from statistics import mean, stdev
 
-from . import store, summary
-from .sets import OURS, SETS
+from . import real, store, summary
+from .sets import OURS, REAL, SETS
 
 #: A difference of so many standard errors is called clear.
 CLEAR = 2.0
@@ -36,7 +36,8 @@ class Board:
                 figures = store.read(folder, name, method)
                 row = summary.scored(figures, task.seeds())
                 if row is None:
-                    self.notes[name, method] = summary.unfinished(figures)
+                    absent = not figures and name in REAL and real.source(name) is None
+                    self.notes[name, method] = "its package is not served" if absent else summary.unfinished(figures)
                 else:
                     self.rows[name, method] = row
                     self.given[method] = (figures["title"], figures["given"])
@@ -54,13 +55,13 @@ class Board:
         return [method for method in group.methods if any((name, method) in self.rows for name in group.names)]
 
     def ranks(self, group, key="error"):
-        """The mean rank of every method over the sets; equals share a rank, and who has no figures is behind all who have."""
+        """The mean rank of every method over the sets that all were tried on; equals share a rank, and who failed is behind all others."""
         methods = self.measured(group)
         found = {method: [] for method in methods}
         for name in group.names:
-            values = {method: self.value(name, method, key) for method in methods}
-            if all(value == float("inf") for value in values.values()):
+            if any(self.notes.get((name, method)) == summary.UNTRIED for method in methods):
                 continue
+            values = {method: self.value(name, method, key) for method in methods}
             for method, value in values.items():
                 better = sum(other < value for other in values.values())
                 equal = sum(other == value for other in values.values())

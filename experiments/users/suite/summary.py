@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from statistics import mean, median, stdev
 
+UNTRIED = "not measured"
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -54,4 +56,4 @@ def scored(figures, seeds):
 def unfinished(figures):
     """Why there are no figures of all splits."""
     missing = ", ".join(figures.get("missing", ()))
-    return f"{missing} is not there" if missing else figures.get("failed", "not measured")
+    return f"{missing} is not there" if missing else figures.get("failed", UNTRIED)
