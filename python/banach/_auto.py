@@ -13,6 +13,7 @@ from . import _core, _parameters
 from ._base import TableEstimator, aligned, table_of
 from ._classifier import check_presence
 from ._doc import with_sections
+from ._sparse import SparseClassifier, SparseRegressor
 from ._table import Table
 
 #: What a fit leaves behind.
@@ -103,6 +104,26 @@ class _AutoEstimator(TableEstimator):
         left_out = "".join(f" Not tried: {name}; {why}." for name, why in model.left_out)
         self.contenders_ = Table(columns, caption=f"{model.sentence}{left_out}")
 
+    def terms(self) -> Any:
+        """The few terms that evidence names, be they the model or not, as a fitted :class:`SparseRegressor` or
+        :class:`SparseClassifier`; None if nothing can be named."""
+        self._check_fitted()
+        core = self._model.terms
+        if core is None:
+            return None
+        few = self._few_terms()
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self, name):
+                setattr(few, name, getattr(self, name))
+        few._adopt(core, self._model.n_samples, None)
+        return few
+
+    def save(self, path: Any) -> None:
+        """Writes the fitted model to a file, for :func:`banach.load` and the ``banach`` command; samples are in it."""
+        from ._files import save
+
+        save(self, path)
+
     def relevance(self) -> Table:
         """How much every variable matters: the mean of the shares of all members by their weights, the largest first."""
         self._check_fitted()
@@ -158,6 +179,9 @@ class AutoRegressor(RegressorMixin, _AutoEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F", y_numeric=True)
         y = aligned(np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64))
         return table_of(X), y[None, :], self._weights(sample_weight, X)
+
+    def _few_terms(self) -> SparseRegressor:
+        return SparseRegressor("poly", degree=(1, 2))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions, of shape (n_samples,)."""
@@ -215,6 +239,9 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
         if weights is not None:
             check_presence(self.classes_, codes, weights)
         return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
+
+    def _few_terms(self) -> SparseClassifier:
+        return SparseClassifier("poly", degree=(1, 2))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class, of shape (n_samples, n_classes)."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "AutoModel",
     "Kernel",
     "Model",
     "SparseFunction",
@@ -19,6 +20,7 @@ __all__ = [
     "command",
     "equation",
     "expansion",
+    "fit_auto",
     "fit_sparse",
     "folds",
     "gram_tensor",
@@ -30,6 +32,7 @@ __all__ = [
     "name_terms",
     "report",
     "save_model",
+    "save_auto",
     "save_sparse",
     "stability",
 ]
@@ -253,6 +256,45 @@ class Model:
     def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]: ...
     @staticmethod
     def restore(state: dict[str, Any]) -> Model: ...
+
+@final
+class AutoModel:
+    def predictions(self, x: _Table) -> _Floats: ...
+    def relevance(self) -> _Floats: ...
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def standings(self) -> list[dict[str, Any]]: ...
+    @property
+    def left_out(self) -> list[tuple[str, str]]: ...
+    @property
+    def loss(self) -> tuple[float, float | None, float]: ...
+    @property
+    def held_out(self) -> _Floats | None: ...
+    @property
+    def terms(self) -> SparseModel | None: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @staticmethod
+    def restore(bytes: bytes, memory: int | None, threads: int) -> AutoModel: ...
+
+def fit_auto(
+    x: _Table,
+    y: _Target,
+    sample_weight: _Floats | None,
+    *,
+    effort: str,
+    seconds: float | None,
+    seed: int,
+    memory: int | None,
+    threads: int,
+    progress: _Progress = None,
+) -> AutoModel: ...
+def save_auto(model: AutoModel, path: str, known: _Known) -> None: ...
 
 @final
 class SparseFunction:

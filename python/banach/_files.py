@@ -12,13 +12,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, kernels
+from ._auto import AutoClassifier, AutoRegressor
 from ._base import LpModel
 from ._classifier import LpClassifier
 from ._regressor import LpRegressor
 from ._sparse import SparseClassifier, SparseRegressor
 
 #: What can be saved.
-_MODELS = (LpModel, SparseRegressor, SparseClassifier)
+_MODELS = (LpModel, SparseRegressor, SparseClassifier, AutoRegressor, AutoClassifier)
 
 #: What the parameters of a loss are called here and in a file.
 _OF_LOSS = {"epsilon": "epsilon", "rho": "rho", "tau": "quantile"}
@@ -50,12 +51,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         if len(steps) != 2 or not isinstance(steps[0], StandardScaler) or not isinstance(steps[1], _MODELS):
             raise ValueError(
                 "a pipeline can be saved if it is a StandardScaler followed by LpRegressor, LpClassifier, one of their CV kin, "
-                "SparseRegressor or SparseClassifier"
+                "SparseRegressor or SparseClassifier; a chosen model scales by itself"
             )
         scaler, model = steps
     elif not isinstance(model, _MODELS):
         raise ValueError(
-            f"model = {model!r}; allowed: LpRegressor, LpClassifier or one of their CV kin, SparseRegressor, SparseClassifier, or a "
+            f"model = {model!r}; allowed: LpRegressor, LpClassifier or one of their CV kin, SparseRegressor, SparseClassifier, AutoRegressor, "
+            "AutoClassifier, or a "
             "pipeline of a StandardScaler and one"
         )
     check_is_fitted(model, "_model")
@@ -71,6 +73,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     known: _core._Known = {"names": names, "target": target, "classes": classes, "scaling": scaling}
     if isinstance(model, LpModel):
         _core.save_model(model._model, os.fspath(path), known)
+    elif isinstance(model, (AutoRegressor, AutoClassifier)):
+        _core.save_auto(model._model, os.fspath(path), known)
     else:
         samples, weight = model._fitted_to
         _core.save_sparse(model._model, os.fspath(path), known, (samples, model.n_features_in_), weight)
@@ -86,7 +90,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    LpRegressor, LpClassifier, SparseRegressor, SparseClassifier or Pipeline
+    LpRegressor, LpClassifier, SparseRegressor, SparseClassifier, AutoRegressor, AutoClassifier or Pipeline
         The fitted model; of a search, the model that it chose. Where the file has the means and deviations of the
         columns, as the files of the command line do, a fitted ``Pipeline`` of a ``StandardScaler`` and the model, so that it
         predicts from the columns as they are.
@@ -102,7 +106,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     spec, core = json.loads(found["spec"]), found["model"]
     names = None if found["names"] is None else np.asarray(found["names"], dtype=object)
     model: Any
-    if isinstance(core, _core.SparseModel):
+    if isinstance(core, _core.AutoModel):
+        model = _auto_model(spec, found["classes"])
+        samples, features = core.n_samples, core.n_features
+    elif isinstance(core, _core.SparseModel):
         (samples, features), model = found["shape"], _sparse_model(spec, found["classes"])
     else:
         samples, features, model = core.alpha.shape[1], core.n_features, _lp_model(spec, found["classes"], core)
@@ -133,6 +140,16 @@ def _lp_model(spec: dict[str, Any], classes: list[Any] | None, core: _core.Model
         regressor._single = len(core.relative_gaps) == 1
         return regressor
     classifier = LpClassifier(**parameters)
+    classifier.classes_ = np.asarray(classes)
+    return classifier
+
+
+def _auto_model(spec: dict[str, Any], classes: list[Any] | None) -> AutoRegressor | AutoClassifier:
+    """The same for a chosen model."""
+    told = {"effort": spec["effort"], "max_seconds": spec["seconds"], "random_state": spec["seed"]}
+    if classes is None:
+        return AutoRegressor(**told)
+    classifier = AutoClassifier(**told)
     classifier.classes_ = np.asarray(classes)
     return classifier
 

@@ -44,7 +44,7 @@ _PARAMETERS = {
     "penalty": """{"evidence", "l1", "mcp", "scad"}, default="evidence"
     What keeps the function to few terms. ``"evidence"`` compares supports by the criterion, and shrinks nothing. The others
     are penalties on the weights of all monomials, at the point of their path with the best criterion: ``"l1"`` is the Lasso,
-    which shrinks all weights; ``"mcp"`` and ``"scad"`` leave large ones as they are. Classes are told apart by evidence.""",
+    which shrinks all weights; ``"mcp"`` and ``"scad"`` leave large ones as they are.""",
     "max_terms": """int or None, default=None
     The most terms; a third of the rows, for classes of those of the smaller class, if None, and never more.""",
     "hierarchy": """{"weak", "strong"} or None, default=None
@@ -401,8 +401,8 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
     """Classification by a few monomials: which of all those of a kernel tell the classes apart, and how sure that is.
 
     The logistic loss decides. The terms are those with the smallest criterion: the deviance, less that of a constant, plus the
-    logarithm of the number of samples for each term and the price of naming so many out of all monomials. Nothing is shrunk,
-    and all other coefficients are exactly 0. Of more than two classes, each has a function against the rest. Where the terms
+    logarithm of the number of samples for each term and the price of naming so many out of all monomials. Unless a penalty is
+    asked for, nothing is shrunk; all other coefficients are exactly 0. Of more than two classes, each has a function against the rest. Where the terms
     separate the classes without an error, the caption of ``terms_`` says so.
 
     For terms to tell; to predict, use :class:`LpClassifierCV`, which gives something even where nothing can be named.

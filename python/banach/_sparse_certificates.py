@@ -39,7 +39,8 @@ class DualityGap:
     Attributes
     ----------
     strength : float
-        The weight of the penalty: ``alpha`` of scikit-learn's ``Lasso`` on standardised monomials.
+        The weight of the penalty beside the mean loss: ``alpha`` of scikit-learn's ``Lasso`` on standardised monomials, and
+        ``1/(n C)`` of its ``LogisticRegression`` for n samples.
     relative_gap : float
         The gap, as a share of the objective.
     holds : bool

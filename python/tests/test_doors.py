@@ -93,6 +93,7 @@ SPARSE = {
         SparseClassifier("poly", degree=(1, 2)),
     ),
     "three classes": (classes(150, 4, 7, 3), [], SparseClassifier()),
+    "classes, scad": (classes(120, 5, 8, 3), ["--penalty", "scad"], SparseClassifier(penalty="scad")),
 }
 
 

@@ -55,6 +55,7 @@ ESTIMATORS = [
     SparseClassifier(),
     SparseClassifier(fit_intercept=False, max_terms=2),
     SparseClassifier("poly", degree=(1, 2), hierarchy="weak"),
+    *(SparseClassifier(penalty=penalty) for penalty in ("l1", "mcp", "scad")),
     TopFeatures(),
     TopFeatures(SparseRegressor(), k=3),
 ]

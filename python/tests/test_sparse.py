@@ -313,6 +313,17 @@ def standardised(X, degree=1):
     return StandardScaler().fit_transform(expanded.transform(X)), expanded
 
 
+def weights_in_deviations(model, expanded, variables):
+    """What a deviation of each monomial adds to the decision."""
+    raw = dict.fromkeys(map(tuple, expanded.powers_), 0.0)
+    for monomial, coefficient in zip(model.terms_["exponents"], model.terms_["coefficient"], strict=True):
+        powers = np.zeros(variables.shape[1], dtype=int)
+        for j, power in monomial:
+            powers[j] = power
+        raw[tuple(powers)] = coefficient
+    return np.array([raw[tuple(powers)] for powers in expanded.powers_]) * expanded.transform(variables).std(axis=0)
+
+
 @pytest.mark.parametrize("degree", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_lasso_is_that_of_scikit_learn(degree, weighted):
@@ -325,15 +336,7 @@ def test_the_lasso_is_that_of_scikit_learn(degree, weighted):
     variables = X[rows] - (0 if model.means_ is None else model.means_)
     features, expanded = standardised(variables, degree)
     lasso = Lasso(alpha=model.certificate_.strength, tol=1e-14, max_iter=1_000_000).fit(features, y[rows])
-    raw = dict.fromkeys(map(tuple, expanded.powers_), 0.0)
-    for monomial, coefficient in zip(model.terms_["exponents"], model.terms_["coefficient"], strict=True):
-        powers = np.zeros(12, dtype=int)
-        for j, power in monomial:
-            powers[j] = power
-        raw[tuple(powers)] = coefficient
-    deviations = expanded.transform(variables).std(axis=0)
-    ours = np.array([raw[tuple(powers)] for powers in expanded.powers_]) * deviations
-    np.testing.assert_allclose(ours, lasso.coef_, atol=1e-7)
+    np.testing.assert_allclose(weights_in_deviations(model, expanded, variables), lasso.coef_, atol=1e-7)
     np.testing.assert_allclose(model.predict(X)[rows], lasso.predict(features), atol=1e-6)
 
 
@@ -376,8 +379,8 @@ def test_a_hierarchy_has_the_factors_of_its_products(hierarchy):
 def test_what_does_not_go_together_is_refused():
     with pytest.raises(ValueError, match="hierarchy = .*; allowed"):
         SparseRegressor(penalty="l1", hierarchy="weak").fit(X, Y)
-    with pytest.raises(ValueError, match="penalty = .*; allowed"):
-        SparseClassifier(penalty="l1").fit(X, Y > 4)
+    with pytest.raises(ValueError, match="hierarchy = .*; allowed"):
+        SparseClassifier(penalty="mcp", hierarchy="strong").fit(X, Y > 4)
     with pytest.raises(ValueError, match="monomials = .*; allowed: standardized"):
         SparseRegressor(penalty="l1", monomials="raw").fit(X, Y)
     same = [SparseRegressor(monomials=size).fit(X, Y).criterion_ for size in ("raw", "unit", "standardized")]
@@ -422,6 +425,45 @@ def test_classes_are_told_apart_as_an_unpenalised_fit_has_it(weighted):
     assert model.criterion_ == pytest.approx(deviance - constant + 2 * np.log(len(rows)) + names, rel=1e-6)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_lasso_of_classes_is_that_of_scikit_learn(weighted):
+    X, y = classes(150)
+    counts = np.random.default_rng(1).integers(0, 4, 150) if weighted else np.ones(150, dtype=int)
+    model = SparseClassifier(penalty="l1", **QUADRATIC).fit(X, y, counts.astype(float))
+    assert model.n_terms_ > 1 and model.certificate_.relative_gap < 1e-9 and model.certificate_.holds
+    rows = np.repeat(np.arange(150), counts)
+    variables = X[rows] - (0 if model.means_ is None else model.means_)
+    features, expanded = standardised(variables, 2)
+    C = 1 / (len(rows) * model.certificate_.strength)
+    other = LogisticRegression(l1_ratio=1, C=C, solver="saga", tol=1e-10, max_iter=1_000_000).fit(features, y[rows])
+    np.testing.assert_allclose(weights_in_deviations(model, expanded, variables), other.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(model.decision_function(X)[rows], other.decision_function(features), atol=1e-5)
+
+
+@pytest.mark.parametrize("penalty", ["mcp", "scad"])
+def test_concave_penalties_of_classes_are_stationary_over_all_monomials(penalty):
+    X, y = classes()
+    model = SparseClassifier(penalty=penalty, **QUADRATIC).fit(X, y)
+    assert {"x3", "x5 * x8"} <= set(model.terms_["monomial"])
+    assert model.certificate_.violation < 1e-6 and model.certificate_.holds and "Stationary" in model.terms_.caption
+    variables = X - (0 if model.means_ is None else model.means_)
+    features, expanded = standardised(variables, 2)
+    residual = (y == "well") - model.predict_proba(X)[:, 1]
+    slopes, strength = features.T @ residual / len(y), model.certificate_.strength
+    weights = weights_in_deviations(model, expanded, variables)
+    size = np.abs(weights)
+    # The slopes of a quarter of the penalty of four strengths.
+    if penalty == "mcp":
+        own = np.maximum(strength - size / 12, 0)
+    else:
+        own = np.where(size <= 4 * strength, strength, np.maximum(3.7 * strength - size / 4, 0) / 2.7)
+    named = weights != 0
+    np.testing.assert_allclose(slopes[named], np.sign(weights[named]) * own[named], atol=1e-6 * strength)
+    assert np.abs(slopes[~named]).max() <= strength * (1 + 1e-6)
+    free = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(columns(model, X), y)
+    np.testing.assert_allclose(model.terms_["refit"], free.coef_[0], rtol=1e-5)
+
+
 def test_several_classes_have_a_function_each():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])
@@ -453,6 +495,10 @@ def test_classes_that_a_term_separates_have_finite_answers():
     assert model.terms_["lower"][0] == -np.inf and model.terms_["upper"][0] == np.inf
     assert np.isfinite(model.predict_proba(X)).all() and model.score(X, X[:, 2] > 0.1) > 0.95
     assert "separate" in model.terms_.caption and model.certificate_.holds
+    for penalty in ("l1", "mcp", "scad"):
+        model = SparseClassifier(penalty=penalty).fit(X, X[:, 2] > 0.1)
+        assert "x2" in model.terms_["monomial"] and model.certificate_.holds and "separate" in model.terms_.caption
+        assert np.abs(model.decision_function(X)).max() < 20 and model.score(X, X[:, 2] > 0.1) > 0.9
 
 
 def test_labels_that_cannot_be_told_apart_are_refused():

@@ -1,25 +1,31 @@
 //! The automatic choice.
 
 use banach::{
-    Account, FeatureMatrix, Memory,
-    fit::{Auto, AutoModel as ChosenModel, Standing},
+    Account, Memory, Target,
+    fit::{Auto, AutoRecord, ExpectedLoss, Standing},
+    sparse::SparseSpec,
 };
+use banach_io::{Label, Observed, Saved, SavedAuto};
 use numpy::{PyArray1, PyArray2};
-use pyo3::{prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
 
 use crate::{
     background::Running,
     data::{Table, rows},
     errors::exception,
+    sparse::SparseModel,
     spec::{Targeted, Weights, weights},
 };
 
-/// A chosen model, with the samples that it was fitted to.
+/// A chosen model, as a file has it.
 #[pyclass(frozen, module = "banach._core")]
 #[derive(Debug)]
 pub(crate) struct AutoModel {
-    pub(crate) model: ChosenModel,
-    pub(crate) x: FeatureMatrix<'static>,
+    pub(crate) saved: SavedAuto,
     pub(crate) memory: Option<u64>,
     pub(crate) threads: usize,
 }
@@ -46,18 +52,29 @@ pub(crate) fn fit_auto(
     let auto = Auto { effort: effort.parse().map_err(exception)?, seconds, seed };
     let (target, weights) = (y.target(), weights(&sample_weight));
     let account = Account::new(memory.map_or_else(Memory::available, Memory::limit));
-    let (model, x) = Running { threads, tolerance: 0.0, progress }.run_over(py, &x, |matrix, watch| {
+    let model = Running { threads, tolerance: 0.0, progress }.run_over(py, &x, |matrix, watch| {
         let mut told = |progress: banach::fit::AutoProgress<'_>| {
             watch.count((PARTS * progress.done) as usize);
             std::ops::ControlFlow::Continue(())
         };
-        let model = auto.run(matrix, &target, weights.as_deref(), &account, &mut told)?;
-        Ok((model, matrix.view().into_owned()))
+        auto.run(matrix, &target, weights.as_deref(), &account, &mut told)
     })?;
-    Ok(AutoModel { model, x, memory, threads })
+    let observed = match &target {
+        Target::Numbers(outputs) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
+        Target::Labels(codes) => Observed::Classes {
+            labels: model.classes().iter().map(|class| Label::Integer(*class)).collect(),
+            rows: codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect(),
+        },
+    };
+    let saved = SavedAuto { weights: weights.map(|weights| weights.to_vec()), ..SavedAuto::new(model, observed) };
+    Ok(AutoModel { saved, memory, threads })
 }
 
 impl AutoModel {
+    fn record(&self) -> &AutoRecord {
+        self.saved.model.record()
+    }
+
     fn running(&self) -> Running<'_, '_> {
         Running { threads: self.threads, tolerance: 0.0, progress: None }
     }
@@ -68,26 +85,26 @@ impl AutoModel {
     /// Numbers, one row; or the probability of every class, one row each.
     fn predictions<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let points = x.borrow(py)?.matrix()?.samples();
-        let values = self.running().run_over(py, &x, |matrix, _| self.model.predictions(matrix))?;
+        let values = self.running().run_over(py, &x, |matrix, _| self.saved.model.predictions(matrix))?;
         rows(py, values.len() / points.max(1), values)
     }
 
     /// How much every variable matters.
     fn relevance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let memory = self.memory.map_or_else(Memory::available, Memory::limit);
-        let shares = self.running().run(py, |_| self.model.relevance(&self.x, memory))?;
+        let shares = self.running().run(py, |_| self.saved.model.relevance(memory))?;
         Ok(PyArray1::from_vec(py, shares))
     }
 
     /// What was chosen, in one line.
     #[getter]
     fn sentence(&self) -> String {
-        self.model.sentence()
+        self.record().sentence()
     }
 
     #[getter]
     fn verdict(&self) -> &'static str {
-        self.model.verdict().name()
+        self.record().verdict.name()
     }
 
     /// Every contender: its name, the mean and the standard error of its held-out loss, what it claims, its accuracy and its weight.
@@ -104,19 +121,67 @@ impl AutoModel {
             row.set_item("seconds", standing.seconds)?;
             Ok(row)
         };
-        self.model.standings().iter().map(told).collect()
+        self.record().standings.iter().map(told).collect()
     }
 
     /// What was not tried, and why.
     #[getter]
     fn left_out(&self) -> Vec<(String, String)> {
-        self.model.left_out().iter().map(|(recipe, why)| (recipe.to_string(), why.clone())).collect()
+        self.record().left_out.iter().map(|(recipe, why)| (recipe.to_string(), why.clone())).collect()
     }
 
-    /// The loss on held-out samples, its standard error, and that of a constant.
+    /// The loss that is to be expected, its standard error if it was that of held-out samples, and the loss of a constant.
     #[getter]
-    fn loss(&self) -> (f64, f64, f64) {
-        let loss = self.model.loss();
-        (loss.value, loss.standard_error, self.model.constant_loss())
+    fn loss(&self) -> (f64, Option<f64>, f64) {
+        let (loss, constant) = (self.record().loss, self.record().constant_loss);
+        let error = if let ExpectedLoss::HeldOut(mean) = loss { Some(mean.standard_error) } else { None };
+        (loss.value(), error, constant)
+    }
+
+    /// The predictions of held-out samples, as `predictions` has them; None where few terms are the model by their evidence.
+    #[getter]
+    fn held_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let record = self.record();
+        let each = |values: &Vec<f64>| rows(py, values.len() / record.samples.max(1), values.clone());
+        record.held_out.as_ref().map(each).transpose()
+    }
+
+    /// The few terms that evidence names, be they the model or not.
+    #[getter]
+    fn terms(&self) -> Option<SparseModel> {
+        let model = self.record().terms.clone()?;
+        let degree = self.record().standings.iter().filter_map(Standing::degree_of_terms).max();
+        let kernel = banach::fit::products(degree.unwrap_or(1)).ok()?;
+        let spec = SparseSpec { kernel, loss: model.loss(), ..SparseSpec::default() };
+        Some(SparseModel { model, spec, memory: self.memory, threads: self.threads })
+    }
+
+    #[getter]
+    fn n_samples(&self) -> usize {
+        self.record().samples
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.record().variables
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<u64>, usize))> {
+        let own = slf.get();
+        let bytes = own.saved.to_bytes().map_err(|flaw| PyValueError::new_err(flaw.to_string()))?;
+        let arguments = (PyBytes::new(slf.py(), &bytes), own.memory, own.threads);
+        Ok((slf.get_type().getattr("restore")?, arguments))
+    }
+
+    /// The model that `__reduce__` has written.
+    #[staticmethod]
+    fn restore(bytes: &[u8], memory: Option<u64>, threads: usize) -> PyResult<Self> {
+        match Saved::from_bytes(bytes) {
+            Ok(Saved::Auto(saved)) => Ok(Self { saved: *saved, memory, threads }),
+            Ok(_) => Err(PyValueError::new_err("a model of another kind")),
+            Err(flaw) => Err(PyValueError::new_err(flaw.to_string())),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 use banach::{FeatureMatrix, Memory, Target, data::Entries};
-use banach_io::{Label, ModelFileError, Observed, Saved, SavedModel, SavedSparse, Standardization};
+use banach_io::{Label, ModelFileError, Observed, Saved, SavedAuto, SavedModel, SavedSparse, Standardization};
 use numpy::{
     PyArray1, PyArray2,
     ndarray::{Array2, ShapeBuilder as _},
@@ -15,7 +15,7 @@ use pyo3::{
     types::PyDict,
 };
 
-use crate::{data::Table, errors::Arguments, model::Model, sparse::SparseModel, spec::Spec};
+use crate::{auto::AutoModel, data::Table, errors::Arguments, model::Model, sparse::SparseModel, spec::Spec};
 
 /// The label of a class as Python has it.
 #[derive(FromPyObject)]
@@ -130,6 +130,23 @@ pub(crate) fn save_sparse(
     py.detach(|| saved.write(&path)).map_err(refused)
 }
 
+/// Writes a chosen model to a file.
+#[pyfunction]
+pub(crate) fn save_auto(py: Python<'_>, model: &AutoModel, path: PathBuf, known: Known) -> PyResult<()> {
+    let Known { names, target, classes, scaling } = known;
+    if scaling.is_some() {
+        return Err(PyValueError::new_err("a chosen model scales by itself, and is saved without a scaler"));
+    }
+    let observed = match (model.saved.observed.clone(), classes) {
+        (Observed::Classes { rows, .. }, Some(classes)) => {
+            Observed::Classes { labels: classes.into_iter().map(Label::from).collect(), rows }
+        }
+        (observed, _) => observed,
+    };
+    let saved = SavedAuto { names, target, observed, ..model.saved.clone() };
+    py.detach(|| saved.write(&path)).map_err(refused)
+}
+
 /// The model in a file, and what the file says of it: a dict of `model`, `spec` (JSON), `names`, `target`, `classes` and
 /// `scaling`; of a model of few terms also the `shape` of the samples and their `weight`.
 #[pyfunction]
@@ -137,6 +154,12 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
     let told = PyDict::new(py);
     let saved = match py.detach(|| Saved::read(&path)).map_err(refused)? {
         Saved::Lp(saved) => *saved,
+        Saved::Auto(saved) => {
+            let auto = &saved.model.record().auto;
+            tell(&told, auto, saved.names.as_ref(), saved.target.as_ref(), saved.labels(), None)?;
+            told.set_item("model", Py::new(py, AutoModel { saved: *saved, memory: None, threads: 0 })?)?;
+            return Ok(told);
+        }
         Saved::Sparse(saved) => {
             tell(
                 &told,

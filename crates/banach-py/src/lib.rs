@@ -31,7 +31,7 @@ mod _core {
         command,
         datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
         errors::argument_names,
-        files::{load_model, save_model, save_sparse},
+        files::{load_model, save_auto, save_model, save_sparse},
         kernel::{Kernel, gram_tensor},
         model::Model,
         report::{equation, report},

@@ -161,8 +161,24 @@ fn classes_are_told_apart_by_few_terms() {
         let sum: f64 = row[1..].iter().map(|number| number.parse::<f64>().expect("a number")).sum();
         assert!((sum - 1.0).abs() < 1e-12);
     }
-    let said = refused(&[&fit[..], &["--penalty", "mcp"]].concat());
-    assert!(said.contains("--penalty") || said.contains("--loss"), "{said}");
+    for penalty in ["l1", "mcp", "scad"] {
+        let fitted = json(&[&fit[..], &["--loss", "logistic", "--penalty", penalty]].concat());
+        for function in fitted["functions"].as_array().expect("three") {
+            let certificate = &function["certificate"];
+            let distance = if penalty == "l1" { &certificate["relative_gap"] } else { &certificate["violation"] };
+            assert!(distance.as_f64().is_some_and(|distance| distance <= 1e-6), "{penalty} {certificate}");
+            let names: Vec<&str> = function["terms"]
+                .as_array()
+                .expect("terms")
+                .iter()
+                .filter_map(|term| term["monomial"].as_str())
+                .collect();
+            let middle = function["class"] == "<mid>";
+            assert!(middle || ["a", "b * c"].iter().all(|name| names.contains(name)), "{penalty} {function}");
+        }
+    }
+    let said = refused(&[&fit[..], &["--penalty", "mcp", "--hierarchy", "weak"]].concat());
+    assert!(said.contains("--hierarchy"), "{said}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ mod tests;
 
 pub use auto::{
     Auto, AutoMember, AutoModel, AutoProgress, AutoRecord, DenseMember, Effort, ExpectedLoss, MemberKind, Recipe,
-    Standing, Verdict, WatchAuto,
+    Standing, Verdict, WatchAuto, products,
 };
 pub use few_terms::repetitions;
 pub use lengths::Lengths;

@@ -4,6 +4,7 @@ use super::{
     Alternative, BestOfSize, Design, Dictionary, LocalOptimality, SparseCertificate, SparseFunction, SparseTerm,
     StepScope, Support, WorkingColumns,
     logistic::Classes,
+    penalised::FoundPenalised,
     quantile::confidence_quantile,
     search::FoundSupport,
     steps::{Standing, StepTo, Steps},
@@ -192,15 +193,17 @@ impl Estimates {
         Ok(Self { intercept: design.mean_of(&rest), coefficients, freedom, separated: false })
     }
 
-    /// The logistic fit on terms of a dictionary that was made of `x`, whose columns have length 1 without weights.
+    /// The logistic fit on terms of a dictionary that was made of `x` in the geometry of a design.
     pub(super) fn logistic(
         numbers: &[u64],
         dictionary: &Dictionary<'_>,
-        plain: &Design,
+        design: &Design,
         classes: &Classes,
         x: &FeatureMatrix<'_>,
     ) -> Result<Self, Error> {
-        let columns: Vec<Vec<f64>> = numbers.iter().filter_map(|&number| dictionary.column(number)).collect();
+        let plain = |column: Vec<f64>| column.iter().zip(design.roots()).map(|(x, root)| x / root).collect();
+        let columns: Vec<Vec<f64>> =
+            numbers.iter().filter_map(|&number| dictionary.column(number)).map(plain).collect();
         let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
         let mut fit = classes.fitted(&columns, false);
         let separated = !numbers.is_empty() && classes.separated(&columns, &fit);
@@ -211,13 +214,30 @@ impl Estimates {
         let mut intercept = if classes.intercept { fit.coefficients[0] } else { 0.0 };
         let mut coefficients = Vec::with_capacity(numbers.len());
         for (i, column) in raw_columns(numbers, dictionary, x)?.into_iter().enumerate() {
-            let size = plain.size_of(&column);
+            let size = design.size_of(&column);
             let coefficient = fit.coefficients[first + i] / size;
-            intercept -= coefficient * plain.mean_of(&column);
+            intercept -= coefficient * design.mean_of(&column);
             let std_error = if separated { f64::INFINITY } else { fit.variance(first + i).sqrt() / size };
             coefficients.push(Coefficient { value: coefficient, refit: coefficient, std_error });
         }
         Ok(Self { intercept, coefficients, freedom: f64::INFINITY, separated })
+    }
+
+    /// The function of a penalised fit of classes, beside its refit.
+    pub(super) fn shrink(
+        &mut self,
+        found: &FoundPenalised,
+        dictionary: &Dictionary<'_>,
+        design: &Design,
+        x: &FeatureMatrix<'_>,
+    ) -> Result<(), Error> {
+        self.intercept = found.constant;
+        let columns = raw_columns(&found.terms.numbers, dictionary, x)?;
+        for ((coefficient, weight), column) in self.coefficients.iter_mut().zip(&found.weights).zip(columns) {
+            coefficient.value = weight / design.size_of(&column);
+            self.intercept -= coefficient.value * design.mean_of(&column);
+        }
+        Ok(())
     }
 }
 

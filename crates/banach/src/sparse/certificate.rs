@@ -13,8 +13,8 @@ pub enum SparseCertificate {
     Steps(LocalOptimality),
     /// By the sum of moduli, which is convex: how far the objective can be from its minimum over the weights of all monomials.
     Gap {
-        /// The size of the penalty: the objective is half the mean square of the residuals, plus `lambda` times the moduli of the weights of
-        /// monomials of standard deviation 1.
+        /// The size of the penalty: the objective is half the mean square of the residuals, for classes the mean of the logistic loss, plus
+        /// `lambda` times the moduli of the weights of monomials of standard deviation 1.
         lambda: f64,
         /// The duality gap, as a share of the objective.
         relative_gap: f64,

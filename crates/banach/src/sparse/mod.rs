@@ -17,6 +17,7 @@ mod model;
 mod objective;
 mod path;
 mod penalised;
+mod penalised_classes;
 mod penalty;
 mod prices;
 mod pruning;

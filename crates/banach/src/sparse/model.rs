@@ -103,7 +103,7 @@ impl SparseFunction {
     }
 
     /// Whether the terms separate two classes, or some samples of them, without an error. Then larger coefficients always fit better, those of
-    /// the terms are held back by a weak prior, and their standard errors are infinite.
+    /// the refit are held back by a weak prior, and their standard errors are infinite.
     pub fn separated(&self) -> bool {
         self.separated
     }

@@ -1,10 +1,13 @@
-//! Least squares with a penalty over all monomials, and what is proven of it.
+//! A loss with a penalty over all monomials, and what is proven of it.
+
+use rayon::prelude::*;
 
 use super::{
-    Design, Dictionary, Evidence, Penalty, SparseCertificate, SparsePenalty, Support, WorkingColumns,
+    Dictionary, Penalty, SparseCertificate, SparsePenalty, Support, WorkingColumns,
     assembly::FoundTerms,
     model::BestOfSize,
-    path::{PathPoint, path, solved},
+    objective::LeastSquares,
+    path::{PathLoss, PathPoint, path, solved},
     search::{MOST_COLUMNS, first_columns},
 };
 use crate::numeric::dot_in_lanes;
@@ -25,8 +28,68 @@ const SCAD: f64 = 3.7;
 #[derive(Debug)]
 pub(super) struct FoundPenalised {
     pub terms: FoundTerms,
-    /// In units in which the target and every column have length 1.
+    /// In the units of the [`PathLoss`].
     pub weights: Vec<f64>,
+    pub constant: f64,
+}
+
+/// A loss that can be minimised with a penalty over all monomials, whose supports have a criterion.
+pub(super) trait PenalisedLoss: PathLoss {
+    /// The most terms.
+    fn most_terms(&self) -> usize;
+
+    /// The criterion of a support, by a fit without a penalty.
+    fn criterion(&self, columns: &WorkingColumns, places: &[usize]) -> f64;
+
+    /// How much the criterion rises without each term of a support.
+    fn evidence(&self, columns: &WorkingColumns, places: &[usize]) -> Vec<f64>;
+
+    /// The objective of the Lasso at a point, and a lower bound on its minimum over all terms, of which none has a product with the residual
+    /// beyond `largest`.
+    fn bounds(&self, columns: &WorkingColumns, point: &PathPoint, largest: f64) -> (f64, f64);
+
+    /// A size of the penalty in units in which the loss is a mean and columns have the mean square 1, as a share of the size.
+    fn unit(&self) -> f64;
+}
+
+impl PenalisedLoss for LeastSquares<'_> {
+    fn most_terms(&self) -> usize {
+        self.evidence.most_terms()
+    }
+
+    fn criterion(&self, columns: &WorkingColumns, places: &[usize]) -> f64 {
+        let support = Support::of(columns, places.iter().copied(), self.design.target());
+        self.evidence.criterion(support.unexplained(), places.len())
+    }
+
+    /// A support with terms that depend on others has no prices of its own: without one of them nothing changes.
+    fn evidence(&self, columns: &WorkingColumns, places: &[usize]) -> Vec<f64> {
+        let target = self.design.target();
+        let support = Support::of(columns, places.iter().copied(), target);
+        let (own, unexplained) = (support.own_directions(target), support.unexplained());
+        let criterion = self.evidence.criterion(unexplained, places.len());
+        let rise = |place: &usize| {
+            let at = support.places().iter().position(|other| other == place);
+            let explained = at.map_or(0.0, |at| own.explained[at]);
+            self.evidence.criterion(unexplained + explained * explained, places.len() - 1) - criterion
+        };
+        places.iter().map(rise).collect()
+    }
+
+    /// The residual, made so short that no term has a larger product than the penalty, is feasible for the dual over all terms.
+    fn bounds(&self, _: &WorkingColumns, point: &PathPoint, largest: f64) -> (f64, f64) {
+        let PathPoint { lambda, weights, residual, .. } = point;
+        let target = self.design.target();
+        let primal = 0.5 * dot_in_lanes(residual, residual) + lambda * weights.iter().map(|w| w.abs()).sum::<f64>();
+        let scale = if largest > *lambda { lambda / largest } else { 1.0 };
+        let apart: f64 = target.iter().zip(residual).map(|(target, r)| (target - scale * r).powi(2)).sum::<f64>();
+        (primal, 0.5 * (dot_in_lanes(target, target) - apart))
+    }
+
+    fn unit(&self) -> f64 {
+        let roots: f64 = self.design.roots().iter().map(|root| root * root).sum();
+        self.design.length() / roots.sqrt()
+    }
 }
 
 impl SparsePenalty {
@@ -41,44 +104,59 @@ impl SparsePenalty {
     }
 }
 
-/// Least squares with a penalty on the weights of all monomials, at the point of its path whose support has the smallest criterion.
+/// A loss with a penalty on the weights of all monomials, at the point of its path whose support has the smallest criterion.
 ///
-/// - Solves: `|y - sum_k w_k a_k|^2/2 + sum_k penalty(w_k)` over the weights of all terms, for columns and a target of length 1.
+/// - Solves: `loss(sum_k w_k a_k) + sum_k penalty(w_k)` over the weights of all terms, for columns of length 1 and a loss in the units of
+///   [`PathLoss`]: by least squares, `|y - sum_k w_k a_k|^2/2` for a target of length 1.
 /// - Given: the dictionary, of which only a working set of columns is ever written out.
 /// - Returns: for the sum of moduli a minimiser with its duality gap, else a stationary point with its violation, both over all terms.
 /// - Cost: a path on the columns at hand and a pass for each round, of which there are few.
-pub(super) fn penalised(
+pub(super) fn penalised<L: PenalisedLoss>(
     dictionary: &Dictionary<'_>,
-    design: &Design,
-    evidence: Evidence,
+    loss: &L,
     penalty: Penalty,
     most_listed: u64,
 ) -> FoundPenalised {
+    let (constant, residual) = loss.start();
     let mut search = PenalisedSearch {
         dictionary,
-        target: design.target(),
-        evidence,
+        loss,
         penalty,
         lists_all: dictionary.entries() <= most_listed,
-        columns: first_columns(dictionary, design.target(), most_listed),
+        columns: first_columns(dictionary, &residual, most_listed),
         passes: usize::from(dictionary.entries() > most_listed),
     };
     let points = search.followed();
-    let (chosen, most) = search.solved(search.chosen(&points));
-    search.found(&points, &chosen, most, design)
+    let products = search.columns.products(&residual);
+    let lambda = products.iter().fold(0.0, |largest: f64, product| largest.max(product.abs()));
+    let nothing = PathPoint { lambda, places: Vec::new(), weights: Vec::new(), constant, residual };
+    let criteria: Vec<f64> = points.par_iter().map(|point| search.criterion(point)).collect();
+    let (chosen, most) = search.solved(chosen(&nothing, &points, &criteria));
+    search.found(&points, &criteria, &chosen, most)
 }
 
-struct PenalisedSearch<'s, 'x> {
+/// The point with the smallest criterion, of equal ones that with the smallest penalty; where none is better than nothing, that.
+fn chosen(nothing: &PathPoint, points: &[PathPoint], criteria: &[f64]) -> PathPoint {
+    let (mut chosen, mut least) = (nothing, 0.0);
+    for (point, &criterion) in points.iter().zip(criteria).filter(|(point, _)| !point.places.is_empty()) {
+        // Criteria of one support differ by rounding.
+        if criterion <= least + VIOLATION && criterion < 0.0 {
+            (chosen, least) = (point, criterion.min(least));
+        }
+    }
+    chosen.clone()
+}
+
+struct PenalisedSearch<'s, 'x, L> {
     dictionary: &'s Dictionary<'x>,
-    target: &'s [f64],
-    evidence: Evidence,
+    loss: &'s L,
     penalty: Penalty,
     lists_all: bool,
     columns: WorkingColumns,
     passes: usize,
 }
 
-impl PenalisedSearch<'_, '_> {
+impl<L: PenalisedLoss> PenalisedSearch<'_, '_, L> {
     /// The path, on columns among which are all that count: after every round those of the dictionary join that break its optimality.
     fn followed(&mut self) -> Vec<PathPoint> {
         let mut points = self.path();
@@ -98,7 +176,7 @@ impl PenalisedSearch<'_, '_> {
 
     fn path(&self) -> Vec<PathPoint> {
         let factors = vec![1.0; self.columns.len()];
-        path(&self.columns, self.target, self.penalty, &factors, self.evidence.most_terms(), 0.0)
+        path(self.loss, &self.columns, self.penalty, &factors, self.loss.most_terms(), 0.0)
     }
 
     /// Lets the terms join whose products with a residual are beyond its penalty; returns how many, and the largest product of all terms that
@@ -118,30 +196,12 @@ impl PenalisedSearch<'_, '_> {
         (self.columns.len() - before, largest)
     }
 
-    /// The criterion of the support of a point, by least squares without a penalty.
+    /// The criterion of the support of a point, without a penalty.
     fn criterion(&self, point: &PathPoint) -> f64 {
-        if point.places.len() > self.evidence.most_terms() {
+        if point.places.len() > self.loss.most_terms() {
             return f64::INFINITY;
         }
-        let support = Support::of(&self.columns, point.places.iter().copied(), self.target);
-        self.evidence.criterion(support.unexplained(), point.places.len())
-    }
-
-    /// The point with the smallest criterion, of equal ones that with the smallest penalty; without terms, the one at which the path begins.
-    fn chosen(&self, points: &[PathPoint]) -> PathPoint {
-        let products = self.columns.products(self.target);
-        let largest = products.iter().fold(0.0, |largest: f64, product| largest.max(product.abs()));
-        let nothing =
-            PathPoint { lambda: largest, places: Vec::new(), weights: Vec::new(), residual: self.target.to_vec() };
-        let (mut chosen, mut least) = (&nothing, 0.0);
-        for point in points.iter().filter(|point| !point.places.is_empty()) {
-            let criterion = self.criterion(point);
-            // Criteria of one support differ by rounding.
-            if criterion <= least + VIOLATION && criterion < 0.0 {
-                (chosen, least) = (point, criterion.min(least));
-            }
-        }
-        chosen.clone()
+        self.loss.criterion(&self.columns, &point.places)
     }
 
     /// The chosen point solved over all terms, and the largest product of a term that is not at hand with its residual.
@@ -149,7 +209,7 @@ impl PenalisedSearch<'_, '_> {
         let mut most = 0.0;
         for _ in 0..ROUNDS {
             if !point.places.is_empty() {
-                point = solved(&self.columns, self.target, self.penalty, &point);
+                point = solved(self.loss, &self.columns, self.penalty, &point);
             }
             if self.lists_all {
                 break;
@@ -164,24 +224,15 @@ impl PenalisedSearch<'_, '_> {
     }
 
     /// The chosen point with what is known of it.
-    fn found(&self, points: &[PathPoint], chosen: &PathPoint, most: f64, design: &Design) -> FoundPenalised {
-        let support = Support::of(&self.columns, chosen.places.iter().copied(), self.target);
+    fn found(&self, points: &[PathPoint], criteria: &[f64], chosen: &PathPoint, most: f64) -> FoundPenalised {
         let k = chosen.places.len();
-        let criterion = self.evidence.criterion(support.unexplained(), k);
-        // A support with terms that depend on others has no prices of its own: without one of them nothing changes.
-        let own = support.own_directions(self.target);
-        let place_of = |place: &usize| support.places().iter().position(|other| other == place);
-        let evidence = |place: &usize| {
-            let explained = place_of(place).map_or(0.0, |at| own.explained[at]);
-            self.evidence.criterion(support.unexplained() + explained * explained, k - 1) - criterion
-        };
-        let size = |point: &PathPoint| BestOfSize {
+        let size = |(point, criterion): (&PathPoint, &f64)| BestOfSize {
             terms: point.places.len(),
-            unexplained: dot_in_lanes(&point.residual, &point.residual),
-            criterion: self.criterion(point),
+            unexplained: self.loss.left(&self.columns, point),
+            criterion: *criterion,
         };
         let mut sizes = vec![BestOfSize { terms: 0, unexplained: 1.0, criterion: 0.0 }];
-        for size in points.iter().map(size).filter(|size| size.criterion.is_finite()) {
+        for size in points.iter().zip(criteria).map(size).filter(|size| size.criterion.is_finite()) {
             match sizes.iter_mut().find(|other| other.terms == size.terms) {
                 Some(other) if size.criterion < other.criterion => *other = size,
                 Some(_) => {}
@@ -191,41 +242,32 @@ impl PenalisedSearch<'_, '_> {
         sizes.sort_by_key(|size| size.terms);
         let terms = FoundTerms {
             numbers: chosen.places.iter().map(|&place| self.columns.number(place)).collect(),
-            evidence: chosen.places.iter().map(evidence).collect(),
+            evidence: self.loss.evidence(&self.columns, &chosen.places),
             alternatives: vec![Vec::new(); k],
-            criterion,
-            unexplained: dot_in_lanes(&chosen.residual, &chosen.residual),
-            certificate: self.certificate(chosen, most, design),
+            criterion: self.loss.criterion(&self.columns, &chosen.places),
+            unexplained: self.loss.left(&self.columns, chosen),
+            certificate: self.certificate(chosen, most),
             sizes,
             passes: self.passes,
         };
-        FoundPenalised { terms, weights: chosen.weights.clone() }
+        FoundPenalised { terms, weights: chosen.weights.clone(), constant: chosen.constant }
     }
 
     /// What is proven of a point, given the largest product of a term that is not at hand with its residual.
-    fn certificate(&self, point: &PathPoint, most: f64, design: &Design) -> SparseCertificate {
-        let PathPoint { lambda, places, weights, residual } = point;
-        let products = self.columns.products(residual);
-        let roots: f64 = design.roots().iter().map(|root| root * root).sum();
-        let in_units = lambda * design.length() / roots.sqrt();
+    fn certificate(&self, point: &PathPoint, most: f64) -> SparseCertificate {
+        let products = self.columns.products(&point.residual);
+        let (lambda, in_units) = (point.lambda, point.lambda * self.loss.unit());
         if self.penalty == Penalty::Lasso {
             let largest = products.iter().fold(most, |largest, product| largest.max(product.abs()));
-            let primal = 0.5 * dot_in_lanes(residual, residual) + lambda * weights.iter().map(|w| w.abs()).sum::<f64>();
-            // The residual, made so short that no term has a larger product than the penalty, is feasible for the dual over all terms.
-            let scale = if largest > *lambda { lambda / largest } else { 1.0 };
-            let apart: f64 =
-                self.target.iter().zip(residual).map(|(target, r)| (target - scale * r).powi(2)).sum::<f64>();
-            let dual = 0.5 * (dot_in_lanes(self.target, self.target) - apart);
+            let (primal, dual) = self.loss.bounds(&self.columns, point, largest);
             let relative_gap = if primal > 0.0 { ((primal - dual) / primal).max(0.0) } else { 0.0 };
             return SparseCertificate::Gap { lambda: in_units, relative_gap };
         }
-        let mut violation = (most - lambda).max(0.0);
-        let mut of_column: Vec<f64> = products.iter().map(|product| (product.abs() - lambda).max(0.0)).collect();
-        for (&place, &weight) in places.iter().zip(weights) {
-            of_column[place] = (products[place] - self.penalty.slope(weight, *lambda).copysign(weight)).abs();
-        }
-        violation = of_column.into_iter().fold(violation, f64::max);
-        let violation = if *lambda > 0.0 { violation / lambda } else { 0.0 };
+        let mut weights = vec![0.0; products.len()];
+        point.places.iter().zip(&point.weights).for_each(|(&place, weight)| weights[place] = *weight);
+        let of_column = |(product, weight): (&f64, &f64)| self.penalty.violation(*product, *weight, lambda);
+        let violation = products.iter().zip(&weights).map(of_column).fold((most - lambda).max(0.0), f64::max);
+        let violation = if lambda > 0.0 { violation / lambda } else { 0.0 };
         SparseCertificate::Stationarity { lambda: in_units, violation }
     }
 }

@@ -30,6 +30,26 @@ impl Penalty {
         minimiser.copysign(z)
     }
 
+    /// What a weight costs.
+    pub(crate) fn value(self, w: f64, lambda: f64) -> f64 {
+        let size = w.abs();
+        match self {
+            Self::Mcp(gamma) if size > gamma * lambda => 0.5 * gamma * lambda * lambda,
+            Self::Mcp(gamma) => size * (lambda - 0.5 * size / gamma),
+            Self::Scad(gamma) if size > gamma * lambda => 0.5 * (gamma + 1.0) * lambda * lambda,
+            Self::Scad(gamma) if size > lambda => lambda * size - 0.5 * (size - lambda).powi(2) / (gamma - 1.0),
+            Self::Lasso | Self::Scad(_) => lambda * size,
+        }
+    }
+
+    /// By how much a weight breaks the first-order condition, given the negative slope of the loss in it.
+    pub(crate) fn violation(self, product: f64, weight: f64, lambda: f64) -> f64 {
+        if weight == 0.0 {
+            return (product.abs() - lambda).max(0.0);
+        }
+        (product - self.slope(weight, lambda).copysign(weight)).abs()
+    }
+
     /// The slope of the penalty in `|w|`.
     pub(crate) fn slope(self, w: f64, lambda: f64) -> f64 {
         let size = w.abs();
@@ -60,7 +80,9 @@ mod tests {
                     let sum: f64 = (0..steps).map(|i| h * penalty.slope((f64::from(i) + 0.5) * h, lambda)).sum();
                     0.5 * (w - z).powi(2) + sum
                 };
+                assert!((value(z) - penalty.value(z, lambda)).abs() < 1e-6, "{penalty:?} {z}");
                 let w = penalty.minimiser(z, lambda);
+                assert!(penalty.violation(z - w, w, lambda) < 1e-12, "{penalty:?} {z}: {w}");
                 let least = (-90..=90).map(|w| value(f64::from(w) / 10.0)).fold(f64::INFINITY, f64::min);
                 assert!(value(w) <= least + 1e-5, "{penalty:?} {z}: {w}");
                 if w == 0.0 {

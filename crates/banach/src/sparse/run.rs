@@ -14,7 +14,9 @@ use super::{
     classes::{search_classes, search_hierarchy},
     evidence::{DevianceEvidence, decisive},
     logistic::Classes,
+    objective::LeastSquares,
     penalised::penalised,
+    penalised_classes::PenalisedClasses,
     search::{columns_bytes, search},
 };
 use crate::{
@@ -143,7 +145,7 @@ impl<'f> Fitting<'f> {
             Estimates::least_squares(&found.numbers, weights, &dictionary, design, x, &self.y)
         };
         if let Some(penalty) = spec.penalty.of_weights() {
-            let found = penalised(&dictionary, design, evidence, penalty, self.most_listed);
+            let found = penalised(&dictionary, &LeastSquares { design, evidence }, penalty, self.most_listed);
             let estimates = estimates(&found.terms, Some(&found.weights))?;
             return Ok(found.terms.function(estimates, &dictionary, centres));
         }
@@ -176,6 +178,14 @@ impl<'f> Fitting<'f> {
         let _taken = self.take(x, columns_bytes(&dictionary, guide).saturating_add(estimates))?;
         let classes =
             Classes { y: self.y.to_vec(), weights: self.weights.clone(), intercept: spec.fit_intercept, evidence };
+        if let Some(penalty) = spec.penalty.of_weights() {
+            let (design, dictionary) = (&self.design, dictionary.reweighted(&self.design));
+            let loss = PenalisedClasses { classes: &classes, design };
+            let found = penalised(&dictionary, &loss, penalty, self.most_listed);
+            let mut estimates = Estimates::logistic(&found.terms.numbers, &dictionary, design, &classes, x)?;
+            estimates.shrink(&found, &dictionary, design, x)?;
+            return Ok(found.terms.function(estimates, &dictionary, centres));
+        }
         let found = search_classes(&dictionary, &classes, guide, spec.hierarchy, self.most_listed);
         let estimates = Estimates::logistic(&found.numbers, &dictionary, &plain, &classes, x)?;
         Ok(found.function(estimates, &dictionary, centres))

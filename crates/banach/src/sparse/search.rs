@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::{
     Design, Dictionary, Evidence, Penalty, Prices, Subsets, Support, WorkingColumns,
     dictionary::Offers,
+    objective::LeastSquares,
     path::{PathPoint, path},
     pruning::{PrunedSupport, pruned},
 };
@@ -76,6 +77,7 @@ pub(crate) fn search(
     let mut search = SupportSearch {
         dictionary,
         lists_all,
+        loss: LeastSquares { design, evidence },
         target: design.target(),
         columns: first_columns(dictionary, design.target(), most_listed),
         subsets: Subsets::new(design.target(), evidence),
@@ -114,6 +116,7 @@ struct SupportSearch<'s, 'x> {
     dictionary: &'s Dictionary<'x>,
     /// Whether all terms are at hand.
     lists_all: bool,
+    loss: LeastSquares<'s>,
     target: &'s [f64],
     columns: WorkingColumns,
     subsets: Subsets,
@@ -172,7 +175,7 @@ impl SupportSearch<'_, '_> {
         let factors = vec![1.0; self.columns.len()];
         let (most, enough) = (self.subsets.longest(), self.enough());
         let follow = |penalty: &Penalty| {
-            let points = path(&self.columns, self.target, *penalty, &factors, most, enough);
+            let points = path(&self.loss, &self.columns, *penalty, &factors, most, enough);
             let supports = self.pruned(&points);
             (points, supports)
         };
@@ -205,7 +208,7 @@ impl SupportSearch<'_, '_> {
                 let mut random = SplitMix64::new(seed);
                 let mut uniform = || random.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0;
                 let factors: Vec<f64> = (0..self.columns.len()).map(|_| (spread * uniform()).exp()).collect();
-                self.pruned(&path(&self.columns, self.target, Penalty::Mcp(3.0), &factors, most, enough))
+                self.pruned(&path(&self.loss, &self.columns, Penalty::Mcp(3.0), &factors, most, enough))
             };
             let found: Vec<_> = (round * RESTARTS..(round + 1) * RESTARTS).into_par_iter().map(follow).collect();
             let least = |supports: &Vec<Vec<PrunedSupport>>| {

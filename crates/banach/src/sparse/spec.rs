@@ -126,11 +126,12 @@ impl SparseSpec {
         Parameter::MaxTerms.check(0.0, self.max_terms != Some(0), "a whole number > 0")?;
         let known = matches!(self.loss, LossSpec::Squared | LossSpec::Logistic);
         Parameter::Loss.check(self.loss.name(), known, "squared or logistic, for few terms")?;
-        let evidence = self.penalty == SparsePenalty::Evidence;
-        let fits = evidence || self.loss == LossSpec::Squared;
-        Parameter::Penalty.check(self.penalty, fits, "evidence, with a loss other than squared")?;
-        let fits = evidence || self.hierarchy == Hierarchy::None;
-        Parameter::Hierarchy.check(self.hierarchy, fits, "none, with a penalty other than evidence")
+        let fits = self.penalty == SparsePenalty::Evidence || self.hierarchy == Hierarchy::None;
+        Parameter::Hierarchy.check(
+            self.hierarchy,
+            fits,
+            "none, with a penalty other than evidence: its weights alone say which terms there are",
+        )
     }
 }
 

@@ -88,6 +88,11 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// The highest degree of a term, where it is made of few terms.
+    pub fn degree_of_terms(&self) -> Option<usize> {
+        if let Recipe::Terms { degree } = self.recipe { Some(degree) } else { None }
+    }
+
     /// Whether it is made of few terms.
     pub fn is_terms(&self) -> bool {
         matches!(self.recipe, Recipe::Terms { .. })
@@ -170,7 +175,7 @@ impl Recipe {
 }
 
 /// The variables and their products up to a degree.
-pub(super) fn products(degree: usize) -> Result<KernelSpec, Error> {
+pub fn products(degree: usize) -> Result<KernelSpec, Error> {
     if degree == 1 {
         return Ok(KernelSpec::Linear);
     }

@@ -17,7 +17,7 @@ use std::{ops::ControlFlow, time::Instant};
 use serde::{Deserialize, Serialize};
 
 pub use choice::Verdict;
-pub use contender::{Recipe, Standing};
+pub use contender::{Recipe, Standing, products};
 pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind};
 
 use self::{choice::Choosing, contender::Contender, learning_set::LearningSet, plan::planned, validation::Trial};

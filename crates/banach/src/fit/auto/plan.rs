@@ -58,7 +58,7 @@ impl Effort {
         recipes.push(Recipe::Gauss);
         if self != Self::Quick {
             recipes.extend([Recipe::Lengths, Recipe::Relevance { p: 4.0 / 3.0, round: 0 }]);
-            recipes.extend([1.1, 1.05].map(|p| Recipe::Relevance { p, round: 3 }));
+            recipes.push(Recipe::Relevance { p: 1.1, round: 3 });
             recipes.extend([products(1.1), standardized(1.1)]);
         }
         if self == Self::Thorough {

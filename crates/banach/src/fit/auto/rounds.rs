@@ -3,12 +3,21 @@
 use super::{
     contender::{Blueprint, Contender, Recipe, products},
     plan::exponential_options,
-    validation::Trial,
+    validation::{Trial, Validated},
 };
-use crate::{Error, FeatureMatrix, Model, Spec, fit::SparseModel, sparse::SparseSpec};
+use crate::{
+    Error, FeatureMatrix, Model, Spec,
+    data::Units,
+    fit::{Lengths, SparseModel},
+    sparse::SparseSpec,
+};
 
 /// A variable with less than this share of the largest relevance is left out of the next round.
 const LEAST_RELEVANCE: f64 = 1e-6;
+/// The exponent that is tried with the scales of the last round.
+const SMALLER_EXPONENT: f64 = 1.05;
+/// Few terms that claim more than so many times the best held-out loss are not tried without each fold: they would have no part in a model.
+const PROMISING: f64 = 2.0;
 /// The exponent of the linear function that names the variables that get a length.
 const NAMING: f64 = 1.1;
 /// The most variables that get a length.
@@ -17,17 +26,17 @@ const MOST_LENGTHS: usize = 50;
 const LEAST_SAMPLES: usize = 30;
 
 impl Trial<'_, '_> {
-    /// The exp kernel, and rounds in which every variable is scaled by the root of its relevance in the round before. All lanes take a
-    /// round together, each with the relevance that it has found itself; what they share is the choice of gamma and of the size of the kernel.
+    /// The exp kernel, and rounds in which every variable is scaled by the root of its relevance in the round before; the scales of the last
+    /// round also with a smaller exponent. All lanes take a round together, each with the relevance that it has found itself; what they share
+    /// is the choice of gamma and of the size of the kernel.
     pub(super) fn relevance_rounds(&mut self, p: f64, rounds: usize) -> Result<Vec<Contender>, Error> {
         let set = self.set();
-        let (mut units, mut found) = (set.units(), Vec::new());
+        let (mut units, mut found, mut near) = (set.units(), Vec::new(), None);
         for round in 0..=rounds {
-            let usual = Spec { p, loss: set.loss, ..Spec::default() };
-            let options = exponential_options(set, units.last().expect("a lane of all samples"), &usual)?;
-            let Some(validated) = self.validate(&units, &options)? else { return Ok(found) };
+            let Some((validated, size)) = self.sizes_near(&units, p, near)? else { return Ok(found) };
             let spec = validated.spec.clone();
             found.push(validated.contender(Recipe::Relevance { p, round }));
+            near = Some(size);
             if round == rounds {
                 break;
             }
@@ -37,10 +46,32 @@ impl Trial<'_, '_> {
                 *units = units.scaled(&scales(&self.relevance(&model, &x)?));
             }
             if units.iter().any(|units| units.columns().is_empty()) {
-                break;
+                return Ok(found);
             }
         }
+        if rounds > 0
+            && let Some((validated, _)) = self.sizes_near(&units, SMALLER_EXPONENT, near)?
+        {
+            found.push(validated.contender(Recipe::Relevance { p: SMALLER_EXPONENT, round: rounds }));
+        }
         Ok(found)
+    }
+
+    /// The best of the sizes of the exp kernel, or of a size and its neighbours, and the place of that size. `None` if it was ended.
+    fn sizes_near(
+        &mut self,
+        units: &[Units],
+        p: f64,
+        near: Option<usize>,
+    ) -> Result<Option<(Validated, usize)>, Error> {
+        let set = self.set();
+        let usual = Spec { p, loss: set.loss, ..Spec::default() };
+        let options = exponential_options(set, units.last().expect("a lane of all samples"), &usual)?;
+        let first = near.map_or(0, |near| near.saturating_sub(1));
+        let last = near.map_or(options.len(), |near| (near + 2).min(options.len()));
+        let Some(validated) = self.validate(units, &options[first..last])? else { return Ok(None) };
+        let place = options.iter().position(|option| option.kernel == validated.spec.kernel).unwrap_or(first);
+        Ok(Some((validated, place)))
     }
 
     /// How much every variable matters, all functions together.
@@ -101,8 +132,9 @@ impl Trial<'_, '_> {
             contender.predictions.as_ref().map(|found| set.scoring.mean(&set.scoring.losses(found)).value)
         };
         let best = before.iter().filter_map(held_out).fold(f64::INFINITY, f64::min);
-        let predictions =
-            if claimed.is_some_and(|claimed| claimed < best) { None } else { self.terms_without_folds(&spec)? };
+        // Where evidence decides, for the terms or against them, nothing is held out.
+        let decided = claimed.is_some_and(|claimed| claimed < best || claimed > PROMISING * best);
+        let predictions = if decided { None } else { self.terms_without_folds(&spec)? };
         let blueprint = Blueprint::Terms(Box::new(model));
         Ok(vec![Contender { recipe: Recipe::Terms { degree }, blueprint, predictions, claimed, seconds: 0.0 }])
     }
