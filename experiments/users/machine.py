@@ -7,6 +7,7 @@ from importlib import metadata
 
 PACKAGES = (
     "banach", "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "celer", "skglm", "numba", "python-glmnet", "abess",
+    "interpret-core",
 )  # fmt: skip
 
 

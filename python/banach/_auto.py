@@ -57,9 +57,7 @@ class _AutoEstimator(TableEstimator):
 
     _model: _core.AutoModel
 
-    def __init__(
-        self, effort="normal", *, max_seconds=None, random_state=0, memory_limit=None, n_jobs=None, verbose=0
-    ):
+    def __init__(self, effort="normal", *, max_seconds=None, random_state=0, memory_limit=None, n_jobs=None, verbose=0):
         self.effort = effort
         self.max_seconds = max_seconds
         self.random_state = random_state

@@ -24,7 +24,7 @@ def build(task, variables="standardised"):
             self.support_size = range(min(len(y) // 3, X.shape[1]) + 1)
             return super().fit(X, y)
 
-    return written_out(task, UpToAThird(ic_type="ebic", thread=2), variables)
+    return written_out(task, UpToAThird(ic_type="ebic", thread=task.threads), variables)
 
 
 def with_option(variables):

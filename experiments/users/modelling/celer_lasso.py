@@ -8,7 +8,7 @@ __all__ = ["GIVEN", "NEEDS", "TITLE", "build", "found"]
 TITLE = "celer"
 NEEDS = ("celer",)
 GIVEN = (
-    "`celer_path` with LassoCV's grid, folds on two threads, tol 1e-4 (its default), on the same monomials; celer 0.7.4's own "
+    "`celer_path` with LassoCV's grid, tol 1e-4 (its default), on the same monomials; celer 0.7.4's own "
     "`LassoCV` does not run with scikit-learn 1.9 (`n_alphas` is gone)"
 )
 
@@ -20,4 +20,4 @@ def path(X, y, alphas):
 
 
 def build(task):
-    return written_out(task, PathCV(path, task.folds()))
+    return written_out(task, PathCV(path, task.folds(), task.threads))

@@ -12,4 +12,4 @@ GIVEN = "`glmnet.ElasticNet(alpha=1)` of python-glmnet with its own five folds a
 def build(task):
     from glmnet import ElasticNet
 
-    return written_out(task, ElasticNet(alpha=1, n_splits=5, cut_point=0.0, n_jobs=2, standardize=False))
+    return written_out(task, ElasticNet(alpha=1, n_splits=5, cut_point=0.0, n_jobs=task.threads, standardize=False))

@@ -11,4 +11,6 @@ GIVEN = "`glmnet.LogitNet(alpha=1)`, multinomial, its own five folds and path, t
 def build(task):
     from glmnet import LogitNet
 
-    return make_pipeline(StandardScaler(), LogitNet(alpha=1, n_splits=5, cut_point=0.0, n_jobs=2, standardize=False))
+    return make_pipeline(
+        StandardScaler(), LogitNet(alpha=1, n_splits=5, cut_point=0.0, n_jobs=task.threads, standardize=False)
+    )

@@ -7,6 +7,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .rotation import Rotation
+
 TITLE = "KernelRidge"
 NEEDS = ()
 GIVEN = (
@@ -42,4 +44,4 @@ class Search(GridSearchCV):
 
 
 def build(task):
-    return make_pipeline(StandardScaler(), Scaled(Search(task.degree, task.folds())))
+    return make_pipeline(StandardScaler(), Rotation(), Scaled(Search(task.degree, task.folds())))

@@ -14,4 +14,4 @@ GIVEN = "`LassoCV` as it is (100 alphas), its folds on two threads; no products"
 
 
 def build(task):
-    return make_pipeline(StandardScaler(), LassoCV(cv=task.folds(), n_jobs=2))
+    return make_pipeline(StandardScaler(), LassoCV(cv=task.folds(), n_jobs=task.threads))

@@ -18,13 +18,19 @@ WARM_COLUMNS = 20
 class Measurement:
     """A model that has been fitted to a few columns once, so that nothing is compiled or loaded while it is timed."""
 
+    fits = FITS
+
     def __init__(self, problem, contender, quick):
-        self.task = (QUICK if quick else TASKS)[problem]
+        self.task = self.chosen(problem, quick)
         self.model = contenders.load("modelling", contender)
         data = self.task.draw(0)
         few = replace(data, X=np.asfortranarray(data.X[:, :WARM_COLUMNS]))
-        with parallel_config("threading", n_jobs=2):
+        with parallel_config("threading", n_jobs=self.task.threads):
             self.build(few)().fit(few.X, few.y)
+
+    @staticmethod
+    def chosen(problem, quick):
+        return (QUICK if quick else TASKS)[problem]
 
     def build(self, data):
         """What makes models to fit; one that is told what cross-validation would have to find out learns it from the data."""
@@ -35,11 +41,11 @@ class Measurement:
     def fit(self, data):
         """The fitted model, the best time with that of the processors, the number of fits, and what they took of memory."""
         best, began, fits = (np.inf, np.inf), time.perf_counter(), 0
-        with parallel_config("threading", n_jobs=2):
+        with parallel_config("threading", n_jobs=self.task.threads):
             build = self.build(data)
             memory.forget_peak()
             before = memory.present()
-            while fits < FITS and (fits == 0 or time.perf_counter() - began < ENOUGH_SECONDS):
+            while fits < self.fits and (fits == 0 or time.perf_counter() - began < ENOUGH_SECONDS):
                 fitted = build()
                 start, processor = time.perf_counter(), time.process_time()
                 fitted.fit(data.X, data.y)

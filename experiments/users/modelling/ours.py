@@ -18,13 +18,13 @@ EXPONENTS = [4 / 3, 1.1, 1.05, 1.02]
 
 def search(task):
     if task.classes:
-        return LpClassifierCV(EXPONENTS[:3], cv=task.folds(), n_jobs=2)
+        return LpClassifierCV(EXPONENTS[:3], cv=task.folds(), n_jobs=task.threads)
     if task.degree == 1:
-        return LpRegressorCV(EXPONENTS, cv=task.folds(), n_jobs=2)
+        return LpRegressorCV(EXPONENTS, cv=task.folds(), n_jobs=task.threads)
     if task.degree == 2:
         products = {"kernel": "poly", "degree": (1, 2), "monomials": "standardized"}
-        return LpRegressorCV(EXPONENTS, **products, cv=task.folds(), n_jobs=2)
-    return LpRegressorCV(kernel="exp", cv=task.folds(), n_jobs=2)
+        return LpRegressorCV(EXPONENTS, **products, cv=task.folds(), n_jobs=task.threads)
+    return LpRegressorCV(kernel="exp", cv=task.folds(), n_jobs=task.threads)
 
 
 def build(task):

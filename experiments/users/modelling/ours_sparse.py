@@ -1,16 +1,17 @@
 """banach: the few terms with the smallest criterion, of all monomials."""
 
-from banach import SparseRegressor
+from banach import SparseClassifier, SparseRegressor
 
 from .found import Found
 
 TITLE = "banach, few terms"
 NEEDS = ()
-GIVEN = "`SparseRegressor()`, with `kernel='poly', degree=(1, 2)` where there are products; no folds"
+GIVEN = "`SparseRegressor()`, with `kernel='poly', degree=(1, 2)` where there are products; for classes `SparseClassifier()`; no folds"
 
 
 def build(task):
-    return SparseRegressor("poly", degree=(1, task.degree)) if task.degree > 1 else SparseRegressor()
+    kind = SparseClassifier if task.classes else SparseRegressor
+    return kind("poly", degree=(1, task.degree)) if task.degree > 1 else kind()
 
 
 def found(model, k):

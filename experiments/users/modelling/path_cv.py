@@ -11,8 +11,8 @@ LAST = 1e-3
 class PathCV(RegressorMixin, BaseEstimator):
     """A path solver with the grid of scikit-learn's LassoCV; `path(X, y, alphas)` gives coefficients, d x alphas."""
 
-    def __init__(self, path, cv):
-        self.path, self.cv = path, cv
+    def __init__(self, path, cv, threads):
+        self.path, self.cv, self.threads = path, cv, threads
 
     def fit(self, X, y):
         X = np.asfortranarray(X)
@@ -20,7 +20,7 @@ class PathCV(RegressorMixin, BaseEstimator):
         largest = np.max(np.abs(X.T @ (y - y_mean) - X_mean * np.sum(y - y_mean))) / len(y)
         alphas = largest * np.geomspace(1.0, LAST, ALPHAS)
         splits = list(self.cv.split(X))
-        errors = Parallel(n_jobs=2, prefer="threads")(
+        errors = Parallel(n_jobs=self.threads, prefer="threads")(
             delayed(self._errors)(X, y, alphas, train, test) for train, test in splits
         )
         best = int(np.argmin(np.mean(errors, axis=0)))

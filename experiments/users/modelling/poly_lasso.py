@@ -14,4 +14,4 @@ GIVEN = (
 
 
 def build(task):
-    return written_out(task, LassoCV(cv=task.folds(), n_jobs=2))
+    return written_out(task, LassoCV(cv=task.folds(), n_jobs=task.threads))

@@ -23,4 +23,4 @@ def path(X, y, alphas):
 
 
 def build(task):
-    return written_out(task, PathCV(path, task.folds()))
+    return written_out(task, PathCV(path, task.folds(), task.threads))

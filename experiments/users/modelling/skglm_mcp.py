@@ -20,7 +20,7 @@ def path(X, y, alphas):
 
 
 def build(task, folds=FOLDS):
-    return written_out(task, PathCV(path, task.folds(folds)))
+    return written_out(task, PathCV(path, task.folds(folds), task.threads))
 
 
 def with_option(folds):

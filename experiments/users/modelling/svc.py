@@ -6,6 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from .rotation import Rotation
+
 TITLE = "SVC"
 NEEDS = ()
 GIVEN = "a grid of 7 C x 7 widths for the RBF kernel"
@@ -23,4 +25,4 @@ class Search(GridSearchCV):
 
 
 def build(task):
-    return make_pipeline(StandardScaler(), Search(task.folds()))
+    return make_pipeline(StandardScaler(), Rotation(), Search(task.folds()))

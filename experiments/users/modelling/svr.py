@@ -7,6 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from .kernel_ridge import Scaled
+from .rotation import Rotation
 
 TITLE = "SVR"
 NEEDS = ()
@@ -26,4 +27,4 @@ class Search(GridSearchCV):
 
 
 def build(task):
-    return make_pipeline(StandardScaler(), Scaled(Search(task.folds())))
+    return make_pipeline(StandardScaler(), Rotation(), Scaled(Search(task.folds())))

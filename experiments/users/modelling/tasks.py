@@ -8,6 +8,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from banach import datasets
 
+from ..contender import THREADS
+
 FOLDS = 5
 
 
@@ -34,6 +36,7 @@ class Task:
     draws: int = 5
     contenders: tuple = ()
     first: int = 0
+    threads: int = THREADS
 
     def seeds(self):
         """The draws."""
