@@ -108,6 +108,15 @@ impl Choosing<'_, '_> {
         let value = |at: usize| means[at].map_or(f64::INFINITY, |mean| mean.value);
         // Of equal ones the first, which is the simplest.
         let best = (1..means.len()).fold(0, |best, at| if value(at) < value(best) { at } else { best });
+        // Few terms win a tie: they can be read.
+        let ties = |at: &usize| {
+            let (Some(own), Some(of_best)) = (&losses[*at], &losses[best]) else { return false };
+            let worse: Vec<f64> = own.iter().zip(of_best).map(|(own, best)| own - best).collect();
+            let worse = scoring.mean(&worse);
+            self.contenders[*at].recipe.is_terms() && worse.value <= worse.standard_error
+        };
+        let tied = (0..means.len()).filter(ties).reduce(|a, b| if value(b) < value(a) { b } else { a });
+        let best = tied.unwrap_or(best);
         let only = |at: usize| (0..means.len()).map(|other| f64::from(u8::from(other == at))).collect::<Vec<f64>>();
         let claimed = |at: usize| self.contenders[at].claimed.unwrap_or(f64::INFINITY);
         let terms = (0..means.len()).fold(0, |best, at| if claimed(at) < claimed(best) { at } else { best });

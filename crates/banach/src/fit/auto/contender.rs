@@ -49,6 +49,13 @@ pub enum Recipe {
     },
 }
 
+impl Recipe {
+    /// Whether it leads to few terms.
+    pub fn is_terms(&self) -> bool {
+        matches!(self, Self::Terms { .. })
+    }
+}
+
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = |p: f64| if (p - 4.0 / 3.0).abs() < 1e-9 { "4/3".to_owned() } else { p.to_string() };
@@ -95,7 +102,7 @@ impl ContenderScore {
 
     /// Whether it is made of few terms.
     pub fn is_terms(&self) -> bool {
-        matches!(self.recipe, Recipe::Terms { .. })
+        self.recipe.is_terms()
     }
 }
 

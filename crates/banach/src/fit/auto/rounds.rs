@@ -17,7 +17,7 @@ const LEAST_RELEVANCE: f64 = 1e-6;
 /// The exponent that is tried with the scales of the last round.
 const SMALLER_EXPONENT: f64 = 1.05;
 /// Few terms that claim more than so many times the best held-out loss are not tried without each fold: they would have no part in a model.
-const PROMISING: f64 = 2.0;
+const PROMISING: f64 = 3.0;
 /// The exponent of the linear function that names the variables that get a length.
 const NAMING: f64 = 1.1;
 /// The most variables that get a length.
