@@ -31,8 +31,8 @@ __all__ = [
     "make_sparse_quadratic",
     "name_terms",
     "report",
-    "save_model",
     "save_auto",
+    "save_model",
     "save_sparse",
     "stability",
 ]
