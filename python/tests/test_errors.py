@@ -11,6 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from banach import (
+    AutoRegressor,
     LpClassifier,
     LpClassifierCV,
     LpRegressor,
@@ -383,7 +384,7 @@ NO_ARGUMENTS = {
 
 def test_the_words_of_errors_are_arguments():
     callables = [
-        *(LpRegressor, LpRegressorCV, LpClassifier, LpClassifierCV, SparseRegressor),
+        *(LpRegressor, LpRegressorCV, LpClassifier, LpClassifierCV, SparseRegressor, AutoRegressor),
         *(LpRegressor.fit, LpRegressor.top_features, lp_path, stability_selection, SparseRegressor.stability),
         *(kernels.PowerSeries, kernels.Series, kernels.Kernel.cardinality),
     ]

@@ -30,6 +30,9 @@ pub(crate) struct AutoModel {
     pub(crate) threads: usize,
 }
 
+/// What restores a pickled model: a function and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<u64>, usize));
+
 /// The parts that progress is counted in.
 const PARTS: f64 = 1000.0;
 
@@ -66,7 +69,7 @@ pub(crate) fn fit_auto(
             rows: codes.iter().map(|&code| usize::try_from(code).unwrap_or(usize::MAX)).collect(),
         },
     };
-    let saved = SavedAuto { weights: weights.map(|weights| weights.to_vec()), ..SavedAuto::new(model, observed) };
+    let saved = SavedAuto { weights, ..SavedAuto::new(model, observed) };
     Ok(AutoModel { saved, memory, threads })
 }
 
@@ -166,9 +169,7 @@ impl AutoModel {
         self.record().variables
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<u64>, usize))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let own = slf.get();
         let bytes = own.saved.to_bytes().map_err(|flaw| PyValueError::new_err(flaw.to_string()))?;
         let arguments = (PyBytes::new(slf.py(), &bytes), own.memory, own.threads);

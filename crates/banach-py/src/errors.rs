@@ -33,6 +33,7 @@ impl Words for Arguments {
             Parameter::Folds => "cv",
             Parameter::Top => "k",
             Parameter::Nodes => "max_nodes",
+            Parameter::Seconds => "max_seconds",
             Parameter::Pairs => "n_pairs",
             Parameter::Resamples => "n_resamples",
             Parameter::Series => "name",
@@ -56,7 +57,6 @@ impl Words for Arguments {
             | Parameter::FitIntercept
             | Parameter::Solver
             | Parameter::Route
-            | Parameter::Seconds
             | Parameter::Threshold
             | Parameter::LowerShare
             | Parameter::UpperFactor

@@ -123,9 +123,8 @@ impl FitArgs {
     pub(super) fn is_auto(&self) -> anyhow::Result<bool> {
         let told = self.told();
         match (self.choice_of_model.name, &told[..]) {
-            (Some(ModelName::Lp), _) => Ok(false),
             (Some(ModelName::Auto) | None, []) => Ok(true),
-            (None, _) => Ok(false),
+            (Some(ModelName::Lp) | None, _) => Ok(false),
             (Some(ModelName::Auto), told) => anyhow::bail!(
                 "--model auto chooses everything by itself; leave {} out, or take --model lp",
                 told.join(" and ")

@@ -9,7 +9,7 @@ use banach_io::Saved;
 pub(super) enum Functions {
     Lp(Box<Model>),
     Sparse(SparseModel),
-    Auto(AutoModel),
+    Auto(Box<AutoModel>),
 }
 
 impl Functions {
@@ -17,7 +17,7 @@ impl Functions {
         Ok(match model {
             Saved::Lp(model) => Self::Lp(Box::new(model.restore(memory)?)),
             Saved::Sparse(model) => Self::Sparse(model.model.clone()),
-            Saved::Auto(model) => Self::Auto(model.model.clone()),
+            Saved::Auto(model) => Self::Auto(Box::new(model.model.clone())),
         })
     }
 

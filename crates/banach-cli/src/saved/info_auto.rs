@@ -2,7 +2,7 @@
 
 use banach::{
     Memory,
-    fit::AutoRecord,
+    fit::{AutoRecord, SparseModel},
     report::{SparseFunctionReport, SparseTable, VariableShare},
 };
 use banach_io::{FORMAT, Label, Provenance, Saved, SavedAuto};
@@ -95,7 +95,7 @@ pub(super) fn features(
     let names = saved.variable_names();
     let left = saved.target().map_or("y", |name| name);
     let left = if model.labels().is_some() { "decision" } else { left };
-    let functions = model.model.record().terms.iter().flat_map(|terms| terms.functions()).enumerate();
+    let functions = model.model.record().terms.iter().flat_map(SparseModel::functions).enumerate();
     let one = |(at, function)| -> Result<_, banach::Error> {
         let class = saved.class(at).map(ToString::to_string);
         Ok(SparseFunctionReport { class, table: SparseTable::new(function, &names, left)? })

@@ -39,7 +39,7 @@ fn least_squares(columns: &[Vec<f64>], y: &[f64], weights: &[f64]) -> Vec<f64> {
     for _ in 0..MOST_STEPS {
         let slope = |at: usize| gram[at * count..(at + 1) * count].iter().zip(&ahead).map(|(g, v)| g * v).sum::<f64>();
         let next = onto_simplex((0..count).map(|at| ahead[at] - slope(at) / largest).collect());
-        let following = (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt()) / 2.0;
+        let following = f64::midpoint(1.0, (1.0 + 4.0 * momentum * momentum).sqrt());
         let push = (momentum - 1.0) / following;
         ahead = next.iter().zip(&mixed).map(|(next, last)| next + push * (next - last)).collect();
         let moved = next.iter().zip(&mixed).map(|(next, last)| (next - last).abs()).fold(0.0, f64::max);

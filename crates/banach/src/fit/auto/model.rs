@@ -157,7 +157,7 @@ impl AutoModel {
             member.check(&record)?;
         }
         let sum: f64 = members.iter().map(|member| member.weight).sum();
-        if !((sum - 1.0).abs() < 1e-6) {
+        if sum.is_nan() || (sum - 1.0).abs() > 1e-6 {
             return Err(Error::BadValue {
                 what: "the weights of the mixture",
                 row: 0,
