@@ -40,8 +40,6 @@ const AIM_AFTER_SLOW_STEP: f64 = 0.3;
 /// the multipliers, so that none begins near 0.
 const LEAST_MULTIPLIER: f64 = 0.5;
 
-/// Samples and features of the largest system for both: it takes half a second to factorise.
-const LARGEST_SADDLE: usize = 2000;
 /// Up to this many samples the matrix of a step is formed as a whole: Woodbury's formula, which is faster with fewer features than samples,
 /// loses digits where some samples are held by a kink and others are not.
 const MOST_ALWAYS_DENSE: usize = 1024;
@@ -131,7 +129,7 @@ impl<'a> Interior<'a> {
         let mut sizes = vec![0.0; x.features()];
         x.squares(0..x.features(), &mut sizes);
         sizes.iter_mut().for_each(|size| *size = (*size / samples.len() as f64).sqrt());
-        let for_both = !guards.is_empty() && samples.len() + x.features() <= LARGEST_SADDLE;
+        let for_both = !guards.is_empty() && Saddle::fits(samples.len(), x.features());
         Self { samples, intercept, x, alpha, t, guards, walls, sizes, for_both, last_mean: f64::INFINITY }
     }
 
@@ -180,7 +178,7 @@ impl<'a> Interior<'a> {
         let lines = self.lines(&plain);
         let mut system = self.system(&lines);
         let mut predictor = self.solve(&system, &lines, &plain);
-        if predictor.rest > MOST_REST && !self.for_both && self.samples.len() + self.walls.len() <= LARGEST_SADDLE {
+        if predictor.rest > MOST_REST && !self.for_both && Saddle::fits(self.samples.len(), self.walls.len()) {
             self.for_both = true;
             system = self.system(&lines);
             predictor = self.solve(&system, &lines, &plain);

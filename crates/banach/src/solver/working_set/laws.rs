@@ -202,6 +202,32 @@ fn a_path_is_its_fits_and_threads_do_not_matter() {
     assert_eq!(on(1), on(3));
 }
 
+/// Kinks hold as many samples as there are weights, and most samples are held by none.
+#[test]
+fn many_samples_of_few_features_are_solved_whatever_the_loss() {
+    let (x, y) = data(2500, 5, 12);
+    let matrix = x.by_columns();
+    let form = Endpoint::new(&matrix, Arc::new(Linear), MonomialScale::Raw).expect("finite");
+    let phi = listed(&form);
+    for loss in all() {
+        let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
+        let kinks = loss.smoothness().is_none();
+        let gammas = [(0.1, true), (1.0, false), (3.0, true), (100.0, true)];
+        for (gamma, intercept) in gammas.into_iter().take(if kinks { 4 } else { 3 }) {
+            let problem = DualProblem::new(&form, &*loss, &y, gamma).expect("valid");
+            let problem = if intercept { problem.with_intercept().expect("valid") } else { problem };
+            let solution = solver(1e-8).solve(&problem, &mut Unobserved).expect("valid");
+            let claimed = solution.certificate.relative_gap();
+            let place = format!("{} gamma {gamma} {intercept}: {:?}, gap {claimed:e}", loss.name(), solution.status);
+            let gap = gap_by_hand(&phi, &problem, &solution);
+            assert!((-1e-11..=claimed + 1e-11).contains(&gap), "{place}: {gap:e}");
+            // Sums of 2500 products of the size 100 are known to seven digits beside 1.
+            let rounded = gamma == 100.0 && solution.status == Status::Rounding && claimed <= 2e-7;
+            assert!(solution.status == Status::Converged && claimed <= 1e-8 || rounded, "{place}");
+        }
+    }
+}
+
 /// Copies, combinations, constants, zeros and columns of very different sizes end, and no certificate is false.
 #[test]
 fn hostile_columns_end_with_certificates_that_hold() {

@@ -203,11 +203,12 @@ impl<'a> WorkingRun<'a> {
     fn certify(&mut self, bound: f64, rounding: f64, tolerance: f64) {
         let mut found = self.iterate(bound + 3.0 * rounding, 1.0);
         let gap = found.certificate.relative_gap();
-        if self.best.is_some() && gap >= self.relative_gap() {
-            return;
-        }
         found.blurred = gap > tolerance && self.iterate(bound - rounding, 0.0).certificate.relative_gap() <= tolerance;
-        self.best = Some(found);
+        match &mut self.best {
+            // One that rounding keeps from being proven is no better, and still says why.
+            Some(best) if gap >= best.certificate.relative_gap() => best.blurred |= found.blurred,
+            best => *best = Some(found),
+        }
     }
 
     /// The weights and the dual vector, shortened by a bound on its products, with `share` of what rounding can have done to predictions.
