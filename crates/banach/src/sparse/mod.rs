@@ -15,6 +15,7 @@ mod laws;
 mod logistic;
 mod model;
 mod objective;
+mod pair_products;
 mod path;
 mod penalised;
 mod penalised_classes;

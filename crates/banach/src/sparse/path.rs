@@ -1,6 +1,6 @@
 //! Sparse fits along a path of penalties, by coordinate descent on the columns that have ever counted.
 
-use super::{Penalty, WorkingColumns, objective::LeastSquares};
+use super::{Penalty, WorkingColumns, objective::LeastSquares, pair_products::PairProducts};
 use crate::{numeric::dot_in_lanes, workers::checkpoint};
 
 /// The solution for one size of the penalty.
@@ -87,7 +87,7 @@ impl PathLoss for LeastSquares<'_> {
 #[derive(Debug)]
 pub(super) enum Images {
     /// The columns themselves, of length 1: least squares.
-    Columns,
+    Columns(PairProducts),
     /// A vector for each of some columns, and its product with the column: the curvature.
     OfSome {
         /// Where the vector of a column is.
@@ -124,7 +124,7 @@ impl Descent<'_> {
             let (old, product) = (self.weights[place], dot_in_lanes(column, &self.residual));
             let minimiser = |z: f64| self.penalty.minimiser(z, lambda * self.factors[place]);
             let (new, image) = match &self.images {
-                Images::Columns => (minimiser(product + old), column),
+                Images::Columns(_) => (minimiser(product + old), column),
                 Images::OfSome { slots, vectors, curvatures } => {
                     let (slot, n) = (slots[place], column.len());
                     (minimiser(product + curvatures[slot] * old) / curvatures[slot], &vectors[slot * n..][..n])
@@ -138,6 +138,36 @@ impl Descent<'_> {
             }
         }
         largest
+    }
+
+    /// Sweeps over some columns by the products of all their pairs: a move costs as many operations as there are columns, not samples. Moves
+    /// are those of [`sweep`](Self::sweep), but for rounding.
+    fn sweep_by_products(&mut self, places: &[usize], products: &[f64], lambda: f64, least: f64, sweeps: usize) {
+        let before: Vec<f64> = places.iter().map(|&place| self.weights[place]).collect();
+        let mut weights = before.clone();
+        let mut gradient: Vec<f64> =
+            places.iter().map(|&place| dot_in_lanes(self.columns.column(place), &self.residual)).collect();
+        for _ in 0..sweeps {
+            checkpoint();
+            let mut largest = 0.0_f64;
+            for (at, (&place, row)) in places.iter().zip(products.chunks(places.len().max(1))).enumerate() {
+                let new = self.penalty.minimiser(gradient[at] + weights[at], lambda * self.factors[place]);
+                let step = new - weights[at];
+                if step != 0.0 {
+                    gradient.iter_mut().zip(row).for_each(|(gradient, product)| *gradient -= step * product);
+                    weights[at] = new;
+                    largest = largest.max(step.abs());
+                }
+            }
+            if largest <= least {
+                break;
+            }
+        }
+        for ((&place, before), new) in places.iter().zip(&before).zip(weights) {
+            let step = new - before;
+            self.residual.iter_mut().zip(self.columns.column(place)).for_each(|(residual, x)| *residual -= step * x);
+            self.weights[place] = new;
+        }
     }
 
     /// The largest violation of the first-order conditions of the columns that have counted.
@@ -161,9 +191,17 @@ impl Descent<'_> {
             let moved = self.sweep(&ever, lambda);
             self.ever.clone_from(&ever);
             let active = self.active();
-            for _ in 0..sweeps {
-                if self.sweep(&active, lambda) <= least {
-                    break;
+            match &mut self.images {
+                Images::Columns(products) if active.len() <= self.columns.samples() => {
+                    let products = products.among(self.columns, &active);
+                    self.sweep_by_products(&active, &products, lambda, least, sweeps);
+                }
+                _ => {
+                    for _ in 0..sweeps {
+                        if self.sweep(&active, lambda) <= least {
+                            break;
+                        }
+                    }
                 }
             }
             if moved <= least {
@@ -224,7 +262,7 @@ pub(super) fn path(
     if largest <= NO_CORRELATION * dot_in_lanes(&residual, &residual).sqrt() {
         return points;
     }
-    let (images, weights, ever) = (Images::Columns, vec![0.0; columns.len()], Vec::new());
+    let (images, weights, ever) = (Images::Columns(PairProducts::default()), vec![0.0; columns.len()], Vec::new());
     let mut descent = Descent { columns, penalty, factors, images, weights, constant, residual, ever };
     for step in 1..POINTS {
         let lambda = largest * SMALLEST.powf(step as f64 / (POINTS - 1) as f64);
@@ -250,7 +288,8 @@ pub(super) fn solved(loss: &impl PathLoss, columns: &WorkingColumns, penalty: Pe
         weights[place] = weight;
         residual.iter_mut().zip(columns.column(place)).for_each(|(residual, x)| *residual -= weight * x);
     }
-    let (factors, images, constant, ever) = (&factors[..], Images::Columns, point.constant, point.places.clone());
+    let (factors, images, constant, ever) =
+        (&factors[..], Images::Columns(PairProducts::default()), point.constant, point.places.clone());
     let mut descent = Descent { columns, penalty, factors, images, weights, constant, residual, ever };
     descent.solve(loss, point.lambda, Accuracy::OfSolution);
     descent.point(point.lambda)
