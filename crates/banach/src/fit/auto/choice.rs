@@ -62,7 +62,7 @@ impl Choosing<'_, '_> {
         let set = self.set;
         let standing = |(contender, weight): (&Contender, &f64)| ContenderScore {
             recipe: contender.recipe.clone(),
-            loss: self.losses(contender).map(|losses| set.scoring.mean(&losses)),
+            loss: self.losses(contender).map(|losses| set.scoring.mean(&losses)).or(contender.behind),
             claimed: contender.claimed,
             accuracy: contender.predictions.as_ref().and_then(|found| set.scoring.accuracy(found)),
             weight: *weight,

@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{learning_set::LearningSet, validation::Trial};
+use super::{
+    learning_set::LearningSet,
+    validation::{Judge, Trial},
+};
 use crate::{
     Error, Spec,
     data::ColumnScaling,
@@ -82,7 +85,8 @@ impl fmt::Display for Recipe {
 pub struct ContenderScore {
     /// What it is.
     pub recipe: Recipe,
-    /// Its loss on held-out samples: the squared error, or the logarithmic loss of classes; `None` where no sample was held out.
+    /// Its loss on held-out samples: the squared error, or the logarithmic loss of classes; on those of the first folds, where it was far
+    /// behind others after these. `None` where no sample was held out.
     pub loss: Option<Mean>,
     /// The loss that the evidence of few terms claims.
     pub claimed: Option<f64>,
@@ -115,6 +119,8 @@ pub(super) struct Contender {
     pub predictions: Option<Vec<f64>>,
     /// The loss that evidence claims.
     pub claimed: Option<f64>,
+    /// The loss on the first folds, after which it was so far behind that the others were left out.
+    pub behind: Option<Mean>,
     pub seconds: f64,
 }
 
@@ -144,6 +150,7 @@ impl Contender {
             blueprint: Blueprint::Constant,
             predictions: Some(predictions),
             claimed: None,
+            behind: None,
             seconds: 0.0,
         }
     }
@@ -158,7 +165,7 @@ impl Recipe {
             Self::Lengths => trial.lengths(before),
             Self::Terms { degree } => trial.terms(*degree, before),
             Self::Linear { .. } | Self::Gauss | Self::Products { .. } => {
-                let found = trial.validate(&trial.set().units(), &self.options(trial.set())?)?;
+                let found = trial.validate(&trial.set().units(), &self.options(trial.set())?, Judge::EachSample)?;
                 Ok(found.map(|found| found.contender(self.clone())).into_iter().collect())
             }
         }

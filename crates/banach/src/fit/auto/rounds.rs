@@ -3,12 +3,13 @@
 use super::{
     contender::{Blueprint, Contender, Recipe, products},
     plan::exponential_options,
-    validation::{Trial, Validated},
+    validation::{Judge, Trial, Validated},
 };
 use crate::{
     Error, FeatureMatrix, Model, Spec,
     data::ColumnScaling,
     fit::{Lengths, SparseModel},
+    solver::Mean,
     sparse::SparseSpec,
 };
 
@@ -18,12 +19,22 @@ const LEAST_RELEVANCE: f64 = 1e-6;
 const SMALLER_EXPONENT: f64 = 1.05;
 /// Few terms that claim more than so many times the best held-out loss are not tried without each fold: they would have no part in a model.
 const PROMISING: f64 = 3.0;
+/// Few terms whose loss on so many folds is more than [`PROMISING`] times that of the best contender are not tried without the others.
+const ENOUGH_FOLDS: usize = 2;
 /// The exponent of the linear function that names the variables that get a length.
 const NAMING: f64 = 1.1;
 /// The most variables that get a length.
 const MOST_LENGTHS: usize = 50;
 /// Few terms are believed on their evidence from so many samples on.
 const LEAST_SAMPLES: usize = 30;
+
+/// What few terms that are found without each fold come to.
+enum HeldOutTerms {
+    /// The predictions of all folds.
+    All(Vec<f64>),
+    /// The loss on the first folds, so much larger than that of others that the rest was left out.
+    Behind(Mean),
+}
 
 impl Trial<'_, '_> {
     /// The exp kernel, and rounds in which every variable is scaled by the root of its relevance in the round before; the scales of the last
@@ -67,9 +78,11 @@ impl Trial<'_, '_> {
         let set = self.set();
         let usual = Spec { p, loss: set.loss, ..Spec::default() };
         let options = exponential_options(set, units.last().expect("a lane of all samples"), &usual)?;
+        // The first round has learned nothing from targets.
+        let judge = if near.is_none() { Judge::EachSample } else { Judge::Folds };
         let first = near.map_or(0, |near| near.saturating_sub(1));
         let last = near.map_or(options.len(), |near| (near + 2).min(options.len()));
-        let Some(validated) = self.validate(units, &options[first..last])? else { return Ok(None) };
+        let Some(validated) = self.validate(units, &options[first..last], judge)? else { return Ok(None) };
         let place = options.iter().position(|option| option.kernel == validated.spec.kernel).unwrap_or(first);
         Ok(Some((validated, place)))
     }
@@ -115,7 +128,7 @@ impl Trial<'_, '_> {
                 return Ok(Vec::new());
             }
         }
-        let found = self.validate(&units, &learned.into_iter().collect::<Vec<_>>())?;
+        let found = self.validate(&units, &learned.into_iter().collect::<Vec<_>>(), Judge::Folds)?;
         Ok(found.map(|found| found.contender(Recipe::Lengths)).into_iter().collect())
     }
 
@@ -132,28 +145,47 @@ impl Trial<'_, '_> {
             contender.predictions.as_ref().map(|found| set.scoring.mean(&set.scoring.losses(found)).value)
         };
         let best = before.iter().filter_map(held_out).fold(f64::INFINITY, f64::min);
-        // Where evidence decides, for the terms or against them, nothing is held out.
-        let decided = claimed.is_some_and(|claimed| claimed < best || claimed > PROMISING * best);
-        let predictions = if decided { None } else { self.terms_without_folds(&spec)? };
+        let simpler = before.iter().filter_map(|contender| contender.claimed).fold(f64::INFINITY, f64::min);
+        // Where evidence decides, for the terms or against them or for simpler ones, nothing is held out.
+        let decided = claimed.is_some_and(|claimed| claimed < best || claimed > PROMISING * best || claimed >= simpler);
+        let rival =
+            before.iter().filter(|rival| held_out(rival) == Some(best)).find_map(|rival| rival.predictions.clone());
+        let held_out = if decided { None } else { self.terms_without_folds(&spec, rival.as_deref())? };
+        let (predictions, behind) = match held_out {
+            Some(HeldOutTerms::All(predictions)) => (Some(predictions), None),
+            Some(HeldOutTerms::Behind(loss)) => (None, Some(loss)),
+            None => (None, None),
+        };
         let blueprint = Blueprint::Terms(Box::new(model));
-        Ok(vec![Contender { recipe: Recipe::Terms { degree }, blueprint, predictions, claimed, seconds: 0.0 }])
+        Ok(vec![Contender { recipe: Recipe::Terms { degree }, blueprint, predictions, claimed, behind, seconds: 0.0 }])
     }
 
-    /// The held-out predictions of the terms that are found without each fold. `None` if it was ended.
-    fn terms_without_folds(&mut self, spec: &SparseSpec) -> Result<Option<Vec<f64>>, Error> {
+    /// What the terms that are found without each fold predict of it, until they are far behind a rival. `None` if it was ended.
+    fn terms_without_folds(&mut self, spec: &SparseSpec, rival: Option<&[f64]>) -> Result<Option<HeldOutTerms>, Error> {
         let (set, n) = (self.set(), self.set().x.samples());
         let mut decisions = vec![0.0; set.task.functions() * n];
+        let mut seen = Vec::new();
         for (at, lane) in set.lanes.iter().enumerate() {
             let Some(fold) = &lane.fold else { continue };
             let values = spec.model(set.x, set.target, Some(&lane.weights), set.account)?.decisions(set.x)?;
             for &i in &fold.held_out()[0] {
                 (0..set.task.functions()).for_each(|function| decisions[function * n + i] = values[function * n + i]);
             }
+            seen.extend_from_slice(&fold.held_out()[0]);
+            if at + 1 == ENOUGH_FOLDS
+                && let Some(rival) = rival
+            {
+                let scoring = set.scoring.among(&seen);
+                let own = scoring.mean(&scoring.losses(&scoring.predictions(decisions.clone(), n)?));
+                if own.value > PROMISING * scoring.mean(&scoring.losses(rival)).value {
+                    return Ok(Some(HeldOutTerms::Behind(own)));
+                }
+            }
             if !self.reach((at + 1) as f64 / set.lanes.len() as f64) {
                 return Ok(None);
             }
         }
-        set.scoring.predictions(decisions, n).map(Some)
+        Ok(Some(HeldOutTerms::All(set.scoring.predictions(decisions, n)?)))
     }
 
     /// The loss that the evidence of one function claims; nothing for several, each of which tells one class from the rest. For numbers

@@ -18,7 +18,7 @@ pub(super) struct Scoring {
     weights: Vec<f64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Truth {
     Numbers(Vec<f64>),
     /// The place of the class of every sample among so many.
@@ -36,6 +36,13 @@ impl Scoring {
             (Target::Labels(_), Task::Numbers(_)) => unreachable!("labels are classes"),
         };
         Self { truth, weights: weights.to_vec() }
+    }
+
+    /// As if these samples were the only ones.
+    pub(super) fn among(&self, samples: &[usize]) -> Self {
+        let mut weights = vec![0.0; self.weights.len()];
+        samples.iter().for_each(|&i| weights[i] = self.weights[i]);
+        Self { truth: self.truth.clone(), weights }
     }
 
     /// What decisions predict.

@@ -12,7 +12,7 @@ use crate::{
     data::ColumnScaling,
     error::Parameter,
     fit::{Gammas, KernelSpace, SearchOption},
-    solver::{GammaGrid, Progress},
+    solver::{GammaGrid, LEAST_EXPONENT_LEFT_OUT, Progress, leave_one_out, path_all},
 };
 
 /// The relative duality gap of fits that are only compared.
@@ -25,6 +25,10 @@ const LARGEST_GAP: f64 = 1e-2;
 const TOGETHER: usize = 5;
 /// Gammas beyond the grid, at most.
 const BEYOND: usize = 15;
+
+/// Smaller gammas that lead to one at which fits do not converge at once, and their ratio.
+const LEADING_STEPS: i32 = 4;
+const LEADING_STEP: f64 = 10.0;
 
 /// The trial of one recipe.
 pub(super) struct Trial<'t, 'a> {
@@ -45,7 +49,24 @@ pub(super) struct Validated {
 impl Validated {
     pub(super) fn contender(self, recipe: Recipe) -> Contender {
         let blueprint = Blueprint::Dense { units: self.units, spec: Box::new(self.spec) };
-        Contender { recipe, blueprint, predictions: Some(self.predictions), claimed: None, seconds: 0.0 }
+        Contender { recipe, blueprint, predictions: Some(self.predictions), claimed: None, behind: None, seconds: 0.0 }
+    }
+}
+
+/// Which samples judge gammas and parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judge {
+    /// Every sample, by the model of all others ([`leave_one_out`]): for units that were learned without targets. Folds where that is not
+    /// reliable.
+    EachSample,
+    /// The folds: what was learned from targets is learned again without them.
+    Folds,
+}
+
+impl Judge {
+    /// Whether each sample judges fits with these parameters: below p = 1.1 the model of all others is not known well enough.
+    fn by_each_sample(self, spec: &Spec) -> bool {
+        self == Self::EachSample && spec.p >= LEAST_EXPONENT_LEFT_OUT
     }
 }
 
@@ -81,14 +102,20 @@ impl<'t, 'a> Trial<'t, 'a> {
         !self.ended
     }
 
-    /// The parameters and the gamma with the smallest held-out loss. Every lane has columns in units of its own. `None` if it was ended.
-    pub(super) fn validate(&mut self, units: &[ColumnScaling], options: &[Spec]) -> Result<Option<Validated>, Error> {
+    /// The parameters and the gamma with the smallest loss of samples that were not seen, and what they predict of the folds. Every lane has
+    /// columns in units of its own. `None` if it was ended.
+    pub(super) fn validate(
+        &mut self,
+        units: &[ColumnScaling],
+        options: &[Spec],
+        judge: Judge,
+    ) -> Result<Option<Validated>, Error> {
         let set = self.set;
         let lanes: Vec<FeatureMatrix<'static>> =
             units.iter().map(|units| units.apply(set.x)).collect::<Result<_, _>>()?;
         let (mut best, mut refused): (Option<(Tested, &Spec)>, Option<Error>) = (None, None);
         for (at, spec) in options.iter().enumerate() {
-            match self.best_gamma(&lanes, spec) {
+            match self.best_gamma(&lanes, spec, judge) {
                 Ok(Some(tested)) => {
                     if best.as_ref().is_none_or(|(best, _)| tested.loss < best.loss) {
                         best = Some((tested, spec));
@@ -101,17 +128,35 @@ impl<'t, 'a> Trial<'t, 'a> {
                 return Ok(None);
             }
         }
-        let Some((tested, spec)) = best else {
+        let Some((mut tested, spec)) = best else {
             return Err(refused.unwrap_or(Error::Empty { what: "what is tried" }));
         };
+        if judge.by_each_sample(spec) {
+            let Some(held_out) = self.without_folds(&lanes, spec, tested.gamma)? else { return Ok(None) };
+            tested = held_out;
+        }
         let units = units.last().expect("there is a lane of all samples").clone();
         let spec = Spec { gamma: tested.gamma, ..spec.clone() };
         Ok(Some(Validated { units, spec, predictions: tested.predictions }))
     }
 
-    /// The gamma with the smallest held-out loss. Gammas beyond the grid are tried as long as the largest are the best.
-    fn best_gamma(&mut self, lanes: &[FeatureMatrix<'_>], spec: &Spec) -> Result<Option<Tested>, Error> {
-        let grid = self.grid(lanes.last().expect("there is a lane of all samples"), spec)?;
+    /// What one gamma predicts of the folds. Fits that do not converge at once are led there along smaller gammas, and else the folds choose
+    /// another one.
+    fn without_folds(&mut self, lanes: &[FeatureMatrix<'_>], spec: &Spec, gamma: f64) -> Result<Option<Tested>, Error> {
+        for steps in [0, LEADING_STEPS] {
+            let gammas: Vec<f64> = (0..=steps).rev().map(|step| gamma * LEADING_STEP.powi(-step)).collect();
+            let Some(mut tested) = self.test(lanes, spec, &gammas)? else { return Ok(None) };
+            if let Some(last) = tested.pop().filter(|last| last.loss.is_finite()) {
+                return Ok(Some(last));
+            }
+        }
+        self.best_gamma(lanes, spec, Judge::Folds)
+    }
+
+    /// The gamma with the smallest loss. Gammas beyond the grid are tried as long as the largest are the best.
+    fn best_gamma(&mut self, lanes: &[FeatureMatrix<'_>], spec: &Spec, judge: Judge) -> Result<Option<Tested>, Error> {
+        let all = lanes.last().expect("there is a lane of all samples");
+        let grid = self.grid(all, spec)?;
         let (first, last) = (grid[0], grid[grid.len() - 1]);
         let ratio = (last / first).powf(1.0 / (grid.len().max(2) - 1) as f64);
         let (mut best, mut tried): (Option<Tested>, usize) = (None, 0);
@@ -120,7 +165,12 @@ impl<'t, 'a> Trial<'t, 'a> {
             if gammas.iter().any(|gamma| !gamma.is_normal()) {
                 break;
             }
-            let Some(tested) = self.test(lanes, spec, &gammas)? else { return Ok(None) };
+            let tested = if judge.by_each_sample(spec) {
+                self.leave_out(all, spec, &gammas)?
+            } else {
+                self.test(lanes, spec, &gammas)?
+            };
+            let Some(tested) = tested else { return Ok(None) };
             tried += TOGETHER;
             let solved = tested.iter().all(|tested| tested.loss.is_finite());
             for tested in tested {
@@ -152,6 +202,50 @@ impl<'t, 'a> Trial<'t, 'a> {
         let prepared = fit.prepare(x, 1)?;
         let problems = prepared.problems(&outputs[..1], set.sample_weight)?;
         Ok(GammaGrid::from_data(&problems[0], count)?.values().to_vec())
+    }
+
+    /// What every gamma predicts of each sample by the others, and the losses. `None` if it was ended.
+    fn leave_out(&mut self, x: &FeatureMatrix<'_>, spec: &Spec, gammas: &[f64]) -> Result<Option<Vec<Tested>>, Error> {
+        let (set, n) = (self.set, self.set.x.samples());
+        let spec = Spec { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS, ..spec.clone() };
+        let fit = Fit::new(&spec)?.with_account(set.account.clone());
+        let (_, outputs) = set.target.outputs(n, set.loss.targets(), set.sample_weight)?;
+        let prepared = fit.prepare(x, outputs.len())?;
+        let problems = prepared.problems(&outputs, set.sample_weight)?;
+        let grid = GammaGrid::new(gammas.to_vec())?;
+        let (watch, ended, share) = (&mut self.watch, &mut self.ended, self.share);
+        let mut observer = |_: &Progress| {
+            let asked = watch(share);
+            *ended |= asked.is_break();
+            asked
+        };
+        let paths = path_all(&problems, &grid, prepared.solver(), &mut observer)?;
+        if self.ended {
+            return Ok(None);
+        }
+        let tested = |(at, &gamma): (usize, &f64)| -> Result<Tested, Error> {
+            let mut decisions = Vec::with_capacity(n * problems.len());
+            for (problem, path) in problems.iter().zip(&paths) {
+                let solution = &path.solutions[at];
+                let solved = solution.certificate.relative_gap() <= LARGEST_GAP;
+                let problem = problem.with_gamma(gamma)?;
+                let found = if solved { leave_one_out(&problem, solution, prepared.memory()) } else { None };
+                match found {
+                    Some(found) => decisions.extend(found),
+                    None => return Ok(Tested { gamma, loss: f64::INFINITY, predictions: Vec::new() }),
+                }
+            }
+            self.tested(gamma, decisions, true)
+        };
+        gammas.iter().enumerate().map(tested).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// What decisions about samples that were not seen come to.
+    fn tested(&self, gamma: f64, decisions: Vec<f64>, solved: bool) -> Result<Tested, Error> {
+        let scoring = &self.set.scoring;
+        let predictions = scoring.predictions(decisions, self.set.x.samples())?;
+        let loss = if solved { scoring.mean(&scoring.losses(&predictions)).value } else { f64::INFINITY };
+        Ok(Tested { gamma, loss, predictions })
     }
 
     /// The held-out predictions and losses of every gamma. `None` if it was ended.
@@ -188,12 +282,11 @@ impl<'t, 'a> Trial<'t, 'a> {
                 }
             }
         }
-        let tested = |(decisions, (gamma, solved)): (Vec<f64>, (&f64, bool))| -> Result<Tested, Error> {
-            let predictions = set.scoring.predictions(decisions, n)?;
-            let loss = if solved { set.scoring.mean(&set.scoring.losses(&predictions)).value } else { f64::INFINITY };
-            Ok(Tested { gamma: *gamma, loss, predictions })
-        };
-        decisions.into_iter().zip(gammas.iter().zip(solved)).map(tested).collect::<Result<_, _>>().map(Some)
+        let found = decisions.into_iter().zip(gammas.iter().zip(solved));
+        found
+            .map(|(decisions, (&gamma, solved))| self.tested(gamma, decisions, solved))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// The model of what one lane sees.
