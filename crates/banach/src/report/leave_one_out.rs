@@ -7,7 +7,7 @@ use crate::{
     DualProblem, Status,
     fit::Task,
     loss::Targets,
-    solver::{LEAST_EXPONENT_LEFT_OUT, Metric, leave_one_out, score},
+    solver::{Metric, leave_one_out, score},
 };
 
 /// The score of every sample as the model without it predicts it ([`leave_one_out`]), with the same p, kernel and gamma. Where those
@@ -22,6 +22,8 @@ pub struct LeaveOneOut {
     pub exact: bool,
 }
 
+/// Below this p the approximation can be far off (docs/solvers.md).
+const LEAST_P: f64 = 1.1;
 /// For more samples it is not worth its time: their folds say the same.
 const MOST_SAMPLES: usize = 2000;
 
@@ -29,7 +31,7 @@ impl Described<'_> {
     /// Whether the score is worth its time and can be trusted.
     pub(super) fn can_leave_out(&self) -> bool {
         let p = self.fit.exponent().p();
-        self.x.samples() <= MOST_SAMPLES && p >= LEAST_EXPONENT_LEFT_OUT && self.model.status() == Status::Converged
+        self.x.samples() <= MOST_SAMPLES && p >= LEAST_P && self.model.status() == Status::Converged
     }
 
     /// The score; `None` where it is not defined.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     learning_set::LearningSet,
-    validation::{Judge, Trial},
+    validation::{Learned, Trial},
 };
 use crate::{
     Error, Spec,
@@ -165,7 +165,7 @@ impl Recipe {
             Self::Lengths => trial.lengths(before),
             Self::Terms { degree } => trial.terms(*degree, before),
             Self::Linear { .. } | Self::Gauss | Self::Products { .. } => {
-                let found = trial.validate(&trial.set().units(), &self.options(trial.set())?, Judge::EachSample)?;
+                let found = trial.validate(&trial.set().units(), &self.options(trial.set())?, Learned::FromColumns)?;
                 Ok(found.map(|found| found.contender(self.clone())).into_iter().collect())
             }
         }

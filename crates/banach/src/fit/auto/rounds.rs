@@ -3,7 +3,7 @@
 use super::{
     contender::{Blueprint, Contender, Recipe, products},
     plan::exponential_options,
-    validation::{Judge, Trial, Validated},
+    validation::{Learned, Trial, Validated},
 };
 use crate::{
     Error, FeatureMatrix, Model, Spec,
@@ -79,10 +79,10 @@ impl Trial<'_, '_> {
         let usual = Spec { p, loss: set.loss, ..Spec::default() };
         let options = exponential_options(set, units.last().expect("a lane of all samples"), &usual)?;
         // The first round has learned nothing from targets.
-        let judge = if near.is_none() { Judge::EachSample } else { Judge::Folds };
+        let learned_from = if near.is_none() { Learned::FromColumns } else { Learned::FromTargets };
         let first = near.map_or(0, |near| near.saturating_sub(1));
         let last = near.map_or(options.len(), |near| (near + 2).min(options.len()));
-        let Some(validated) = self.validate(units, &options[first..last], judge)? else { return Ok(None) };
+        let Some(validated) = self.validate(units, &options[first..last], learned_from)? else { return Ok(None) };
         let place = options.iter().position(|option| option.kernel == validated.spec.kernel).unwrap_or(first);
         Ok(Some((validated, place)))
     }
@@ -128,7 +128,7 @@ impl Trial<'_, '_> {
                 return Ok(Vec::new());
             }
         }
-        let found = self.validate(&units, &learned.into_iter().collect::<Vec<_>>(), Judge::Folds)?;
+        let found = self.validate(&units, &learned.into_iter().collect::<Vec<_>>(), Learned::FromTargets)?;
         Ok(found.map(|found| found.contender(Recipe::Lengths)).into_iter().collect())
     }
 

@@ -12,7 +12,7 @@ use crate::{
     data::ColumnScaling,
     error::Parameter,
     fit::{Gammas, KernelSpace, SearchOption},
-    solver::{GammaGrid, LEAST_EXPONENT_LEFT_OUT, Progress, leave_one_out, path_all},
+    solver::{GammaGrid, Progress, leave_one_out, path_all},
 };
 
 /// The relative duality gap of fits that are only compared.
@@ -26,9 +26,13 @@ const TOGETHER: usize = 5;
 /// Gammas beyond the grid, at most.
 const BEYOND: usize = 15;
 
-/// Smaller gammas that lead to one at which fits do not converge at once, and their ratio.
-const LEADING_STEPS: i32 = 4;
-const LEADING_STEP: f64 = 10.0;
+/// Below this p leaving out one sample moves a solution too far for one Newton step: on real spectra gammas were chosen that had five times
+/// the held-out loss of the best.
+const LEAST_LEFT_OUT: f64 = 1.3;
+/// Of so many parameters that are best without each sample the folds choose one.
+const FINALISTS: usize = 2;
+/// The folds begin so many gammas below the one that is best without each sample.
+const BELOW: usize = 2;
 
 /// The trial of one recipe.
 pub(super) struct Trial<'t, 'a> {
@@ -53,21 +57,14 @@ impl Validated {
     }
 }
 
-/// Which samples judge gammas and parameters.
+/// What units have been learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Judge {
-    /// Every sample, by the model of all others ([`leave_one_out`]): for units that were learned without targets. Folds where that is not
-    /// reliable.
-    EachSample,
-    /// The folds: what was learned from targets is learned again without them.
-    Folds,
-}
-
-impl Judge {
-    /// Whether each sample judges fits with these parameters: below p = 1.1 the model of all others is not known well enough.
-    fn by_each_sample(self, spec: &Spec) -> bool {
-        self == Self::EachSample && spec.p >= LEAST_EXPONENT_LEFT_OUT
-    }
+pub(super) enum Learned {
+    /// The columns alone: leaving out each sample, by one step from the fit of all ([`leave_one_out`]), says which parameters are worth
+    /// the folds.
+    FromColumns,
+    /// The targets as well: they have seen every sample, and the folds alone can tell.
+    FromTargets,
 }
 
 /// What one gamma comes to.
@@ -76,6 +73,33 @@ struct Tested {
     loss: f64,
     predictions: Vec<f64>,
 }
+
+/// The first with the smallest loss, among fits that converged.
+fn least_loss(tested: impl Iterator<Item = Tested>) -> Option<Tested> {
+    let finite = tested.filter(|tested| tested.loss.is_finite());
+    finite.reduce(|best, tested| if tested.loss < best.loss { tested } else { best })
+}
+
+/// Gammas with equal ratios, as many as there are to begin with.
+struct GammaScale {
+    first: f64,
+    ratio: f64,
+    count: usize,
+}
+
+impl GammaScale {
+    fn gamma(&self, place: usize) -> f64 {
+        self.first * self.ratio.powi(place as i32)
+    }
+
+    /// The place of one of its gammas.
+    fn place(&self, gamma: f64) -> usize {
+        if self.ratio > 1.0 { ((gamma / self.first).ln() / self.ratio.ln()).round() as usize } else { 0 }
+    }
+}
+
+/// What some gammas come to; `None` if it was ended.
+type Test<'f, T> = dyn FnMut(&mut T, &[f64]) -> Result<Option<Vec<Tested>>, Error> + 'f;
 
 impl<'t, 'a> Trial<'t, 'a> {
     pub(super) fn new(
@@ -102,20 +126,20 @@ impl<'t, 'a> Trial<'t, 'a> {
         !self.ended
     }
 
-    /// The parameters and the gamma with the smallest loss of samples that were not seen, and what they predict of the folds. Every lane has
-    /// columns in units of its own. `None` if it was ended.
+    /// The parameters and the gamma with the smallest held-out loss. Every lane has columns in units of its own. `None` if it was ended.
     pub(super) fn validate(
         &mut self,
         units: &[ColumnScaling],
         options: &[Spec],
-        judge: Judge,
+        learned: Learned,
     ) -> Result<Option<Validated>, Error> {
         let set = self.set;
         let lanes: Vec<FeatureMatrix<'static>> =
             units.iter().map(|units| units.apply(set.x)).collect::<Result<_, _>>()?;
+        let Some(finalists) = self.finalists(&lanes, options, learned)? else { return Ok(None) };
         let (mut best, mut refused): (Option<(Tested, &Spec)>, Option<Error>) = (None, None);
-        for (at, spec) in options.iter().enumerate() {
-            match self.best_gamma(&lanes, spec, judge) {
+        for (at, (spec, around)) in finalists.iter().enumerate() {
+            match self.best_gamma(&lanes, spec, *around) {
                 Ok(Some(tested)) => {
                     if best.as_ref().is_none_or(|(best, _)| tested.loss < best.loss) {
                         best = Some((tested, spec));
@@ -124,84 +148,116 @@ impl<'t, 'a> Trial<'t, 'a> {
                 Ok(None) => return Ok(None),
                 Err(error) => refused = Some(error),
             }
-            if !self.reach((at + 1) as f64 / options.len() as f64) {
+            if !self.reach((at + 1) as f64 / finalists.len() as f64) {
                 return Ok(None);
             }
         }
-        let Some((mut tested, spec)) = best else {
+        let Some((tested, spec)) = best else {
             return Err(refused.unwrap_or(Error::Empty { what: "what is tried" }));
         };
-        if judge.by_each_sample(spec) {
-            let Some(held_out) = self.without_folds(&lanes, spec, tested.gamma)? else { return Ok(None) };
-            tested = held_out;
-        }
         let units = units.last().expect("there is a lane of all samples").clone();
         let spec = Spec { gamma: tested.gamma, ..spec.clone() };
         Ok(Some(Validated { units, spec, predictions: tested.predictions }))
     }
 
-    /// What one gamma predicts of the folds. Fits that do not converge at once are led there along smaller gammas, and else the folds choose
-    /// another one.
-    fn without_folds(&mut self, lanes: &[FeatureMatrix<'_>], spec: &Spec, gamma: f64) -> Result<Option<Tested>, Error> {
-        for steps in [0, LEADING_STEPS] {
-            let gammas: Vec<f64> = (0..=steps).rev().map(|step| gamma * LEADING_STEP.powi(-step)).collect();
-            let Some(mut tested) = self.test(lanes, spec, &gammas)? else { return Ok(None) };
-            if let Some(last) = tested.pop().filter(|last| last.loss.is_finite()) {
-                return Ok(Some(last));
+    /// The parameters that the folds choose among, with the gamma that is best without each sample; all of them, without a gamma, where that
+    /// cannot be told. `None` if it was ended.
+    fn finalists<'o>(
+        &mut self,
+        lanes: &[FeatureMatrix<'_>],
+        options: &'o [Spec],
+        learned: Learned,
+    ) -> Result<Option<Vec<(&'o Spec, Option<f64>)>>, Error> {
+        let everyone = || options.iter().map(|spec| (spec, None)).collect();
+        if learned == Learned::FromTargets || options.iter().any(|spec| spec.p < LEAST_LEFT_OUT) {
+            return Ok(Some(everyone()));
+        }
+        let all = lanes.last().expect("there is a lane of all samples");
+        let mut found: Vec<(&Spec, Tested)> = Vec::new();
+        for spec in options {
+            let scale = self.gamma_scale(all, spec)?;
+            match self.climb(&scale, 0, scale.count, &mut |trial, gammas| trial.leave_out(all, spec, gammas)) {
+                Ok(Some(tested)) => found.push((spec, tested)),
+                Ok(None) if self.ended => return Ok(None),
+                _ => return Ok(Some(everyone())),
             }
         }
-        self.best_gamma(lanes, spec, Judge::Folds)
+        found.sort_by(|a, b| a.1.loss.total_cmp(&b.1.loss));
+        found.truncate(FINALISTS);
+        Ok(Some(found.into_iter().map(|(spec, tested)| (spec, Some(tested.gamma))).collect()))
     }
 
-    /// The gamma with the smallest loss. Gammas beyond the grid are tried as long as the largest are the best.
-    fn best_gamma(&mut self, lanes: &[FeatureMatrix<'_>], spec: &Spec, judge: Judge) -> Result<Option<Tested>, Error> {
-        let all = lanes.last().expect("there is a lane of all samples");
-        let grid = self.grid(all, spec)?;
-        let (first, last) = (grid[0], grid[grid.len() - 1]);
-        let ratio = (last / first).powf(1.0 / (grid.len().max(2) - 1) as f64);
-        let (mut best, mut tried): (Option<Tested>, usize) = (None, 0);
-        while tried < grid.len() + BEYOND {
-            let gammas: Vec<f64> = (tried..tried + TOGETHER).map(|at| first * ratio.powi(at as i32)).collect();
-            if gammas.iter().any(|gamma| !gamma.is_normal()) {
-                break;
-            }
-            let tested = if judge.by_each_sample(spec) {
-                self.leave_out(all, spec, &gammas)?
-            } else {
-                self.test(lanes, spec, &gammas)?
-            };
-            let Some(tested) = tested else { return Ok(None) };
-            tried += TOGETHER;
-            let solved = tested.iter().all(|tested| tested.loss.is_finite());
-            for tested in tested {
-                if tested.loss.is_finite() && best.as_ref().is_none_or(|best| tested.loss < best.loss) {
-                    best = Some(tested);
-                }
-            }
-            let rises = best.as_ref().is_some_and(|best| best.gamma < gammas[TOGETHER - 2]);
-            if !solved || rises && tried >= grid.len() {
-                break;
-            }
+    /// The gamma with the smallest held-out loss: of the whole scale, or around one of them. `None` if it was ended.
+    fn best_gamma(
+        &mut self,
+        lanes: &[FeatureMatrix<'_>],
+        spec: &Spec,
+        around: Option<f64>,
+    ) -> Result<Option<Tested>, Error> {
+        let scale = self.gamma_scale(lanes.last().expect("there is a lane of all samples"), spec)?;
+        let test = &mut |trial: &mut Self, gammas: &[f64]| trial.test(lanes, spec, gammas);
+        let place = around.map_or(0, |gamma| scale.place(gamma));
+        let (mut from, least) =
+            if around.is_some() { (place.saturating_sub(BELOW), TOGETHER) } else { (0, scale.count) };
+        let mut best = self.climb(&scale, from, least, test)?;
+        // Downwards, as long as the smallest is the best, or none converges.
+        while from > 0 && !self.ended && best.as_ref().is_none_or(|best| best.gamma <= scale.gamma(from)) {
+            let below = from.saturating_sub(TOGETHER);
+            let gammas: Vec<f64> = (below..from).map(|at| scale.gamma(at)).collect();
+            let Some(tested) = test(self, &gammas)? else { return Ok(None) };
+            best = least_loss(best.into_iter().chain(tested));
+            from = below;
         }
         match best {
             Some(best) => Ok(Some(best)),
+            None if self.ended => Ok(None),
             None => Err(Error::Parameter {
                 parameter: Parameter::Gamma,
-                got: format!("{first:.2e} to {last:.2e}"),
+                got: format!("{:.2e} to {:.2e}", scale.first, scale.gamma(scale.count - 1)),
                 allowed: "values at which fits converge",
             }),
         }
     }
 
+    /// The gamma with the smallest loss, from one place upwards: at least so many, and beyond them as long as the largest are the best. `None`
+    /// if no fit converges, or it was ended.
+    fn climb(
+        &mut self,
+        scale: &GammaScale,
+        from: usize,
+        least: usize,
+        test: &mut Test<'_, Self>,
+    ) -> Result<Option<Tested>, Error> {
+        let (mut best, mut tried): (Option<Tested>, usize) = (None, 0);
+        while from + tried < scale.count + BEYOND {
+            let gammas: Vec<f64> = (from + tried..from + tried + TOGETHER).map(|at| scale.gamma(at)).collect();
+            if gammas.iter().any(|gamma| !gamma.is_normal()) {
+                break;
+            }
+            let Some(tested) = test(self, &gammas)? else { return Ok(None) };
+            tried += TOGETHER;
+            let solved = tested.iter().all(|tested| tested.loss.is_finite());
+            best = least_loss(best.into_iter().chain(tested));
+            let rises = best.as_ref().is_some_and(|best| best.gamma < gammas[TOGETHER - 2]);
+            if !solved || rises && tried >= least {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
     /// The gammas to begin with, by all samples.
-    fn grid(&self, x: &FeatureMatrix<'_>, spec: &Spec) -> Result<Vec<f64>, Error> {
+    fn gamma_scale(&self, x: &FeatureMatrix<'_>, spec: &Spec) -> Result<GammaScale, Error> {
         let count = if self.effort == Effort::Thorough { 20 } else { 10 };
         let set = self.set;
         let fit = Fit::new(spec)?.with_account(set.account.clone());
         let (_, outputs) = set.target.outputs(x.samples(), set.loss.targets(), set.sample_weight)?;
         let prepared = fit.prepare(x, 1)?;
         let problems = prepared.problems(&outputs[..1], set.sample_weight)?;
-        Ok(GammaGrid::from_data(&problems[0], count)?.values().to_vec())
+        let grid = GammaGrid::from_data(&problems[0], count)?;
+        let (first, last) = (grid.values()[0], grid.values()[grid.values().len() - 1]);
+        let ratio = (last / first).powf(1.0 / (grid.values().len().max(2) - 1) as f64);
+        Ok(GammaScale { first, ratio, count: grid.values().len() })
     }
 
     /// What every gamma predicts of each sample by the others, and the losses. `None` if it was ended.

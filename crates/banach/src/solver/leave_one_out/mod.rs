@@ -79,8 +79,6 @@ pub fn leave_one_out(problem: &DualProblem<'_>, solution: &Solution, memory: Mem
     t.iter().all(|t| t.is_finite()).then_some(t)
 }
 
-/// Below this p the approximation can be far off (docs/solvers.md).
-pub const LEAST_EXPONENT_LEFT_OUT: f64 = 1.1;
 /// A share of the diagonal below which a difference is rounding: the sample is the only one that can move.
 const LEAST_SHARE: f64 = 1e-12;
 /// Times as many features as the first Hessian of a fit keeps. A fit doubles that number where it has to.
