@@ -5,6 +5,7 @@ mod columns;
 mod derived;
 mod feature_matrix;
 mod products;
+mod rotation;
 mod scratch;
 mod stream;
 mod sweep;

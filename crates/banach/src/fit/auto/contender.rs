@@ -9,7 +9,7 @@ use super::{
     validation::{Learned, Trial},
 };
 use crate::{
-    Error, Spec,
+    Error, FeatureMatrix, Spec,
     data::ColumnScaling,
     fit::SparseModel,
     kernel::{Degrees, KernelChoice, KernelName, KernelSpec, MonomialScale},
@@ -165,7 +165,9 @@ impl Recipe {
             Self::Lengths => trial.lengths(before),
             Self::Terms { degree } => trial.terms(*degree, before),
             Self::Linear { .. } | Self::Gauss | Self::Products { .. } => {
-                let found = trial.validate(&trial.set().units(), &self.options(trial.set())?, Learned::FromColumns)?;
+                let (set, options) = (trial.set(), self.options(trial.set())?);
+                let lanes = set.seen_by(options.first().map_or(1.0, |spec| spec.p))?;
+                let found = trial.validate(lanes, &set.all().units, &options, Learned::FromColumns)?;
                 Ok(found.map(|found| found.contender(self.clone())).into_iter().collect())
             }
         }
@@ -179,13 +181,16 @@ impl Recipe {
             Self::Products { p, monomials } => {
                 vec![Spec { p: *p, monomials: *monomials, kernel: products(2)?, ..usual }]
             }
-            Self::Gauss => super::plan::exponential_options(set, &set.all().units, &Spec { p: 2.0, ..usual })?,
-            Self::Relevance { p, .. } => {
-                super::plan::exponential_options(set, &set.all().units, &Spec { p: *p, ..usual })?
-            }
+            Self::Gauss => super::plan::exponential_options(set, of_all(set)?, &Spec { p: 2.0, ..usual })?,
+            Self::Relevance { p, .. } => super::plan::exponential_options(set, of_all(set)?, &Spec { p: *p, ..usual })?,
             Self::Constant | Self::Lengths | Self::Terms { .. } => Vec::new(),
         })
     }
+}
+
+/// All samples in their units.
+fn of_all<'s>(set: &'s LearningSet<'_>) -> Result<&'s FeatureMatrix<'static>, Error> {
+    Ok(set.in_units()?.last().expect("there is a lane of all samples"))
 }
 
 /// The variables and their products up to a degree.

@@ -1,8 +1,17 @@
 //! The samples of an automatic choice, and which of them every fit sees.
 
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
 use super::{check_task, scoring::Scoring};
 use crate::{
-    Account, Error, FeatureMatrix, Target, data::ColumnScaling, error::Parameter, fit::Task, loss::LossSpec,
+    Account, Error, FeatureMatrix, Target,
+    data::ColumnScaling,
+    error::{Parameter, Remedy},
+    fit::Task,
+    loss::LossSpec,
+    memory::Taken,
     solver::Folds,
 };
 
@@ -17,6 +26,9 @@ pub(super) struct LearningSet<'a> {
     pub account: &'a Account,
     pub lanes: Vec<Lane>,
     pub scoring: Scoring,
+    in_units: OnceLock<Result<Vec<FeatureMatrix<'static>>, Error>>,
+    rotated: OnceLock<Result<Vec<FeatureMatrix<'static>>, Error>>,
+    _taken: Taken,
 }
 
 /// What one fit sees.
@@ -26,7 +38,7 @@ pub(super) struct Lane {
     pub fold: Option<Folds>,
     /// The weights, 0 for samples that it does not see.
     pub weights: Vec<f64>,
-    /// The columns by the samples that it sees.
+    /// The units of the columns by the samples that it sees.
     pub units: ColumnScaling,
 }
 
@@ -61,6 +73,13 @@ impl<'a> LearningSet<'a> {
             Ok(Lane { fold, units: ColumnScaling::standard(x, Some(&weights)), weights })
         };
         let folds = target.folds(n, None, seed)?;
+        let bytes = (folds.count() as u64 + 1).saturating_mul(bytes(x));
+        let taken = account.take(bytes).map_err(|short| {
+            short.error(
+                "the samples in the units of every fold",
+                &[Remedy::Do("fit a model of your own choice, which needs no folds of its own")],
+            )
+        })?;
         let mut lanes = folds.held_out().iter().map(|held_out| lane(held_out)).collect::<Result<Vec<_>, _>>()?;
         lanes.push(lane(&[])?);
         let scoring = Scoring::new(target, &task, &all);
@@ -73,7 +92,8 @@ impl<'a> LearningSet<'a> {
                 allowed: "numbers whose squares are in range; multiply y by a number that brings its values near 1; the model is the same",
             });
         }
-        Ok(Self { x, target, task, loss, sample_weight, account, lanes, scoring })
+        let (in_units, rotated) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { x, target, task, loss, sample_weight, account, lanes, scoring, in_units, rotated, _taken: taken })
     }
 
     /// The number of samples that count.
@@ -90,4 +110,28 @@ impl<'a> LearningSet<'a> {
     pub(super) fn units(&self) -> Vec<ColumnScaling> {
         self.lanes.iter().map(|lane| lane.units.clone()).collect()
     }
+
+    /// The samples in the units of every lane.
+    pub(super) fn in_units(&self) -> Result<&[FeatureMatrix<'static>], Error> {
+        let apply = || self.lanes.par_iter().map(|lane| lane.units.apply(self.x)).collect();
+        self.in_units.get_or_init(apply).as_deref().map_err(Clone::clone)
+    }
+
+    /// The same as fits with the exponent p may see them: where p = 2 sees products of samples only, with no more variables than that needs.
+    pub(super) fn seen_by(&self, p: f64) -> Result<&[FeatureMatrix<'static>], Error> {
+        let in_units = self.in_units()?;
+        if p != 2.0 || self.x.features() < WIDE * self.x.samples() {
+            return Ok(in_units);
+        }
+        let rotate = || in_units.par_iter().map(FeatureMatrix::rotated).collect();
+        self.rotated.get_or_init(rotate).as_deref().map_err(Clone::clone)
+    }
+}
+
+/// So many times as many variables as samples are worth a rotation.
+const WIDE: usize = 2;
+
+/// What a copy of samples takes: a number for every entry, and the place of each that is stored alone.
+fn bytes(x: &FeatureMatrix<'_>) -> u64 {
+    x.stored() as u64 * if x.is_sparse() { 16 } else { 8 }
 }

@@ -2,8 +2,7 @@
 
 use super::{Effort, contender::Recipe, learning_set::LearningSet};
 use crate::{
-    Error, Exponent, Fit, Search, Spec,
-    data::ColumnScaling,
+    Error, Exponent, FeatureMatrix, Fit, Search, Spec,
     error::Parameter,
     fit::{KernelSpace, search::exponential_degrees},
     kernel::{KernelName, MonomialScale},
@@ -110,10 +109,11 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
         _ => {
             let options = recipe.options(set)?;
             let spec = options.first().ok_or(Error::Empty { what: "what is tried" })?;
-            let x = set.all().units.apply(set.x)?;
-            let plan = Fit::new(spec)?.with_account(set.account.clone()).plan(&x, functions as usize)?;
+            let seen = set.seen_by(spec.p)?;
+            let x = seen.last().expect("there is a lane of all samples");
+            let plan = Fit::new(spec)?.with_account(set.account.clone()).plan(x, functions as usize)?;
             let steps = if spec.p == 2.0 && functions == 1.0 && set.scoring.numbers().is_some() { 1.0 } else { 8.0 };
-            let side = if plan.lists_inputs() { n.min(d as f64) } else { n };
+            let side = if plan.lists_inputs() { n.min(x.features() as f64) } else { n };
             let factors = steps * n * side * side / 3.0 / FACTOR_RATE;
             let rounds = if let Recipe::Relevance { round, .. } = recipe { *round as f64 + 1.0 } else { 1.0 };
             let gammas = GAMMAS * options.len() as f64;
@@ -122,18 +122,17 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
     }
 }
 
-/// The exp kernel with the scales that suit columns in these units.
+/// The exp kernel with the scales that suit these samples.
 pub(super) fn exponential_options(
     set: &LearningSet<'_>,
-    units: &ColumnScaling,
+    x: &FeatureMatrix<'_>,
     spec: &Spec,
 ) -> Result<Vec<Spec>, Error> {
-    let x = units.apply(set.x)?;
     let exponent = Exponent::new(spec.p)?;
     // At p = 2 a matrix of all pairs of samples has every degree.
     let degrees = exponential_degrees(exponent, spec.p == 2.0, x.features()).into_iter().collect();
     let kernel =
         KernelSpace::Named { name: KernelName::Exp, degrees, coef0: None, scales: Vec::new(), normalize: None };
     let search = Search { exponents: vec![spec.p], ..Search::new(kernel) };
-    Ok(search.options(spec, &x, set.sample_weight)?.into_iter().map(|option| option.spec).collect())
+    Ok(search.options(spec, x, set.sample_weight)?.into_iter().map(|option| option.spec).collect())
 }

@@ -43,25 +43,28 @@ impl Trial<'_, '_> {
     pub(super) fn relevance_rounds(&mut self, p: f64, rounds: usize) -> Result<Vec<Contender>, Error> {
         let set = self.set();
         let (mut units, mut found, mut near) = (set.units(), Vec::new(), None);
+        let mut lanes: Vec<FeatureMatrix<'_>> = set.in_units()?.iter().map(FeatureMatrix::view).collect();
         for round in 0..=rounds {
-            let Some((validated, size)) = self.sizes_near(&units, p, near)? else { return Ok(found) };
+            let all = units.last().expect("a lane of all samples");
+            let Some((validated, size)) = self.sizes_near(&lanes, all, p, near)? else { return Ok(found) };
             let spec = validated.spec.clone();
             found.push(validated.contender(Recipe::Relevance { p, round }));
             near = Some(size);
             if round == rounds {
                 break;
             }
-            for (lane, units) in set.lanes.iter().zip(&mut units) {
-                let x = units.apply(set.x)?;
-                let Some(model) = self.lane_model(lane, &x, &spec)? else { return Ok(found) };
-                *units = units.scaled(&scales(&self.relevance(&model, &x)?));
+            for ((lane, units), x) in set.lanes.iter().zip(&mut units).zip(&mut lanes) {
+                let Some(model) = self.lane_model(lane, x, &spec)? else { return Ok(found) };
+                *units = units.scaled(&scales(&self.relevance(&model, x)?));
+                *x = units.apply(set.x)?;
             }
             if units.iter().any(|units| units.columns().is_empty()) {
                 return Ok(found);
             }
         }
         if rounds > 0
-            && let Some((validated, _)) = self.sizes_near(&units, SMALLER_EXPONENT, near)?
+            && let Some(all) = units.last()
+            && let Some((validated, _)) = self.sizes_near(&lanes, all, SMALLER_EXPONENT, near)?
         {
             found.push(validated.contender(Recipe::Relevance { p: SMALLER_EXPONENT, round: rounds }));
         }
@@ -71,18 +74,21 @@ impl Trial<'_, '_> {
     /// The best of the sizes of the exp kernel, or of a size and its neighbours, and the place of that size. `None` if it was ended.
     fn sizes_near(
         &mut self,
-        units: &[ColumnScaling],
+        lanes: &[FeatureMatrix<'_>],
+        units: &ColumnScaling,
         p: f64,
         near: Option<usize>,
     ) -> Result<Option<(Validated, usize)>, Error> {
         let set = self.set();
         let usual = Spec { p, loss: set.loss, ..Spec::default() };
-        let options = exponential_options(set, units.last().expect("a lane of all samples"), &usual)?;
+        let options = exponential_options(set, lanes.last().expect("a lane of all samples"), &usual)?;
         // The first round has learned nothing from targets.
         let learned_from = if near.is_none() { Learned::FromColumns } else { Learned::FromTargets };
         let first = near.map_or(0, |near| near.saturating_sub(1));
         let last = near.map_or(options.len(), |near| (near + 2).min(options.len()));
-        let Some(validated) = self.validate(units, &options[first..last], learned_from)? else { return Ok(None) };
+        let Some(validated) = self.validate(lanes, units, &options[first..last], learned_from)? else {
+            return Ok(None);
+        };
         let place = options.iter().position(|option| option.kernel == validated.spec.kernel).unwrap_or(first);
         Ok(Some((validated, place)))
     }
@@ -107,12 +113,11 @@ impl Trial<'_, '_> {
         });
         let (_, outputs) = set.target.outputs(set.x.samples(), set.loss.targets(), set.sample_weight)?;
         let (mut units, mut learned) = (set.units(), None);
-        for (at, (lane, units)) in set.lanes.iter().zip(&mut units).enumerate() {
+        for (at, ((lane, units), x)) in set.lanes.iter().zip(&mut units).zip(set.in_units()?).enumerate() {
             let mut start = Vec::new();
             if let Some(spec) = &linear {
-                let x = units.apply(set.x)?;
-                let Some(model) = self.lane_model(lane, &x, spec)? else { return Ok(Vec::new()) };
-                let shares = leading(&self.relevance(&model, &x)?, MOST_LENGTHS);
+                let Some(model) = self.lane_model(lane, x, spec)? else { return Ok(Vec::new()) };
+                let shares = leading(&self.relevance(&model, x)?, MOST_LENGTHS);
                 *units =
                     units.scaled(&shares.iter().map(|share| f64::from(u8::from(*share > 0.0))).collect::<Vec<_>>());
                 start = shares.into_iter().filter(|share| *share > 0.0).map(f64::sqrt).collect();
@@ -128,7 +133,9 @@ impl Trial<'_, '_> {
                 return Ok(Vec::new());
             }
         }
-        let found = self.validate(&units, &learned.into_iter().collect::<Vec<_>>(), Learned::FromTargets)?;
+        let lanes = units.iter().map(|units| units.apply(set.x)).collect::<Result<Vec<_>, _>>()?;
+        let (all, options) = (units.last().expect("a lane of all samples"), learned.as_slice());
+        let found = self.validate(&lanes, all, options, Learned::FromTargets)?;
         Ok(found.map(|found| found.contender(Recipe::Lengths)).into_iter().collect())
     }
 

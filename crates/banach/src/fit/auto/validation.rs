@@ -126,20 +126,19 @@ impl<'t, 'a> Trial<'t, 'a> {
         !self.ended
     }
 
-    /// The parameters and the gamma with the smallest held-out loss. Every lane has columns in units of its own. `None` if it was ended.
+    /// The parameters and the gamma with the smallest held-out loss. Every lane has columns in units of its
+    /// own; `units` are those of all samples. `None` if it was ended.
     pub(super) fn validate(
         &mut self,
-        units: &[ColumnScaling],
+        lanes: &[FeatureMatrix<'_>],
+        units: &ColumnScaling,
         options: &[Spec],
         learned: Learned,
     ) -> Result<Option<Validated>, Error> {
-        let set = self.set;
-        let lanes: Vec<FeatureMatrix<'static>> =
-            units.iter().map(|units| units.apply(set.x)).collect::<Result<_, _>>()?;
-        let Some(finalists) = self.finalists(&lanes, options, learned)? else { return Ok(None) };
+        let Some(finalists) = self.finalists(lanes, options, learned)? else { return Ok(None) };
         let (mut best, mut refused): (Option<(Tested, &Spec)>, Option<Error>) = (None, None);
         for (at, (spec, around)) in finalists.iter().enumerate() {
-            match self.best_gamma(&lanes, spec, *around) {
+            match self.best_gamma(lanes, spec, *around) {
                 Ok(Some(tested)) => {
                     if best.as_ref().is_none_or(|(best, _)| tested.loss < best.loss) {
                         best = Some((tested, spec));
@@ -155,9 +154,8 @@ impl<'t, 'a> Trial<'t, 'a> {
         let Some((tested, spec)) = best else {
             return Err(refused.unwrap_or(Error::Empty { what: "what is tried" }));
         };
-        let units = units.last().expect("there is a lane of all samples").clone();
         let spec = Spec { gamma: tested.gamma, ..spec.clone() };
-        Ok(Some(Validated { units, spec, predictions: tested.predictions }))
+        Ok(Some(Validated { units: units.clone(), spec, predictions: tested.predictions }))
     }
 
     /// The parameters that the folds choose among, with the gamma that is best without each sample; all of them, without a gamma, where that
