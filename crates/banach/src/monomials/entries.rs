@@ -61,6 +61,21 @@ pub(crate) fn note_above(u: &[f64], rho: &[f64], limit: f64, places: &mut Vec<u3
     );
 }
 
+/// Notes the places of numbers that are larger than `limit`.
+pub(crate) fn note_beyond(values: &[f64], limit: f64, places: &mut Vec<u32>) {
+    vectorised(
+        #[inline(always)]
+        move || {
+            for (part, values) in values.chunks(LANES).enumerate() {
+                if values.iter().fold(false, |any, value| any | (*value > limit)) {
+                    let beyond = values.iter().enumerate().filter(|(_, value)| **value > limit);
+                    places.extend(beyond.map(|(lane, _)| (LANES * part + lane) as u32));
+                }
+            }
+        },
+    );
+}
+
 /// Turns the sums of monomials over n samples into their means, and the sums of their squares into the factors
 /// ([`MonomialScale::factor`]) that bring them to their scale.
 pub(super) fn inverse_sizes(monomial_scale: MonomialScale, n: f64, squares: &mut [f64], sums: &mut [f64]) {

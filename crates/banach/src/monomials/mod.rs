@@ -20,7 +20,7 @@ use std::{fmt, sync::Arc};
 
 pub(crate) use self::{
     degrees::Degree,
-    entries::note_above,
+    entries::{note_above, note_beyond},
     leading::{Leading, PricedTerm},
     listed::ListedMonomials,
     pass_size::{PassSize, pass_bytes},

@@ -41,7 +41,9 @@ impl FoundTerms {
         let exchanges = prices.best_exchanges(support, columns, ALTERNATIVES);
         let alternatives = |i: usize| {
             let at_hand = exchanges[i].iter().map(|&(place, gain)| (columns.number(place), gain));
-            let others = offers.exchanges.get(i).into_iter().flatten().map(|term| (term.number, term.gain));
+            let others = offers.exchanges.get(i).into_iter().flatten();
+            let others =
+                others.filter(|term| columns.place(term.number).is_none()).map(|term| (term.number, term.gain));
             at_hand.chain(others).map(|(number, gain)| (rise(gain, k), number)).collect()
         };
         let evidence: Vec<f64> = own.explained.iter().map(|explained| rise(-explained.powi(2), k - 1)).collect();

@@ -15,7 +15,8 @@ use crate::{
     data::Scratch,
     error::Parameter,
     kernel::{Monomial, MonomialScale, TensorKernel},
-    monomials::{Leading, MonomialSweep, Monomials, Place, PricedTerm, Tile, Visitor},
+    monomials::{Leading, MonomialSweep, Monomials, Place, PricedTerm, Tile, Visitor, note_above, note_beyond},
+    numeric::vectorised,
 };
 
 /// The monomials of a kernel with finitely many, in the geometry of a [`Design`]: as columns of unit length, orthogonal to the constant.
@@ -205,18 +206,22 @@ impl<'x> Dictionary<'x> {
 struct PricedStripe {
     leading: Vec<Leading>,
     priced: Priced,
+    /// What the products with the monomials of a tile are multiplied with.
+    scales: Vec<f64>,
+    /// Where in a tile there are candidates for a list.
+    places: Vec<u32>,
 }
 
 impl PricedStripe {
     fn new(lists: usize, count: usize) -> Self {
-        Self { leading: (0..lists).map(|_| Leading::new(count)).collect(), priced: Priced::default() }
+        let leading = (0..lists).map(|_| Leading::new(count)).collect();
+        Self { leading, priced: Priced::default(), scales: Vec::new(), places: Vec::new() }
     }
 }
 
-/// Brings the products of a tile to columns of unit length: a unit monomial has the mean square 1.
-fn scale(tile: &mut Tile<'_>, samples: usize) {
-    let factor = tile.factor / (samples as f64).sqrt();
-    tile.u.iter_mut().for_each(|u| *u *= factor);
+/// What brings the products of a tile to columns of unit length: a unit monomial has the mean square 1.
+fn unit_factor(tile: &Tile<'_>, samples: usize) -> f64 {
+    tile.factor / (samples as f64).sqrt()
 }
 
 /// Looks for the terms with the largest products with each vector.
@@ -225,21 +230,46 @@ struct CorrelationPass<'p> {
     known: &'p WorkingColumns,
 }
 
+/// The gain of a term is the square of its product with a vector times a scale, but for ten roundings of a part in 10^16 each. So a term with a
+/// larger gain than another is not passed over where its product times the scale is compared with the root of the other gain, less this share.
+const ROUNDING_OF_ROOTS: f64 = 1e-14;
+
 impl Visitor for CorrelationPass<'_> {
     type Own = PricedStripe;
 
-    fn visit(&self, mut tile: Tile<'_>, own: &mut PricedStripe) -> bool {
-        scale(&mut tile, self.known.samples());
-        let length = tile.place.len();
+    fn visit(&self, tile: Tile<'_>, own: &mut PricedStripe) -> bool {
+        let (length, factor) = (tile.place.len(), unit_factor(&tile, self.known.samples()));
+        let PricedStripe { leading, scales, places, .. } = own;
         let (vectors, constant) = tile.u.split_at(self.vectors * length);
-        for (vector, leading) in vectors.chunks(length).zip(&mut own.leading) {
-            for (at, product) in vector.iter().enumerate() {
-                let rest = 1.0 - constant.get(at).map_or(0.0, |constant| constant * constant);
-                offer(leading, gain(product * product, rest), tile.place, at, self.known);
+        let rest = |at: usize| 1.0 - constant.get(at).map_or(0.0, |constant| (constant * factor).powi(2));
+        scales.clear();
+        scales.resize(length, factor);
+        root_scales(constant, factor, scales);
+        for (vector, leading) in vectors.chunks(length).zip(leading) {
+            let threshold = leading.threshold();
+            // Below the smallest normal number roundings are no share of it, and nothing is passed over.
+            let root = if threshold < f64::MIN_POSITIVE { 0.0 } else { threshold.sqrt() };
+            places.clear();
+            note_above(vector, scales, (root * (1.0 - ROUNDING_OF_ROOTS)).max(f64::MIN_POSITIVE), places);
+            for at in places.iter().map(|&at| at as usize) {
+                offer(leading, gain((vector[at] * factor).powi(2), rest(at)), tile.place, at, self.known);
             }
         }
         false
     }
+}
+
+/// Divides factors by the root of what the constant leaves of each column; 0 where that is nothing.
+fn root_scales(constant: &[f64], factor: f64, scales: &mut [f64]) {
+    vectorised(
+        #[inline(always)]
+        move || {
+            for (scale, constant) in scales.iter_mut().zip(constant) {
+                let rest = 1.0 - (constant * factor) * (constant * factor);
+                *scale = if rest > DEPENDENT { *scale / rest.max(DEPENDENT).sqrt() } else { 0.0 };
+            }
+        },
+    );
 }
 
 /// Looks for the terms that would explain most, given a support: besides it, and in the place of each of its terms.
@@ -251,13 +281,18 @@ struct PricingPass<'p> {
 impl Visitor for PricingPass<'_> {
     type Own = PricedStripe;
 
-    fn visit(&self, mut tile: Tile<'_>, own: &mut PricedStripe) -> bool {
-        scale(&mut tile, self.known.samples());
-        let (length, PricedStripe { leading, priced }) = (tile.place.len(), own);
+    fn visit(&self, tile: Tile<'_>, own: &mut PricedStripe) -> bool {
+        let (length, factor) = (tile.place.len(), unit_factor(&tile, self.known.samples()));
+        let PricedStripe { leading, priced, places, .. } = own;
+        tile.u.iter_mut().for_each(|u| *u *= factor);
         self.prices.price(tile.u, length, priced);
         let lists = iter::once(&priced.additions[..]).chain(priced.exchanges.chunks(length));
         for (list, gains) in leading.iter_mut().zip(lists) {
-            gains.iter().enumerate().for_each(|(at, gain)| offer(list, *gain, tile.place, at, self.known));
+            places.clear();
+            note_beyond(gains, list.threshold(), places);
+            for at in places.iter().map(|&at| at as usize) {
+                offer(list, gains[at], tile.place, at, self.known);
+            }
         }
         false
     }

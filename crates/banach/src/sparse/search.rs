@@ -11,7 +11,7 @@ use super::{
     path::{PathPoint, path},
     pruning::{PrunedSupport, pruned},
 };
-use crate::solver::SplitMix64;
+use crate::{monomials::PricedTerm, solver::SplitMix64};
 
 /// A dictionary of at most so many numbers, 8 MB, is written out.
 pub(crate) const MOST_LISTED: u64 = 1 << 20;
@@ -53,7 +53,7 @@ pub(crate) struct FoundSupport {
     pub columns: WorkingColumns,
     /// The best supports of all sizes.
     pub subsets: Subsets,
-    /// What all terms that are not at hand would explain, given the best support.
+    /// The terms that would explain most, given the best support, of all that were not at hand when it was looked at. Some may be by now.
     pub offers: Offers,
     /// The best support in the form in which columns are priced.
     pub prices: Prices,
@@ -66,7 +66,8 @@ pub(crate) struct FoundSupport {
 /// - Solves: which few terms of a dictionary explain the target, by the criterion of [`Evidence`].
 /// - Given: the dictionary, of which only a working set of columns is ever written out.
 /// - Returns: a support that no addition, removal or single exchange of any term of the dictionary improves.
-/// - Cost: searches among the columns at hand; for a large dictionary two passes for every round, of which there are few.
+/// - Cost: searches among the columns at hand; for a large dictionary a pass with k + 2 vectors for every round, of which there are few, and one
+///   with a few dozen wherever no step improves the best support.
 pub(crate) fn search(
     dictionary: &Dictionary<'_>,
     design: &Design,
@@ -81,13 +82,15 @@ pub(crate) fn search(
         target: design.target(),
         columns: first_columns(dictionary, design.target(), most_listed),
         subsets: Subsets::new(design.target(), evidence),
+        offered: None,
         passes: usize::from(!lists_all),
     };
     search.rounds();
     if search.restart() {
         search.rounds();
     }
-    let (prices, offers) = search.offers();
+    let offers = search.offers();
+    let prices = Prices::new(search.subsets.best(), search.target);
     let SupportSearch { columns, subsets, passes, .. } = search;
     FoundSupport { columns, subsets, offers, prices, passes }
 }
@@ -120,7 +123,19 @@ struct SupportSearch<'s, 'x> {
     target: &'s [f64],
     columns: WorkingColumns,
     subsets: Subsets,
+    /// The support that was the best at the last pass.
+    offered: Option<OfferedTerms>,
     passes: usize,
+}
+
+/// A support that all terms of the dictionary were priced for.
+struct OfferedTerms {
+    /// Its columns.
+    places: Vec<usize>,
+    /// What the terms that were not at hand would explain.
+    offers: Offers,
+    /// Whether the terms have joined that explain most of the residuals around this support.
+    explored: bool,
 }
 
 impl SupportSearch<'_, '_> {
@@ -130,7 +145,17 @@ impl SupportSearch<'_, '_> {
             let before = self.criterion();
             let residuals = self.follow_paths();
             self.subsets.walk(&self.columns, self.target);
-            if self.lists_all || !self.join(residuals) && self.criterion() > before - LEAST_IMPROVEMENT {
+            if self.lists_all {
+                break;
+            }
+            let found_better = self.criterion() < before - LEAST_IMPROVEMENT;
+            let improves = self.join_offers();
+            if improves && self.subsets.is_decided() {
+                continue;
+            }
+            // Where no single step leads on, several may, to terms that residuals of other supports point at. In doubt both are tried.
+            let explored = self.join_correlated(residuals);
+            if !improves && !(explored && found_better) {
                 break;
             }
         }
@@ -141,33 +166,59 @@ impl SupportSearch<'_, '_> {
         self.subsets.criterion(self.subsets.best())
     }
 
-    /// Lets the terms join that would explain most; returns whether one improves the best support.
-    fn join(&mut self, mut residuals: Vec<f64>) -> bool {
-        let (_, offers) = self.offers();
-        for support in self.subsets.supports().iter().skip(1).step_by(2) {
+    /// Lets the terms join that would explain most, given the best support; returns whether one of them improves it. Where that support was looked
+    /// at before, they have joined, and none did.
+    fn join_offers(&mut self) -> bool {
+        if self.offered().is_some() {
+            return false;
+        }
+        let offers = self.offers();
+        let (addition, exchange) = offers.best_criteria(&self.subsets, self.subsets.best());
+        let improves = addition.min(exchange) < self.criterion() - LEAST_IMPROVEMENT;
+        self.join(offers.terms()) && improves
+    }
+
+    /// Lets the terms join that have the largest products with residuals: of points of paths, and of the supports of all sizes that are looked at.
+    /// Returns whether that was still to be done for the best support, and there was room.
+    fn join_correlated(&mut self, mut residuals: Vec<f64>) -> bool {
+        match &mut self.offered {
+            Some(offered) if !offered.explored => offered.explored = true,
+            _ => return false,
+        }
+        for support in self.subsets.looked_at().iter().skip(1).step_by(2) {
             residuals.extend_from_slice(support.residual());
         }
         let correlated = self.dictionary.correlated(&residuals, JOIN_OF_RESIDUAL, &self.columns).concat();
         self.passes += 1;
-        let best = self.subsets.best();
-        let (addition, exchange) = offers.best_criteria(&self.subsets, best);
-        let improves = addition.min(exchange) < self.criterion() - LEAST_IMPROVEMENT;
-        let terms = offers.terms().chain(&correlated);
-        let room = MOST_COLUMNS.saturating_sub(self.columns.len());
-        self.dictionary.list(terms.map(|term| term.number).take(room), &mut self.columns);
-        improves && room > 0
+        self.join(&correlated)
     }
 
-    /// What the terms that are not at hand would explain, given the best support.
-    fn offers(&mut self) -> (Prices, Offers) {
-        let best = self.subsets.best();
-        let prices = Prices::new(best, self.target);
+    /// Lets terms join, as far as there is room; returns whether there was any.
+    fn join<'t>(&mut self, terms: impl IntoIterator<Item = &'t PricedTerm>) -> bool {
+        let room = MOST_COLUMNS.saturating_sub(self.columns.len());
+        self.dictionary.list(terms.into_iter().map(|term| term.number).take(room), &mut self.columns);
+        room > 0
+    }
+
+    /// What is known of the best support from a pass.
+    fn offered(&self) -> Option<&OfferedTerms> {
+        self.offered.as_ref().filter(|offered| offered.places == self.subsets.best().places())
+    }
+
+    /// What the terms that are not at hand would explain, given the best support: one pass, where it was not looked at before.
+    fn offers(&mut self) -> Offers {
         if self.lists_all {
-            return (prices, Offers::default());
+            return Offers::default();
         }
+        if let Some(offered) = self.offered() {
+            return offered.offers.clone();
+        }
+        let best = self.subsets.best();
         self.passes += 1;
-        let offers = self.dictionary.offers(best, &prices, JOIN, &self.columns);
-        (prices, offers)
+        let offers = self.dictionary.offers(best, &Prices::new(best, self.target), JOIN, &self.columns);
+        let places = best.places().to_vec();
+        self.offered = Some(OfferedTerms { places, offers: offers.clone(), explored: false });
+        offers
     }
 
     /// Takes the supports of several paths, pruned; returns residuals along them.

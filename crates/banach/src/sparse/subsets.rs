@@ -49,6 +49,11 @@ impl Subsets {
         &self.best
     }
 
+    /// The best supports of the sizes that are looked at by now. Larger ones were before, in doubt.
+    pub(crate) fn looked_at(&self) -> &[Support] {
+        &self.best[..self.best.len().min(self.farthest() + 2)]
+    }
+
     /// Takes a support where it is the best of its size so far; returns whether it is.
     fn take(&mut self, support: Support) -> bool {
         let k = support.len();

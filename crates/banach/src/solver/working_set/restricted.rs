@@ -21,6 +21,8 @@ const MOST_STEPS: usize = 80;
 const STEPS_FOR_ZEROS: usize = 8;
 /// Parabolas by which a loss that is none is approached in one round, at most. Newton's method takes 4 to 12.
 const MOST_PARABOLAS: usize = 40;
+/// Where parabolas lead to no better weights, the next ones are solved to this share of the gap.
+const FINER: f64 = 1e-2;
 /// Beyond this curvature of the conjugate a sample does not move: its loss is flat to the last digit.
 const MOST_CURVATURE: f64 = 1e12;
 /// Steps that are shorter lead nowhere: rounding decides.
@@ -90,7 +92,11 @@ impl<'a> WorkingRun<'a> {
     /// value falls.
     fn solve_bent(&self, x: &FeatureMatrix<'_>, goal: f64, max_iterations: usize) -> RestrictedSolution {
         let (mut weights, mut steps) = (self.weights.clone(), 0);
-        let mut alpha = self.asked(&self.predictions(x, &weights));
+        // Where gamma is large, the dual vector that predictions ask for can be far beyond the walls although they are nearly the best.
+        let last: Vec<f64> = self.present.iter().map(|&i| self.alpha[i]).collect();
+        let mut start = self.asked(&self.predictions(x, &weights));
+        let mut alpha = self.closer([&start, &last], x, &weights);
+        let mut fineness = 1.0;
         for _ in 0..MOST_PARABOLAS {
             let here = self.restricted(x, &alpha, &weights);
             let gap = here.relative_gap();
@@ -109,11 +115,12 @@ impl<'a> WorkingRun<'a> {
             };
             let samples: Vec<SampleTerm<'_>> = self.samples.iter().zip(&t).map(parabola).collect();
             let model = Parabolas { samples: &samples, x, intercept: self.problem.has_intercept() };
-            let shorter = NEAREST_WALL / all_products(x, &alpha).iter().map(|u| u.abs()).fold(NEAREST_WALL, f64::max);
-            let start: Vec<f64> = alpha.iter().map(|alpha| shorter * alpha).collect();
+            let shorter = NEAREST_WALL / all_products(x, &start).iter().map(|u| u.abs()).fold(NEAREST_WALL, f64::max);
+            start.iter_mut().for_each(|alpha| *alpha *= shorter);
             let open = model.gap(&start, &weights);
             // The dual vector that predictions ask for is off by the root of the gap of the parabolas.
-            let model_goal = (gap * gap).clamp(INNER_SHARE * INNER_SHARE * goal, INNER_SHARE * LARGEST_INNER);
+            let finest = INNER_SHARE * INNER_SHARE * goal;
+            let model_goal = (fineness * (gap * gap).min(INNER_SHARE * LARGEST_INNER)).max(finest);
             let mu = open / (2 * weights.len()) as f64;
             let interior = Interior::new(&samples, model.intercept, x, (start, t), &weights, mu);
             // As a part of the primal value of the loss itself.
@@ -122,20 +129,28 @@ impl<'a> WorkingRun<'a> {
             let found = self.descend(interior, aimed, model_goal, max_iterations, certificate);
             steps += found.steps;
             let next = self.towards(x, &weights, &found.weights);
-            let ends = next.is_none();
+            // Weights that are no better are those of parabolas that were solved too coarsely, or rounding decides.
+            let ends = next.is_none() && model_goal <= finest;
+            fineness = if next.is_none() { FINER * fineness } else { 1.0 };
             weights = next.unwrap_or(weights);
             // That of the parabolas is off by the square of what the other is, where it is inside the domain.
-            let gap = |alpha: &[f64]| self.restricted(x, alpha, &weights).relative_gap();
-            let asked = self.asked(&self.predictions(x, &weights));
             let inside =
                 |(sample, alpha): (&SampleTerm<'_>, &f64)| sample.gamma * sample.term.inside(alpha / sample.gamma);
             let of_parabolas: Vec<f64> = self.samples.iter().zip(&found.alpha).map(inside).collect();
-            alpha = if gap(&of_parabolas) < gap(&asked) { of_parabolas } else { asked };
+            let asked = self.asked(&self.predictions(x, &weights));
+            start = self.closer([&asked, &of_parabolas], x, &weights);
+            alpha = self.closer([&start, &alpha], x, &weights);
             if ends {
                 break;
             }
         }
         RestrictedSolution { alpha, weights, steps }
+    }
+
+    /// The one of two dual vectors that has the smaller gap to weights, the first of equals.
+    fn closer(&self, [first, second]: [&[f64]; 2], x: &FeatureMatrix<'_>, weights: &[f64]) -> Vec<f64> {
+        let gap = |alpha: &[f64]| self.restricted(x, alpha, weights).relative_gap();
+        if gap(second) < gap(first) { second.to_vec() } else { first.to_vec() }
     }
 
     /// The dual variables that predictions ask for.
