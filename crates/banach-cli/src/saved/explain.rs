@@ -6,7 +6,6 @@ use anyhow::{bail, ensure};
 use banach::{
     FeatureMatrix, Memory,
     model::{ExplicitModel, SearchEnd, TopMonomials},
-    report::SparseTable,
     sparse::SparseFunction,
 };
 use banach_io::{Label, Saved, SavedModel};
@@ -92,7 +91,7 @@ fn of_terms(
     x: &FeatureMatrix<'_>,
 ) -> anyhow::Result<Explanation> {
     let of_terms = function.terms().iter().map(|term| term.monomial.with_names(names));
-    let known: Vec<(String, Vec<f64>)> = of_terms.zip(SparseTable::term_values(function, x)?).collect();
+    let known: Vec<(String, Vec<f64>)> = of_terms.zip(function.term_values(x)?).collect();
     let rows = (0..x.samples()).map(|row| Reasons::new(&known, row, None)).collect();
     Ok(Explanation { class: class.cloned(), constant: function.intercept(), complete: true, unlisted: 0.0, rows })
 }

@@ -1,0 +1,38 @@
+//! What a variable does to the predictions of a mixture.
+
+use super::AutoModel;
+use crate::{Error, Memory};
+
+/// Predictions along one variable, all others at their centres.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoEffect {
+    /// The variable.
+    pub variable: usize,
+    /// Its values, in the units of the table.
+    pub grid: Vec<f64>,
+    /// What is predicted there, as [`AutoModel::predictions`] has it: numbers, or the probabilities of all classes.
+    pub predictions: Vec<f64>,
+}
+
+impl AutoModel {
+    /// What is predicted with one variable at each of some values and all others at their centres, the means of the samples (0 for the
+    /// columns of a sparse table): numbers, or the probabilities of all classes, as [`predictions`](Self::predictions) has them.
+    ///
+    /// The curve less its height at the centre is what [`explain`](Self::explain) calls the contribution of the variable alone. It takes one
+    /// prediction for every value, however many samples there are. What the variable does together with others is not on it
+    /// ([`pair_relevance`](Self::pair_relevance)).
+    pub fn effect(&self, variable: usize, grid: &[f64]) -> Result<Vec<f64>, Error> {
+        self.check_variables(&[variable])?;
+        self.predictions(&self.ranges().moved(grid.len(), &[(variable, grid)])?)
+    }
+
+    /// The effects of the variables that matter most, the first first, each at so many values (at least two) between its least and its
+    /// largest; a variable of two values at these.
+    pub fn effects(&self, variables: usize, points: usize, memory: Memory) -> Result<Vec<AutoEffect>, Error> {
+        let effect = |variable: usize| {
+            let grid = self.ranges().grid(variable, points);
+            Ok(AutoEffect { variable, predictions: self.effect(variable, &grid)?, grid })
+        };
+        self.leading_variables(variables, memory)?.into_iter().map(effect).collect()
+    }
+}
