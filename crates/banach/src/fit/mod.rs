@@ -20,8 +20,8 @@ mod tests;
 
 pub use auto::{
     Auto, AutoEffect, AutoExplanation, AutoMember, AutoModel, AutoProgress, AutoRecord, ContenderScore,
-    ContributionSource, DenseMember, Effort, ExpectedLoss, MemberKind, PartialContribution, Recipe, VariableRanges,
-    Verdict, WatchAuto, products,
+    ContributionSource, DenseMember, Effort, ExpectedLoss, MemberKind, PartialContribution, Recipe, TermsStanding,
+    VariableRanges, Verdict, WatchAuto, products,
 };
 pub use few_terms::repetitions;
 pub use lengths::Lengths;

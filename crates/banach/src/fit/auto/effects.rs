@@ -1,7 +1,7 @@
 //! What a variable does to the predictions of a mixture.
 
 use super::AutoModel;
-use crate::{Error, Memory};
+use crate::Error;
 
 /// Predictions along one variable, all others at their centres.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,13 +26,14 @@ impl AutoModel {
         self.predictions(&self.ranges().moved(grid.len(), &[(variable, grid)])?)
     }
 
-    /// The effects of the variables that matter most, the first first, each at so many values (at least two) between its least and its
-    /// largest; a variable of two values at these.
-    pub fn effects(&self, variables: usize, points: usize, memory: Memory) -> Result<Vec<AutoEffect>, Error> {
-        let effect = |variable: usize| {
+    /// The effects of some variables, such as the [leading ones](Self::leading_variables), each at so many values (at least two) between its
+    /// least and its largest; a variable of two values at these.
+    pub fn effects(&self, variables: &[usize], points: usize) -> Result<Vec<AutoEffect>, Error> {
+        self.check_variables(variables)?;
+        let effect = |&variable: &usize| {
             let grid = self.ranges().grid(variable, points);
             Ok(AutoEffect { variable, predictions: self.effect(variable, &grid)?, grid })
         };
-        self.leading_variables(variables, memory)?.into_iter().map(effect).collect()
+        variables.iter().map(effect).collect()
     }
 }

@@ -26,7 +26,7 @@ pub use choice::Verdict;
 pub use contender::{ContenderScore, Recipe, products};
 pub use effects::AutoEffect;
 pub use explanation::{AutoExplanation, ContributionSource, PartialContribution};
-pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind};
+pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind, TermsStanding};
 pub use ranges::VariableRanges;
 
 use self::{choice::Choosing, contender::Contender, learning_set::LearningSet, plan::planned, validation::Trial};

@@ -276,7 +276,7 @@ impl AutoRecord {
             .collect();
         let name = capital(chosen.first().map_or("", |name| name));
         let share = format!("{:.3} %", 100.0 * self.error());
-        let of_what = if matches!(self.task, Task::Numbers(_)) { "squared error" } else { "logarithmic loss" };
+        let of_what = self.of_what();
         match (self.verdict, self.loss) {
             (Verdict::Constant, _) => {
                 "Nothing that was tried predicts held-out samples better than a constant.".to_owned()
@@ -292,6 +292,57 @@ impl AutoRecord {
             }
             _ => format!("{name}: {share} of the {of_what} of a constant on held-out samples."),
         }
+    }
+}
+
+/// The errors of the few terms that are offered as an equation, beside that of the model; shares of the loss of a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TermsStanding {
+    /// On held-out samples; `None` where none were held out of these terms.
+    pub held_out: Option<f64>,
+    /// What their evidence on all samples claims.
+    pub claimed: Option<f64>,
+    /// That of the model.
+    pub model: f64,
+    /// Whether they are the model.
+    pub chosen: bool,
+}
+
+impl AutoRecord {
+    /// How the few terms did that are offered as an equation: those that claim the least. `None` without terms.
+    pub fn terms_standing(&self) -> Option<TermsStanding> {
+        self.terms.as_ref()?;
+        let claim = |standing: &ContenderScore| standing.claimed.unwrap_or(f64::INFINITY);
+        let all = self.standings.iter().filter(|standing| standing.is_terms());
+        let own = all.min_by(|a, b| claim(a).total_cmp(&claim(b)))?;
+        Some(TermsStanding {
+            held_out: own.loss.map(|loss| loss.value / self.constant_loss),
+            claimed: own.claimed.map(|claimed| claimed / self.constant_loss),
+            model: self.error(),
+            chosen: self.verdict == Verdict::Terms && own.weight > 0.0,
+        })
+    }
+
+    /// The same in one line.
+    pub fn terms_sentence(&self) -> Option<String> {
+        let TermsStanding { held_out, claimed, model, chosen } = self.terms_standing()?;
+        let percent = |share: f64| format!("{:.3} %", 100.0 * share);
+        let held_out = held_out.map(|share| format!("{} on held-out samples", percent(share)));
+        let claimed = claimed.map(|share| format!("{} by their evidence on all samples", percent(share)));
+        let known: Vec<String> = held_out.into_iter().chain(claimed).collect();
+        let known = if known.is_empty() { "an unknown part".to_owned() } else { known.join(", ") };
+        let whose = if chosen { "These terms are the model and" } else { "These terms alone" };
+        let beside = match self.loss {
+            _ if chosen => String::new(),
+            ExpectedLoss::HeldOut(_) => format!("; the model leaves {} on held-out samples", percent(model)),
+            ExpectedLoss::Claimed(_) => format!("; the model leaves {} by its evidence", percent(model)),
+        };
+        Some(format!("{whose} leave of the {} of a constant {known}{beside}.", self.of_what()))
+    }
+
+    /// What errors are shares of.
+    fn of_what(&self) -> &'static str {
+        if matches!(self.task, Task::Numbers(_)) { "squared error" } else { "logarithmic loss" }
     }
 }
 

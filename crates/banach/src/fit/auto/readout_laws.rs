@@ -237,7 +237,8 @@ fn effects_of_a_linear_function_are_straight() {
     let target = Target::from(&y);
     let spec = Spec { p: 2.0, gamma: 1e6, ..Spec::default() };
     let model = model_of(vec![dense(&spec, &x, &target, 1.0)], &x, &target);
-    let effects = model.effects(6, 11, Memory::available()).expect("effects");
+    let leading = model.leading_variables(6, Memory::available()).expect("shares");
+    let effects = model.effects(&leading, 11).expect("effects");
     assert_eq!(effects[0].variable, 0);
     for effect in &effects {
         let slope = [2.0, 0.0, 0.0, -0.5][effect.variable];
@@ -269,7 +270,7 @@ fn effects_are_contributions_of_one_variable() {
     let x = FeatureMatrix::from_columns(SAMPLES, 1, two_valued.clone()).expect("in range");
     let target = Target::from(&two_valued);
     let model = model_of(vec![dense(&kernels()[0], &x, &target, 1.0)], &x, &target);
-    assert_eq!(model.effects(1, 20, Memory::available()).expect("effects")[0].grid, [5.0, 7.0]);
+    assert_eq!(model.effects(&[0], 20).expect("effects")[0].grid, [5.0, 7.0]);
 }
 
 #[test]
@@ -277,7 +278,7 @@ fn effects_of_classes_are_probabilities() {
     let x = table();
     let three = labels(&x, 3);
     let model = models(&x, &Target::from(&three)).pop().expect("the mixture");
-    for effect in model.effects(2, 5, Memory::available()).expect("effects") {
+    for effect in model.effects(&[0, 1], 5).expect("effects") {
         for at in 0..5 {
             let sum: f64 = (0..3).map(|class| effect.predictions[class * 5 + at]).sum();
             assert!(near(sum, 1.0));
@@ -293,7 +294,7 @@ fn threads_do_not_matter_to_what_is_read_out() {
         let model = models(&x, &Target::from(&y)).pop().expect("the mixture");
         let memory = Memory::available();
         let pairs = model.pair_relevance(&[0, 1, 2, 3], memory).expect("shares");
-        (explained(&model, &x), pairs, model.effects(4, 7, memory).expect("effects"))
+        (explained(&model, &x), pairs, model.effects(&[2, 0], 7).expect("effects"))
     };
     let one = Workers::new(1).expect("a thread").run(read).expect("nobody ended it");
     assert!(one == Workers::new(3).expect("threads").run(read).expect("nobody ended it"));
@@ -307,6 +308,7 @@ fn what_cannot_be_is_refused_and_far_points_leave_no_nan() {
     let mixture = all.last().expect("the mixture");
     assert!(mixture.effect(VARIABLES, &[0.0]).expect_err("no such variable").to_string().contains("variables"));
     assert!(mixture.effect(0, &[f64::NAN]).is_err() && mixture.effect(0, &[]).is_err());
+    assert!(mixture.effects(&[0, 4], 5).is_err());
     assert!(mixture.pair_relevance(&[0, 9], Memory::available()).is_err());
     let narrow = FeatureMatrix::from_columns(2, 1, vec![1.0; 2]).expect("in range");
     assert!(mixture.explain(&narrow, Memory::available()).is_err());
