@@ -18,7 +18,7 @@ mod tests;
 mod top;
 mod validation;
 
-pub use auto::{AutoReadout, ClassCurve, EffectCurve, PairShare};
+pub use auto::{AutoReadout, ClassCurve, EffectCurve, EffectPartner, PairShare};
 pub use describe::{ColumnNames, ColumnUnits, Described, Part, Tables, Watch};
 pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
 pub use leave_one_out::LeaveOneOut;

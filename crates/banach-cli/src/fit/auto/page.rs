@@ -3,8 +3,12 @@
 use std::path::Path;
 
 use anyhow::Context;
-use banach::{Target, fit::Task, report::EffectCurve};
-use minijinja::{context, value::Serde};
+use banach::{
+    Target,
+    fit::Task,
+    report::{ClassCurve, EffectCurve},
+};
+use minijinja::{Value, context, value::Serde};
 
 use super::FittedAuto;
 use crate::{
@@ -15,6 +19,7 @@ use crate::{
             environment, safe,
         },
         sparse::text::stands_for,
+        text::significant,
     },
     options::Common,
 };
@@ -33,8 +38,8 @@ pub(super) fn write(path: &Path, fitted: &FittedAuto, target: &Target<'_>, commo
         sentence => fitted.choice.sentence(),
         predictions => predictions(fitted, target).as_ref().map(safe),
         terms_sentence => fitted.choice.terms_sentence(),
-        effects => effects(&fitted.readout.effects).iter().map(safe).collect::<Vec<_>>(),
-        curves => drawn(fitted.readout.effects.first()),
+        effects => effects(&fitted.readout.effects, if fitted.data.sparse { "0" } else { "its mean" }),
+        positive => positive(&fitted.readout.effects).map(str::to_owned),
         largest, stands, recipes, left_out,
     });
     write_file(path, page.context("rendering the chosen model")?, common)
@@ -56,42 +61,56 @@ fn predictions(fitted: &FittedAuto, target: &Target<'_>) -> Option<Chart> {
     Some(chart)
 }
 
-/// What of a curve is drawn: of two classes the second, as the first is what is left; of more the first six, which have colours.
-fn drawn(curve: Option<&EffectCurve>) -> Vec<String> {
-    let classes = curve.into_iter().flat_map(|curve| &curve.curves).filter_map(|one| one.class.clone());
-    classes.skip(first(curve)).take(COLOURS).collect()
-}
-
-fn first(curve: Option<&EffectCurve>) -> usize {
-    usize::from(curve.is_some_and(|curve| curve.curves.len() == 2))
+/// The class whose probability the curves are, of two classes.
+fn positive(curves: &[EffectCurve]) -> Option<&str> {
+    let curve = curves.first().filter(|curve| curve.curves.len() == 2)?;
+    drawn(curve).next()?.class.as_deref()
 }
 
 /// Lines of different colours.
 const COLOURS: usize = 6;
 
-/// A chart for every variable, all of one height: a flat line is a small effect.
-fn effects(curves: &[EffectCurve]) -> Vec<Chart> {
-    let shown = |curve: &EffectCurve| -> Vec<Vec<f64>> {
-        let values = curve.curves.iter().map(|one| one.predictions.clone());
-        values.skip(first(Some(curve))).take(COLOURS).collect()
-    };
+/// The classes whose curves are drawn: of two the second, as the first is what is left; of more the first six, which have colours.
+fn drawn(curve: &EffectCurve) -> impl Iterator<Item = &ClassCurve> {
+    let first = usize::from(curve.curves.len() == 2);
+    curve.curves.iter().skip(first).take(COLOURS)
+}
+
+/// For every variable a chart, and what its lines are where there are several. All have one height: a flat line is a small effect.
+fn effects(curves: &[EffectCurve], centre: &str) -> Vec<Value> {
+    let lines: Vec<Vec<(String, &[f64])>> = curves.iter().map(|curve| lines(curve, centre)).collect();
     let classes = curves.iter().flat_map(|curve| &curve.curves).any(|one| one.class.is_some());
     let height = if classes {
         Axis::unit("probability")
     } else {
-        Axis::linear("predicted", curves.iter().flat_map(shown).flatten())
+        Axis::linear("predicted", lines.iter().flatten().flat_map(|(_, values)| values.iter().copied()))
     };
-    let chart = |curve: &EffectCurve| {
+    let effect = |(curve, lines): (&EffectCurve, &Vec<(String, &[f64])>)| {
         let along = Axis::linear("value of the variable", curve.values.iter().copied());
         let mut chart = Chart::new(format!("What {} does", curve.variable), along, height.clone());
         chart.legend = false;
-        let line = |values: Vec<f64>| Line {
-            label: String::new(),
-            points: curve.values.iter().copied().zip(values).collect(),
+        let line = |(label, values): &(String, &[f64])| Line {
+            label: label.clone(),
+            points: curve.values.iter().copied().zip(values.iter().copied()).collect(),
             errors: Vec::new(),
         };
-        chart.lines = shown(curve).into_iter().map(line).collect();
-        chart
+        chart.lines = lines.iter().map(line).collect();
+        let told: Vec<String> = lines.iter().map(|(label, _)| label.clone()).filter(|_| lines.len() > 1).collect();
+        context! { chart => safe(&chart), variable => curve.variable.clone(), lines => told }
     };
-    curves.iter().map(chart).collect()
+    curves.iter().zip(&lines).map(effect).collect()
+}
+
+/// What is drawn of a variable, each with what it is: the curves of classes, or one curve and those beside its partner.
+fn lines<'c>(curve: &'c EffectCurve, centre: &str) -> Vec<(String, &'c [f64])> {
+    let label = |class: &ClassCurve| class.class.clone().unwrap_or_default();
+    let mut lines: Vec<(String, &[f64])> = drawn(curve).map(|one| (label(one), &one.predictions[..])).collect();
+    if let ([(label, _)], Some(partner)) = (&mut lines[..], &curve.partner) {
+        *label = format!("{} at {centre}", partner.variable);
+        for (value, curves) in [(partner.low, &partner.at_low), (partner.high, &partner.at_high)] {
+            let at = curves.last().map_or(&[][..], |one| &one.predictions);
+            lines.push((format!("at {}", significant(value)), at));
+        }
+    }
+    lines
 }

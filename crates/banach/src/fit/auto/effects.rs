@@ -22,8 +22,19 @@ impl AutoModel {
     /// prediction for every value, however many samples there are. What the variable does together with others is not on it
     /// ([`pair_relevance`](Self::pair_relevance)).
     pub fn effect(&self, variable: usize, grid: &[f64]) -> Result<Vec<f64>, Error> {
+        self.effect_beside(variable, grid, &[])
+    }
+
+    /// As [`effect`](Self::effect), with some other variables at values of their own: what a variable does where another is small, and where it
+    /// is large. Of a product of two variables, neither does anything while the other is at its mean.
+    pub fn effect_beside(&self, variable: usize, grid: &[f64], others: &[(usize, f64)]) -> Result<Vec<f64>, Error> {
         self.check_variables(&[variable])?;
-        self.predictions(&self.ranges().moved(grid.len(), &[(variable, grid)])?)
+        let (others, values): (Vec<usize>, Vec<f64>) = others.iter().copied().unzip();
+        self.check_variables(&others)?;
+        let columns: Vec<Vec<f64>> = values.iter().map(|value| vec![*value; grid.len()]).collect();
+        let fixed = others.into_iter().zip(&columns).map(|(other, column)| (other, &column[..]));
+        let moved: Vec<(usize, &[f64])> = [(variable, grid)].into_iter().chain(fixed).collect();
+        self.predictions(&self.ranges().moved(grid.len(), &moved)?)
     }
 
     /// The effects of some variables, such as the [leading ones](Self::leading_variables), each at so many values (at least two) between its

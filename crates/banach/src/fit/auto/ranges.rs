@@ -79,4 +79,14 @@ impl VariableRanges {
         let last = (points - 1) as f64;
         (0..points).map(|at| at as f64 / last).map(|at| least * (1.0 - at) + largest * at).collect()
     }
+
+    /// A small and a large value of a variable: halfway from its centre to its ends, or its two values.
+    pub fn low_and_high(&self, variable: usize) -> Option<(f64, f64)> {
+        let (least, largest) = (*self.least.get(variable)?, *self.largest.get(variable)?);
+        if self.two_valued.binary_search(&variable).is_ok() {
+            return Some((least, largest));
+        }
+        let centre = *self.centres.get(variable)?;
+        Some((f64::midpoint(least, centre), f64::midpoint(centre, largest)))
+    }
 }
