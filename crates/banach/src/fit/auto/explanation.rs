@@ -88,7 +88,8 @@ impl AutoModel {
             return Ok(vec![explain_terms(function, x, &values)?]);
         }
         let constants = self.decisions(&self.ranges().moved(1, &[])?)?;
-        let (variables, pairs) = self.explained(memory)?;
+        let variables = self.leading_variables(VARIABLES, memory)?;
+        let pairs = self.explained_pairs(&variables, memory)?;
         let (n, functions) = (x.samples(), constants.len());
         // By how much the functions change where these variables alone are moved from their centres to the points.
         let change = |variables: &[usize]| -> Result<Vec<f64>, Error> {
@@ -126,15 +127,13 @@ impl AutoModel {
         Ok((0..functions).map(explanation).collect())
     }
 
-    /// The variables with contributions, the first first, and the pairs of their places.
-    fn explained(&self, memory: Memory) -> Result<(Vec<usize>, Vec<(usize, usize)>), Error> {
-        let variables = self.leading_variables(VARIABLES, memory)?;
+    /// The pairs with contributions, as places among the leading variables.
+    fn explained_pairs(&self, variables: &[usize], memory: Memory) -> Result<Vec<(usize, usize)>, Error> {
         let leading = &variables[..variables.len().min(PAIRED)];
         let place = |variable| leading.iter().position(|other| *other == variable);
         let pairs = self.pair_relevance(leading, memory)?.ranking().into_iter();
         let pairs = pairs.take(PAIRS).filter(|(_, _, share)| *share > LEAST_SHARE);
-        let pairs = pairs.filter_map(|(a, b, _)| Some((place(a)?, place(b)?))).collect();
-        Ok((variables, pairs))
+        Ok(pairs.filter_map(|(a, b, _)| Some((place(a)?, place(b)?))).collect())
     }
 
     /// The decisions at points in which all variables but some are at their centres.

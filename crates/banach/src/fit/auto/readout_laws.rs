@@ -208,10 +208,10 @@ fn pairs_matter_as_their_variables_do() {
     let share = |at: usize, i: usize, j: usize| pairs[at].share(i, j).expect("asked for");
     for (at, model) in all.iter().enumerate() {
         let relevance = model.relevance(Memory::available()).expect("shares");
-        for i in 0..VARIABLES {
-            assert!(near(share(at, i, i), relevance[i]), "one variable as a pair is the variable");
+        for (i, own) in relevance.iter().enumerate() {
+            assert!(near(share(at, i, i), *own), "one variable as a pair is the variable");
             for j in 0..VARIABLES {
-                assert!(share(at, i, j) >= 0.0 && share(at, i, j) <= relevance[i] + 1e-9);
+                assert!(share(at, i, j) >= 0.0 && share(at, i, j) <= own + 1e-9);
                 assert!(near(share(at, i, j), share(at, j, i)));
             }
         }
