@@ -9,14 +9,14 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from . import _core, _parameters
+from . import _core, _names, _parameters
 from ._base import TableEstimator, aligned, table_of
 from ._doc import with_sections
 from ._sparse import SparseClassifier, SparseRegressor
 from ._table import Table
 
 #: What a fit leaves behind.
-_OF_A_FIT = ("_model", "contenders_", "verdict_", "held_out_error_", "classes_")
+_OF_A_FIT = ("_model", "contenders_", "verdict_", "held_out_error_", "terms_error_", "classes_")
 
 #: The parts that progress is counted in.
 _PARTS = 1000
@@ -47,6 +47,9 @@ _ATTRIBUTES = {
     "held_out_error_": """float
     The loss of the model on held-out samples as a share of that of a constant; where few terms are the model, what their
     evidence claims.""",
+    "terms_error_": """float or None
+    The error of the few terms alone on held-out samples, on the scale of ``held_out_error_``; where none were held out of them,
+    what their evidence claims; None without terms.""",
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array of shape (n_features_in_,)\n    Their names, if X had any.",
 }
@@ -85,6 +88,10 @@ class _AutoEstimator(TableEstimator):
         loss, _, constant = model.loss
         self.verdict_ = model.sentence
         self.held_out_error_ = loss / constant
+        standing = model.terms_standing
+        self.terms_error_ = (
+            None if standing is None else next((error for error in standing[:2] if error is not None), None)
+        )
         rows = model.standings
 
         def column(name: str, unit: float = 1.0) -> np.ndarray:
@@ -105,7 +112,8 @@ class _AutoEstimator(TableEstimator):
 
     def terms(self) -> Any:
         """The few terms that evidence names, be they the model or not, as a fitted :class:`SparseRegressor` or
-        :class:`SparseClassifier`; None if nothing can be named."""
+        :class:`SparseClassifier`; None if nothing can be named. The caption of its ``terms_`` has their own error beside
+        that of the model, and so has ``terms_error_``."""
         self._check_fitted()
         core = self._model.terms
         if core is None:
@@ -115,6 +123,7 @@ class _AutoEstimator(TableEstimator):
             if hasattr(self, name):
                 setattr(few, name, getattr(self, name))
         few._adopt(core, self._model.n_samples, None)
+        few.terms_.caption += f" {self._model.terms_sentence}"
         return few
 
     def save(self, path: Any) -> None:
@@ -126,10 +135,130 @@ class _AutoEstimator(TableEstimator):
     def relevance(self) -> Table:
         """How much every variable matters: the mean of the shares of all members by their weights, the largest first."""
         self._check_fitted()
-        shares = self._model.relevance()
+        shares, names = self._model.relevance(), self._names()
         order = np.argsort(-shares, kind="stable")
-        names = self._names() or [f"x{j}" for j in range(len(shares))]
-        return Table({"variable": [names[j] for j in order], "share": shares[order]}, caption=self.verdict_)
+        columns = {"variable": [_names.variable(names, j) for j in order], "share": shares[order]}
+        return Table(columns, caption=self.verdict_)
+
+    def pair_relevance(self, k: int = 10) -> Table:
+        """How much pairs of variables matter: the part of the model that involves both, the mean of the shares of all
+        members by their weights.
+
+        Parameters
+        ----------
+        k : int
+            Of the k variables that matter most, every pair.
+
+        Returns
+        -------
+        Table
+            Columns ``first``, ``second`` and ``share``, largest first.
+        """
+        self._check_fitted()
+        k = _parameters.whole("k", k, "a whole number >= 2", least=2)
+        pairs, names = self._model.pair_relevance(self._model.leading_variables(k)), self._names()
+        columns = {
+            "first": [_names.variable(names, i) for i, _, _ in pairs],
+            "second": [_names.variable(names, j) for _, j, _ in pairs],
+            "share": np.array([share for _, _, share in pairs]),
+        }
+        return Table(columns)
+
+    def effects(self, k: int = 6, *, points: int = 20) -> Table:
+        """What the model predicts along each of the variables that matter most, all others at their means.
+
+        A curve less its height at the mean of its variable is what :meth:`contributions` has for that variable alone. What
+        variables do together is not on it: of a product of two variables, neither does anything while the other is at its
+        mean; see :meth:`pair_relevance`.
+
+        Parameters
+        ----------
+        k : int
+            How many variables.
+        points : int
+            How many values of each, from its least to its largest; of a variable with two values, these.
+
+        Returns
+        -------
+        Table
+            Columns ``variable``, ``value`` and ``prediction``; of classes ``probability_LABEL`` for every class. Where X was
+            sparse, the others are 0.
+        """
+        self._check_fitted()
+        k = _parameters.whole("k", k, "a whole number >= 1", least=1)
+        points = _parameters.whole("points", points, "a whole number >= 2", least=2)
+        variables, names = self._model.leading_variables(k), self._names()
+        curves = self._model.effects(variables, points)
+        columns: dict[str, Any] = {
+            "variable": [
+                _names.variable(names, j) for j, (grid, _) in zip(variables, curves, strict=True) for _ in grid
+            ],
+            "value": np.concatenate([grid for grid, _ in curves]) if curves else np.zeros(0),
+        }
+        for at, name in enumerate(self._predicted()):
+            columns[name] = np.concatenate([values[at] for _, values in curves]) if curves else np.zeros(0)
+        return Table(columns, caption="All other variables are at their means.")
+
+    def contributions(self, X: Any, *, output: int = 0) -> Table:
+        """What the predictions of single samples are made of.
+
+        The model is taken apart from the means of the variables (0 where X was sparse): a column is what its variable adds
+        when it alone is moved from there to the sample, a pair ``age with dose`` is what both add beyond that. Where few terms
+        are the whole model, of numbers or two classes, the columns are its terms.
+
+        For classes the sum is the logarithm of the odds, ``log(p / (1 - p))``, of the second of two classes or of class number
+        ``output``: probabilities are mixed, and are no sums of what variables do.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        output : int
+            Which class, of more than two.
+
+        Returns
+        -------
+        Table
+            One row per sample; a column for each of at most 50 variables and 20 pairs that matter most. The attributes
+            ``constant``, the value at the means, and ``others``, what is in no column, complete it: for every sample
+            ``constant``, all columns and ``others`` add up to the prediction.
+        """
+        self._check_fitted()
+        output = _parameters.whole("output", output)
+        explained = self._model.explain(self._check_X(X))
+        if output >= len(explained):
+            raise ValueError(f"output={output}: there are {len(explained)}, the first is 0")
+        constant, sources, values, others = explained[output]
+        names = self._names()
+
+        def name(variables: list[int] | None, term: _names.Monomial | None) -> str:
+            if term is not None:
+                return _names.monomial(term, names)
+            return " with ".join(_names.variable(names, j) for j in variables or [])
+
+        columns = {name(*source): row for source, row in zip(sources, values, strict=True)}
+        caption = f"The constant {constant:.4g}, these and what all others add are the predictions."
+        return Table(columns, caption=caption, constant=constant, others=others)
+
+    def explain(self, k: int = 10) -> str:
+        """A page of text: what was chosen, what was tried, the variables and pairs that matter, and the few terms with
+        their own error beside that of the model."""
+        self._check_fitted()
+        k = _parameters.whole("k", k, "a whole number >= 2", least=2)
+        parts = [str(self.contenders_)]
+        for table in (self.relevance(), self.pair_relevance(k)):
+            shown = Table({name: column[:k] for name, column in table.items()})
+            parts += [str(shown)] if table.n_rows > 0 else []
+        terms = self.terms()
+        if terms is not None:
+            parts.append("\n".join(str(terms.equation(output=at)) for at in range(len(terms._model.functions))))
+            parts.append(str(self._model.terms_sentence))
+        return "\n\n".join(parts)
+
+    def _predicted(self) -> list[str]:
+        """The names of the columns of what is predicted."""
+        classes = getattr(self, "classes_", None)
+        return ["prediction"] if classes is None else [f"probability_{label}" for label in classes]
 
 
 @with_sections(_PARAMETERS, _ATTRIBUTES)

@@ -98,6 +98,80 @@ def test_the_few_terms_are_a_model_of_their_own():
     assert "x0 * x2" in str(terms.equation())
 
 
+def test_contributions_add_up_to_predictions(wave, tmp_path):
+    path = tmp_path / "wave.banach"
+    wave.save(path)
+    for model in (wave, banach.load(path)):
+        told = model.contributions(X[:7])
+        assert told.n_rows == 7 and next(iter(told)) == "x0"
+        total = told.constant + sum(told.values()) + told.others
+        assert total == pytest.approx(model.predict(X[:7]), abs=1e-9)
+        means = X.mean(axis=0, keepdims=True)
+        assert told.constant == pytest.approx(model.predict(means)[0])
+        # A variable that is moved alone changes the prediction by its contribution.
+        moved = means.repeat(7, axis=0)
+        moved[:, 0] = X[:7, 0]
+        assert told["x0"] == pytest.approx(model.predict(moved) - told.constant, abs=1e-9)
+    assert "others" in told.caption
+
+
+def test_contributions_of_classes_are_those_of_the_odds():
+    noisy = X[:, 0] + np.random.default_rng(5).standard_normal(60)
+    for labels in (np.where(noisy > 0, "yes", "no"), np.digitize(noisy + X[:, 1] ** 2, [0.0, 1.0])):
+        model = AutoClassifier("quick").fit(X, labels)
+        probabilities = model.predict_proba(X[:9])
+        for output, p in enumerate(probabilities.T[1:] if len(model.classes_) == 2 else probabilities.T):
+            told = model.contributions(X[:9], output=output)
+            total = told.constant + sum(told.values()) + told.others
+            assert total == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
+        with pytest.raises(ValueError, match="output=7"):
+            model.contributions(X, output=7)
+
+
+def test_terms_that_are_the_model_are_its_contributions():
+    y = 2 * X[:, 0] * X[:, 2] - X[:, 3] + 0.05 * np.random.default_rng(9).standard_normal(60)
+    model = AutoRegressor("quick").fit(pd.DataFrame(X, columns=["age", "dose", "salt", "time"]), y)
+    told = model.contributions(pd.DataFrame(X, columns=["age", "dose", "salt", "time"]))
+    assert set(told) == {"age * salt", "time"} and (told.others == 0).all()
+    pairs = model.pair_relevance()
+    assert (pairs["first"][0], pairs["second"][0]) == ("age", "salt") and pairs["share"][0] > 0.5
+    # The equation has its own error beside that of the model.
+    assert "These terms are the model" in model.terms().terms_.caption
+    assert 0 < model.terms_error_ < 0.05
+    page = model.explain()
+    assert "age * salt" in page and "These terms are the model" in page and "constant" in page
+
+
+def test_effects_of_a_line_are_straight():
+    y = 3 * X[:, 0] - X[:, 1] + 5 + 0.3 * np.random.default_rng(4).standard_normal(60)
+    model = AutoRegressor("quick").fit(X, y)
+    effects = model.effects(2, points=8)
+    assert list(effects) == ["variable", "value", "prediction"] and effects.n_rows == 16
+    for name, slope, column in (("x0", 3, 0), ("x1", -1, 1)):
+        rows = np.array(effects["variable"]) == name
+        values, predictions = effects["value"][rows], effects["prediction"][rows]
+        assert (values[0], values[-1]) == (X[:, column].min(), X[:, column].max())
+        slopes = np.diff(predictions) / np.diff(values)
+        assert slopes == pytest.approx(slope, abs=0.4) and slopes == pytest.approx(slopes[0], abs=0.3)
+
+
+def test_effects_of_classes_are_probabilities():
+    model = AutoClassifier("quick").fit(X, np.where(X[:, 0] > 0, "yes", "no"))
+    effects = model.effects()
+    assert list(effects) == ["variable", "value", "probability_no", "probability_yes"]
+    assert effects["probability_no"] + effects["probability_yes"] == pytest.approx(1.0)
+    rising = effects["probability_yes"][np.array(effects["variable"]) == "x0"]
+    assert (np.diff(rising) > -1e-9).all() and rising[-1] - rising[0] > 0.5
+
+
+def test_nothing_matters_to_a_constant():
+    model = AutoRegressor(max_seconds=1e-9).fit(X, WAVE)
+    told = model.contributions(X[:3])
+    assert len(told) == 0 and told.constant == pytest.approx(WAVE.mean()) and (told.others == 0).all()
+    assert model.effects().n_rows == 0 and model.pair_relevance().n_rows == 0
+    assert model.terms_error_ is None and "Nothing that was tried" in model.explain()
+
+
 @pytest.mark.parametrize(
     ("parameter", "value", "what"),
     [
@@ -114,7 +188,7 @@ def test_wrong_parameters_are_refused(parameter, value, what):
 
 
 def test_nothing_is_known_before_a_fit():
-    for method in ("relevance", "terms"):
+    for method in ("relevance", "pair_relevance", "effects", "explain", "terms"):
         with pytest.raises(NotFittedError):
             getattr(AutoRegressor(), method)()
 

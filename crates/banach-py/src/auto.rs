@@ -2,7 +2,7 @@
 
 use banach::{
     Account, Memory, Target,
-    fit::{Auto, AutoRecord, ContenderScore, ExpectedLoss},
+    fit::{Auto, AutoEffect, AutoExplanation, AutoRecord, ContenderScore, ContributionSource, ExpectedLoss},
     sparse::SparseSpec,
 };
 use banach_io::{Label, Observed, Saved, SavedAuto};
@@ -10,13 +10,14 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::{
     exceptions::PyValueError,
     prelude::*,
-    types::{PyBytes, PyDict},
+    types::{PyBytes, PyDict, PyTuple},
 };
 
 use crate::{
     background::Running,
     data::{Table, rows},
     errors::exception,
+    kernel::factors,
     sparse::SparseModel,
     spec::{Targeted, Weights, weights},
 };
@@ -32,6 +33,15 @@ pub(crate) struct AutoModel {
 
 /// What restores a pickled model: a function and its arguments.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<u64>, usize));
+
+/// Values of a variable, and predictions, one row per class.
+type Curves<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// The variables of a contribution, or its monomial.
+type Source<'py> = (Option<Vec<usize>>, Option<Bound<'py, PyTuple>>);
+
+/// A constant, contributions with their sources, and what the others add.
+type Explained<'py> = (f64, Vec<Source<'py>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// The parts that progress is counted in.
 const PARTS: f64 = 1000.0;
@@ -78,6 +88,10 @@ impl AutoModel {
         self.saved.model.record()
     }
 
+    fn available(&self) -> Memory {
+        self.memory.map_or_else(Memory::available, Memory::limit)
+    }
+
     fn running(&self) -> Running<'_, '_> {
         Running { threads: self.threads, tolerance: 0.0, progress: None }
     }
@@ -94,9 +108,64 @@ impl AutoModel {
 
     /// How much every variable matters.
     fn relevance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let memory = self.memory.map_or_else(Memory::available, Memory::limit);
+        let memory = self.available();
         let shares = self.running().run(py, |_| self.saved.model.relevance(memory))?;
         Ok(PyArray1::from_vec(py, shares))
+    }
+
+    /// The share of every pair of some variables, largest first.
+    fn pair_relevance(&self, py: Python<'_>, variables: Vec<usize>) -> PyResult<Vec<(usize, usize, f64)>> {
+        let memory = self.available();
+        let shares = self.running().run(py, |_| self.saved.model.pair_relevance(&variables, memory))?;
+        Ok(shares.ranking())
+    }
+
+    /// Some of the variables that matter most, the first first.
+    fn leading_variables(&self, py: Python<'_>, count: usize) -> PyResult<Vec<usize>> {
+        let memory = self.available();
+        self.running().run(py, |_| self.saved.model.leading_variables(count, memory))
+    }
+
+    /// For every variable its values, and what is predicted there: numbers, one row, or the probability of every class, one row each.
+    fn effects<'py>(&self, py: Python<'py>, variables: Vec<usize>, points: usize) -> PyResult<Vec<Curves<'py>>> {
+        let found = self.running().run(py, |_| self.saved.model.effects(&variables, points))?;
+        let curves = |effect: AutoEffect| {
+            let count = effect.predictions.len() / effect.grid.len().max(1);
+            Ok((PyArray1::from_vec(py, effect.grid), rows(py, count, effect.predictions)?))
+        };
+        found.into_iter().map(curves).collect()
+    }
+
+    /// For every function the constant, whose every contribution is (variables, or a monomial), the contributions, one row each, and what
+    /// all others add.
+    fn explain<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Vec<Explained<'py>>> {
+        let memory = self.available();
+        let found = self.running().run_over(py, &x, |matrix, _| self.saved.model.explain(matrix, memory))?;
+        let told = |explained: AutoExplanation| {
+            let (mut sources, mut values) = (Vec::new(), Vec::new());
+            for one in explained.contributions {
+                sources.push(match one.source {
+                    ContributionSource::Variables(variables) => (Some(variables), None),
+                    ContributionSource::Term(monomial) => (None, Some(factors(py, &monomial)?)),
+                });
+                values.extend(one.values);
+            }
+            let values = rows(py, sources.len(), values)?;
+            Ok((explained.constant, sources, values, PyArray1::from_vec(py, explained.others)))
+        };
+        found.into_iter().map(told).collect()
+    }
+
+    /// How the few terms did, beside the model.
+    #[getter]
+    fn terms_sentence(&self) -> Option<String> {
+        self.record().terms_sentence()
+    }
+
+    /// The held-out error of the few terms, what their evidence claims, and the error of the model; shares of the loss of a constant.
+    #[getter]
+    fn terms_standing(&self) -> Option<(Option<f64>, Option<f64>, f64)> {
+        self.record().terms_standing().map(|found| (found.held_out, found.claimed, found.model))
     }
 
     /// What was chosen, in one line.

@@ -2,8 +2,8 @@
 
 use banach::{
     Memory,
-    fit::{AutoRecord, SparseModel},
-    report::{SparseFunctionReport, SparseTable, VariableShare},
+    fit::{AutoRecord, SparseModel, TermsStanding},
+    report::{AutoReadout, SparseFunctionReport, SparseTable},
 };
 use banach_io::{FORMAT, Label, Provenance, Saved, SavedAuto};
 use serde::Serialize;
@@ -13,12 +13,10 @@ use super::{
     info::{file, goal},
 };
 use crate::{
-    fit::{
-        auto::{relevance, text as auto_text},
-        sparse::text as sparse_text,
-    },
+    fit::{auto::text as auto_text, sparse::text as sparse_text},
     options::Common,
     print,
+    table::Table,
     visible::visible_name,
 };
 
@@ -36,6 +34,9 @@ struct ToldAuto {
     variables: Vec<String>,
     choice: AutoRecord,
     error: f64,
+    /// The few terms that evidence names, and their errors beside that of the model.
+    terms: Vec<SparseFunctionReport>,
+    terms_standing: Option<TermsStanding>,
 }
 
 /// The JSON object of `banach features`.
@@ -43,8 +44,10 @@ struct ToldAuto {
 struct MatterList {
     version: &'static str,
     model: String,
-    relevance: Vec<VariableShare>,
+    #[serde(flatten)]
+    readout: AutoReadout,
     terms: Vec<SparseFunctionReport>,
+    terms_standing: Option<TermsStanding>,
 }
 
 pub(super) fn info(what: &Info, saved: &Saved, model: &SavedAuto, bytes: u64, common: &Common) -> anyhow::Result<()> {
@@ -60,6 +63,8 @@ pub(super) fn info(what: &Info, saved: &Saved, model: &SavedAuto, bytes: u64, co
         classes: model.labels().map(<[Label]>::to_vec),
         variables: saved.variable_names(),
         error: record.error(),
+        terms: terms(saved, model)?,
+        terms_standing: record.terms_standing(),
         choice: record.clone(),
     };
     let text = || {
@@ -77,6 +82,12 @@ pub(super) fn info(what: &Info, saved: &Saved, model: &SavedAuto, bytes: u64, co
         ];
         lines.extend(auto_text::classes(record));
         lines.push(format!("\n{}", auto_text::contenders(record).text().trim_end()));
+        for function in &told.terms {
+            let class = function.class.as_ref().filter(|_| told.terms.len() > 1);
+            lines.push(class.map_or_else(String::new, |class| format!("\nclass {}:", visible_name(class))));
+            lines.extend(sparse_text::equation(&function.table));
+        }
+        lines.extend(record.terms_sentence());
         lines.join("\n") + "\n"
     };
     let how = || {
@@ -92,26 +103,33 @@ pub(super) fn features(
     memory: Memory,
     common: &Common,
 ) -> anyhow::Result<()> {
-    let names = saved.variable_names();
-    let left = saved.target().map_or("y", |name| name);
-    let left = if model.labels().is_some() { "decision" } else { left };
-    let functions = model.model.record().terms.iter().flat_map(SparseModel::functions).enumerate();
-    let one = |(at, function)| -> Result<_, banach::Error> {
-        let class = saved.class(at).map(ToString::to_string);
-        Ok(SparseFunctionReport { class, table: SparseTable::new(function, &names, left)? })
-    };
+    let record = model.model.record();
+    let classes: Vec<String> = model.labels().unwrap_or_default().iter().map(ToString::to_string).collect();
     let told = MatterList {
         version: env!("CARGO_PKG_VERSION"),
         model: what.model.display().to_string(),
-        relevance: relevance(&model.model, &names, memory)?,
-        terms: functions.map(one).collect::<Result<_, _>>()?,
+        readout: AutoReadout::new(&model.model, &saved.variable_names(), &classes, memory)?,
+        terms: terms(saved, model)?,
+        terms_standing: record.terms_standing(),
     };
     let text = || {
-        let mut lines: Vec<String> =
-            auto_text::variables(&told.relevance).map(|table| table.text()).into_iter().collect();
-        told.terms.iter().for_each(|function| lines.extend(sparse_text::tables(&function.table, "")));
+        let mut lines: Vec<String> = auto_text::matters(&told.readout).iter().map(Table::text).collect();
+        lines.extend(auto_text::terms(&told.terms, record));
         lines.join("\n") + "\n"
     };
     let how = || Ok("Shares are means over the members of the model by their weights.".to_owned());
     print::result(common, &told, text, how)
+}
+
+/// The few terms that evidence names, with names.
+fn terms(saved: &Saved, model: &SavedAuto) -> Result<Vec<SparseFunctionReport>, banach::Error> {
+    let names = saved.variable_names();
+    let left = saved.target().map_or("y", |name| name);
+    let left = if model.labels().is_some() { "decision" } else { left };
+    let functions = model.model.record().terms.iter().flat_map(SparseModel::functions).enumerate();
+    let one = |(at, function)| {
+        let class = saved.class(at).map(ToString::to_string);
+        Ok(SparseFunctionReport { class, table: SparseTable::new(function, &names, left)? })
+    };
+    functions.map(one).collect()
 }

@@ -5,6 +5,7 @@ mod fit;
 mod invocation;
 mod model;
 mod path;
+mod readout;
 mod report;
 mod solver;
 mod sparse;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use banach::{
     Memory,
     data::ColumnScaling,
-    fit::{AutoMember, AutoModel, AutoRecord, DenseMember, MemberKind, Recipe, SparseModel, Task},
+    fit::{AutoMember, AutoModel, AutoRecord, DenseMember, MemberKind, Recipe, SparseModel, Task, VariableRanges},
 };
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,7 @@ struct AutoDocument {
     version: u64,
     record: AutoRecord,
     members: Vec<MemberDocument>,
+    ranges: VariableRanges,
     names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     categorical: Vec<Encoding>,
@@ -100,7 +101,7 @@ enum KindDocument {
     },
     Terms {
         model: SparseModel,
-        shares: Vec<(usize, f64)>,
+        shares: Vec<(Vec<usize>, f64)>,
     },
 }
 
@@ -172,6 +173,7 @@ impl SavedAuto {
             version: VERSION,
             record: self.model.record().clone(),
             members: members.collect::<Result<_, _>>()?,
+            ranges: self.model.ranges().clone(),
             names: self.names.clone(),
             categorical: self.encodings.clone(),
             zero_based: self.zero_based,
@@ -238,7 +240,7 @@ impl SavedAuto {
             return Err(Flaw::part(MEMBERS, format!("{} bytes belong to no member", files.len())));
         }
         let saved = Self {
-            model: AutoModel::new(document.record, members)?,
+            model: AutoModel::new(document.record, members, document.ranges)?,
             observed: document.observed,
             weights: document.weights,
             names: document.names,

@@ -19,8 +19,9 @@ mod target;
 mod tests;
 
 pub use auto::{
-    Auto, AutoMember, AutoModel, AutoProgress, AutoRecord, ContenderScore, DenseMember, Effort, ExpectedLoss,
-    MemberKind, Recipe, Verdict, WatchAuto, products,
+    Auto, AutoEffect, AutoExplanation, AutoMember, AutoModel, AutoProgress, AutoRecord, ContenderScore,
+    ContributionSource, DenseMember, Effort, ExpectedLoss, MemberKind, PartialContribution, Recipe, TermsStanding,
+    VariableRanges, Verdict, WatchAuto, products,
 };
 pub use few_terms::repetitions;
 pub use lengths::Lengths;

@@ -92,6 +92,11 @@ pub struct PairShares {
 }
 
 impl PairShares {
+    /// Of variables in increasing order, row after row of a square.
+    pub(crate) fn new(variables: Vec<usize>, shares: Vec<f64>, error: f64) -> Self {
+        Self { variables, shares, error }
+    }
+
     /// The variables, in increasing order.
     pub fn variables(&self) -> &[usize] {
         &self.variables

@@ -3,6 +3,7 @@
 //! A [`Report`] holds numbers, names, equations and enums. Enums become words when they are printed; [`Note::render`] spells parameters
 //! in the words of a door.
 
+mod auto;
 mod bars;
 mod describe;
 mod held_out;
@@ -17,6 +18,7 @@ mod tests;
 mod top;
 mod validation;
 
+pub use auto::{AutoReadout, ClassCurve, EffectCurve, EffectPartner, PairShare};
 pub use describe::{ColumnNames, ColumnUnits, Described, Part, Tables, Watch};
 pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
 pub use leave_one_out::LeaveOneOut;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Factor;
 use crate::{
-    Error, FeatureMatrix,
+    Error,
     kernel::Monomial,
     sparse::{Alternative, BestOfSize, SparseCertificate, SparseFunction, SparseTerm},
 };
@@ -126,26 +126,6 @@ impl SparseTable {
             sizes: found.sizes().to_vec(),
             passes: found.passes(),
         })
-    }
-
-    /// What every term of a function adds at the samples of a matrix, one list for each.
-    pub fn term_values(found: &SparseFunction, x: &FeatureMatrix<'_>) -> Result<Vec<Vec<f64>>, Error> {
-        let last = found.terms().iter().filter_map(|term| term.monomial.factors().last()).map(|(j, _)| j + 1).max();
-        let (got, expected) = (x.features(), last.unwrap_or(0));
-        if got < expected {
-            return Err(Error::Shape { what: "a row of X", got, expected });
-        }
-        let mut column = vec![0.0; x.samples()];
-        let values = |term: &SparseTerm| {
-            let mut values = vec![term.coefficient; x.samples()];
-            for &(j, power) in term.monomial.factors() {
-                x.column_into(j, &mut column);
-                let centre = found.centres().get(j).copied().unwrap_or(0.0);
-                values.iter_mut().zip(&column).for_each(|(value, x)| *value *= (x - centre).powi(power as i32));
-            }
-            values
-        };
-        Ok(found.terms().iter().map(values).collect())
     }
 
     /// Whether the coefficients are smaller than those that the terms get without a penalty.

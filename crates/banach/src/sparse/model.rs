@@ -131,23 +131,11 @@ impl SparseFunction {
 
     /// The values at the samples of a matrix.
     pub fn predict(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
-        let last = self.terms.iter().filter_map(|term| term.monomial.factors().last()).map(|(j, _)| j + 1).max();
-        let (got, least) = (x.features(), last.unwrap_or(0));
-        let fits = if self.centres.is_empty() { got >= least } else { got == self.centres.len() };
-        if !fits {
-            return Err(Error::Shape { what: "a row of X", got, expected: least.max(self.centres.len()) });
-        }
-        // Of a sparse matrix only the columns of the terms are written out.
-        let n = x.samples();
-        let (mut values, mut column) = (vec![self.intercept; n], vec![0.0; n]);
+        self.check_width(x)?;
+        let mut values = vec![self.intercept; x.samples()];
         for term in &self.terms {
-            let mut product = vec![term.coefficient; n];
-            for &(j, power) in term.monomial.factors() {
-                let centre = self.centre(j);
-                x.column_into(j, &mut column);
-                product.iter_mut().zip(&column).for_each(|(product, x)| *product *= (x - centre).powi(power as i32));
-            }
-            values.iter_mut().zip(&product).for_each(|(value, product)| *value += product);
+            let added = self.values_of(term, x);
+            values.iter_mut().zip(&added).for_each(|(value, added)| *value += added);
         }
         Error::check_values(
             "the values of f",
@@ -156,6 +144,34 @@ impl SparseFunction {
             f64::is_finite,
         )?;
         Ok(values)
+    }
+
+    /// What every term adds at the samples of a matrix, one list for each term: with the constant they are the values of f.
+    pub fn term_values(&self, x: &FeatureMatrix<'_>) -> Result<Vec<Vec<f64>>, Error> {
+        self.check_width(x)?;
+        Ok(self.terms.iter().map(|term| self.values_of(term, x)).collect())
+    }
+
+    fn check_width(&self, x: &FeatureMatrix<'_>) -> Result<(), Error> {
+        let last = self.terms.iter().filter_map(|term| term.monomial.factors().last()).map(|(j, _)| j + 1).max();
+        let (got, least) = (x.features(), last.unwrap_or(0));
+        let fits = if self.centres.is_empty() { got >= least } else { got == self.centres.len() };
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::Shape { what: "a row of X", got, expected: least.max(self.centres.len()) })
+        }
+    }
+
+    /// Of a sparse matrix only the columns of the term are written out.
+    fn values_of(&self, term: &SparseTerm, x: &FeatureMatrix<'_>) -> Vec<f64> {
+        let (mut values, mut column) = (vec![term.coefficient; x.samples()], vec![0.0; x.samples()]);
+        for &(j, power) in term.monomial.factors() {
+            let centre = self.centre(j);
+            x.column_into(j, &mut column);
+            values.iter_mut().zip(&column).for_each(|(value, x)| *value *= (x - centre).powi(power as i32));
+        }
+        values
     }
 
     /// The same function of the variables as they are, where its terms are variables alone.

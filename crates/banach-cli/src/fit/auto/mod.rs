@@ -6,10 +6,10 @@ pub(crate) mod text;
 use std::ops::ControlFlow;
 
 use banach::{
-    Memory, Status,
+    Status,
     data::ColumnScaling,
-    fit::{Auto, AutoModel, AutoProgress, AutoRecord, Recipe},
-    report::{SparseFunctionReport, VariableShare},
+    fit::{Auto, AutoModel, AutoProgress, AutoRecord, Recipe, TermsStanding},
+    report::{AutoReadout, SparseFunctionReport},
 };
 use banach_io::{Provenance, SavedAuto};
 use serde::Serialize;
@@ -34,10 +34,13 @@ pub(super) struct FittedAuto {
     choice: AutoRecord,
     /// The loss of the model as a share of that of a constant.
     error: f64,
-    /// How much every variable matters, the largest share first.
-    relevance: Vec<VariableShare>,
+    /// What matters to it: variables, pairs, and what the leading variables do.
+    #[serde(flatten)]
+    readout: AutoReadout,
     /// The few terms that evidence names, be they the model or not.
     terms: Vec<SparseFunctionReport>,
+    /// Their own errors, beside that of the model.
+    terms_standing: Option<TermsStanding>,
     /// The model file, if one was asked for.
     saved: Option<String>,
     /// What the reader should know.
@@ -76,13 +79,15 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         saved(&input, &model)?.write(path)?;
     }
     let terms = model.record().terms.as_ref().map(|terms| functions(&input, terms)).transpose()?;
+    let classes = input.goal.classes.as_ref().map_or(&[][..], |classes| &classes.labels);
     let fitted = FittedAuto {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
         error: model.record().error(),
-        relevance: relevance(&model, input.data.table.names(), input.account.left())?,
+        readout: AutoReadout::new(&model, input.data.table.names(), classes, input.account.left())?,
         terms: terms.unwrap_or_default(),
+        terms_standing: model.record().terms_standing(),
         choice: model.record().clone(),
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes: input.notes,
@@ -93,19 +98,6 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     }
     print::out(&if common.json { print::json(&fitted)? } else { text::page(&fitted) })?;
     Ok(u8::from(model.status() != Status::Converged || interrupt::pressed()))
-}
-
-/// Every variable by name, the largest share first; those of equal shares in their order.
-pub(crate) fn relevance(
-    model: &AutoModel,
-    names: &[String],
-    memory: Memory,
-) -> Result<Vec<VariableShare>, banach::Error> {
-    let shares = model.relevance(memory)?;
-    let named = names.iter().zip(shares).map(|(name, share)| VariableShare { variable: name.clone(), share });
-    let mut named: Vec<VariableShare> = named.collect();
-    named.sort_by(|a, b| b.share.total_cmp(&a.share));
-    Ok(named)
 }
 
 fn saved(input: &Input, model: &AutoModel) -> anyhow::Result<SavedAuto> {

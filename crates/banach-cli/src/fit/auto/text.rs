@@ -2,7 +2,7 @@
 
 use banach::{
     fit::{AutoRecord, ContenderScore},
-    report::{SparseFunctionReport, VariableShare},
+    report::{AutoReadout, PairShare, SparseFunctionReport, VariableShare},
 };
 
 use super::FittedAuto;
@@ -17,6 +17,9 @@ use crate::{
 
 /// Lines of the table of variables.
 const VARIABLES: usize = 10;
+/// Lines of the table of pairs, and the least share of one that people want to hear of.
+const PAIRS: usize = 5;
+const TOLD: f64 = 0.01;
 
 /// Everything, the verdict first.
 pub(super) fn page(fitted: &FittedAuto) -> String {
@@ -25,7 +28,7 @@ pub(super) fn page(fitted: &FittedAuto) -> String {
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     lines.push(format!("\n{}", contenders(&fitted.choice).text().trim_end()));
-    lines.extend(variables(&fitted.relevance).map(|table| format!("\n{}", table.text().trim_end())));
+    lines.extend(matters(&fitted.readout).iter().map(|table| format!("\n{}", table.text().trim_end())));
     lines.extend(terms(&fitted.terms, &fitted.choice));
     lines.join("\n") + "\n"
 }
@@ -68,8 +71,26 @@ pub(crate) fn contenders(choice: &AutoRecord) -> Table {
     }
 }
 
+/// The variables that matter most, and the pairs.
+pub(crate) fn matters(readout: &AutoReadout) -> Vec<Table> {
+    variables(&readout.relevance).into_iter().chain(pairs(&readout.pairs)).collect()
+}
+
+fn pairs(shares: &[PairShare]) -> Option<Table> {
+    let rows: Vec<Vec<String>> = { shares.iter().filter(|pair| pair.share >= TOLD).take(PAIRS) }
+        .map(|pair| vec![pair.first.clone(), pair.second.clone(), significant(pair.share)])
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        title: "What matters together".to_owned(),
+        setting: "Share: the part of the model that involves both variables, of those that matter most.".to_owned(),
+        header: ["first", "second", "share"].map(str::to_owned).to_vec(),
+        rows,
+        notes: Vec::new(),
+    })
+}
+
 /// The variables that matter most.
-pub(crate) fn variables(shares: &[VariableShare]) -> Option<Table> {
+fn variables(shares: &[VariableShare]) -> Option<Table> {
     let matters = |entry: &&VariableShare| entry.share > 0.0;
     let rows: Vec<Vec<String>> = { shares.iter().filter(matters).take(VARIABLES) }
         .map(|entry| vec![entry.variable.clone(), significant(entry.share)])
@@ -88,28 +109,16 @@ pub(crate) fn variables(shares: &[VariableShare]) -> Option<Table> {
     })
 }
 
-/// The few terms that can be named, with what they leave on held-out rows beside the model.
-fn terms(functions: &[SparseFunctionReport], choice: &AutoRecord) -> Vec<String> {
+/// The few terms that can be named, with their own errors beside that of the model.
+pub(crate) fn terms(functions: &[SparseFunctionReport], choice: &AutoRecord) -> Vec<String> {
     let several = functions.len() > 1;
     let mut lines = Vec::new();
     for SparseFunctionReport { class, table } in functions {
         let of = class.as_ref().filter(|_| several).map_or_else(String::new, |class| format!(" of class {class:?}"));
         lines.extend(tables(table, &of));
     }
-    if let Some(error) = terms_error(choice).filter(|_| !lines.is_empty()) {
-        lines.push(format!("These terms alone: {error}."));
+    if !lines.is_empty() {
+        lines.extend(choice.terms_sentence());
     }
     lines
-}
-
-/// The error of the few terms, beside that of the model.
-pub(crate) fn terms_error(choice: &AutoRecord) -> Option<String> {
-    let terms = choice.standings.iter().filter(|standing| standing.is_terms());
-    let least =
-        terms.min_by(|a, b| a.claimed.unwrap_or(f64::INFINITY).total_cmp(&b.claimed.unwrap_or(f64::INFINITY)))?;
-    let share = |loss: f64| significant(loss / choice.constant_loss);
-    let held_out = least.loss.map(|loss| format!("an error of {} on held-out rows", share(loss.value)));
-    let claimed = least.claimed.map(|claimed| format!("{} by their evidence on all rows", share(claimed)));
-    let known: Vec<String> = held_out.into_iter().chain(claimed).collect();
-    Some(format!("{}; the model: {}", known.join(", "), significant(choice.error())))
 }

@@ -1,7 +1,5 @@
 //! Which contenders make the model.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -10,12 +8,12 @@ use super::{
     learning_set::LearningSet,
     mixing::mixture,
     model::{AutoMember, AutoRecord, DenseMember, ExpectedLoss, MemberKind},
+    ranges::VariableRanges,
+    relevance::term_shares,
 };
 use crate::{
-    Error, FeatureMatrix, Fit, Spec, Unobserved,
+    Error, Fit, Spec, Unobserved,
     error::{Parameter, names},
-    fit::SparseModel,
-    model::ExplicitModel,
     solver::Mean,
 };
 
@@ -92,7 +90,8 @@ impl Choosing<'_, '_> {
             left_out: self.left_out,
             terms,
         };
-        AutoModel::new(record, members)
+        let ranges = VariableRanges::new(set.x, &set.all().weights, &set.all().units);
+        AutoModel::new(record, members, ranges)
     }
 
     fn losses(&self, contender: &Contender) -> Option<Vec<f64>> {
@@ -173,7 +172,10 @@ impl Choosing<'_, '_> {
         let set = self.set;
         let kind = match &contender.blueprint {
             Blueprint::Constant => MemberKind::Constant(set.scoring.constant(&set.all().weights)),
-            Blueprint::Terms(model) => MemberKind::Terms { shares: shares(model, set.x)?, model: (**model).clone() },
+            Blueprint::Terms(model) => {
+                let shares = term_shares(model, set.x, &set.all().weights)?;
+                MemberKind::Terms { shares, model: (**model).clone() }
+            }
             Blueprint::Dense { units, spec } => {
                 let spec = Spec { tolerance: Spec::default().tolerance, ..(**spec).clone() };
                 let fit = Fit::new(&spec)?.with_account(set.account.clone());
@@ -184,24 +186,4 @@ impl Choosing<'_, '_> {
         };
         Ok(AutoMember { recipe: contender.recipe.clone(), weight, kind })
     }
-}
-
-/// For every variable of a term the share of what the terms with it contribute, by their variances; the mean over the functions.
-fn shares(model: &SparseModel, x: &FeatureMatrix<'_>) -> Result<Vec<(usize, f64)>, Error> {
-    let mut shares = BTreeMap::new();
-    for function in model.functions() {
-        let mut variances = Vec::new();
-        for (monomial, coefficient) in function.expanded()?.terms() {
-            let values = ExplicitModel::new(0.0, vec![(monomial.clone(), *coefficient)])?.predict(x)?;
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            variances.push((monomial.clone(), values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()));
-        }
-        let total: f64 = variances.iter().map(|(_, variance)| variance).sum();
-        for (monomial, variance) in variances.iter().filter(|_| total > 0.0 && total.is_finite()) {
-            for (variable, _) in monomial.factors() {
-                *shares.entry(*variable).or_insert(0.0) += variance / total / model.functions().len() as f64;
-            }
-        }
-    }
-    Ok(shares.into_iter().collect())
 }

@@ -2,10 +2,16 @@
 
 mod choice;
 mod contender;
+mod effects;
+mod explanation;
 mod learning_set;
 mod mixing;
 mod model;
 mod plan;
+mod ranges;
+#[cfg(test)]
+mod readout_laws;
+mod relevance;
 mod rounds;
 mod scoring;
 #[cfg(test)]
@@ -18,7 +24,10 @@ use serde::{Deserialize, Serialize};
 
 pub use choice::Verdict;
 pub use contender::{ContenderScore, Recipe, products};
-pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind};
+pub use effects::AutoEffect;
+pub use explanation::{AutoExplanation, ContributionSource, PartialContribution};
+pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind, TermsStanding};
+pub use ranges::VariableRanges;
 
 use self::{choice::Choosing, contender::Contender, learning_set::LearningSet, plan::planned, validation::Trial};
 use super::{Target, Task};

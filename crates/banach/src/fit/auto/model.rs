@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Auto, ContenderScore, Recipe, Verdict};
+use super::{Auto, ContenderScore, Recipe, VariableRanges, Verdict};
 use crate::{
-    Error, FeatureMatrix, Memory, Model, Spec, Status,
+    Error, FeatureMatrix, Model, Spec, Status,
     data::ColumnScaling,
     error::Parameter,
     fit::{SparseModel, Task},
@@ -18,6 +18,7 @@ use crate::{
 pub struct AutoModel {
     record: AutoRecord,
     members: Vec<AutoMember>,
+    ranges: VariableRanges,
 }
 
 /// What was tried and chosen, without the functions.
@@ -92,8 +93,8 @@ pub enum MemberKind {
     Terms {
         /// The functions.
         model: SparseModel,
-        /// How much the variables matter that are in a term: the share of what terms contribute.
-        shares: Vec<(usize, f64)>,
+        /// For every set of variables that a term is made of, the share of these terms of what all contribute.
+        shares: Vec<(Vec<usize>, f64)>,
     },
 }
 
@@ -126,30 +127,12 @@ impl AutoMember {
             MemberKind::Terms { model, .. } => model.decisions(x),
         }
     }
-
-    /// How much every variable of so many matters: shares of the norm, or for few terms of what they contribute.
-    fn relevance(&self, variables: usize, memory: Memory) -> Result<Vec<f64>, Error> {
-        let mut all = vec![0.0; variables];
-        match &self.kind {
-            MemberKind::Constant(_) => {}
-            MemberKind::Dense(member) => {
-                let functions = member.model.solutions().len();
-                for function in 0..functions {
-                    let found = member.model.function(function, &member.x)?.relevance(memory)?;
-                    for (&column, share) in member.units.columns().iter().zip(found.variables()) {
-                        all[column] += share / functions as f64;
-                    }
-                }
-            }
-            MemberKind::Terms { shares, .. } => shares.iter().for_each(|(variable, share)| all[*variable] = *share),
-        }
-        Ok(all)
-    }
 }
 
 impl AutoModel {
     /// A mixture of members that go together with each other and with what is known of them.
-    pub fn new(record: AutoRecord, members: Vec<AutoMember>) -> Result<Self, Error> {
+    pub fn new(record: AutoRecord, members: Vec<AutoMember>, ranges: VariableRanges) -> Result<Self, Error> {
+        ranges.check(record.variables)?;
         if members.is_empty() {
             return Err(Error::Empty { what: "the members of the mixture" });
         }
@@ -165,7 +148,7 @@ impl AutoModel {
                 allowed: "weights that sum to 1",
             });
         }
-        Ok(Self { record, members })
+        Ok(Self { record, members, ranges })
     }
 
     /// What was tried and chosen.
@@ -176,6 +159,11 @@ impl AutoModel {
     /// What the model is made of.
     pub fn members(&self) -> &[AutoMember] {
         &self.members
+    }
+
+    /// Where the samples of every variable lie.
+    pub fn ranges(&self) -> &VariableRanges {
+        &self.ranges
     }
 
     /// Numbers, or the probabilities of all classes: those of all points for the first class, then for the second, and so on.
@@ -227,16 +215,6 @@ impl AutoModel {
         Ok((0..n).map(|i| classes[likely(i)]).collect())
     }
 
-    /// How much every variable matters: the mean of the shares of the members by their weights.
-    pub fn relevance(&self, memory: Memory) -> Result<Vec<f64>, Error> {
-        let mut sum = vec![0.0; self.record.variables];
-        for member in &self.members {
-            let shares = member.relevance(self.record.variables, memory)?;
-            sum.iter_mut().zip(&shares).for_each(|(sum, share)| *sum += member.weight * share);
-        }
-        Ok(sum)
-    }
-
     /// How the fits of the members ended.
     pub fn status(&self) -> Status {
         Status::worst(self.members.iter().filter_map(|member| match &member.kind {
@@ -268,7 +246,8 @@ impl AutoMember {
                 (usize::from(fits && wide), 1)
             }
             MemberKind::Terms { model, shares } => {
-                let within = shares.iter().all(|(variable, share)| *variable < record.variables && share.is_finite());
+                let known = |variables: &[usize]| variables.iter().all(|variable| *variable < record.variables);
+                let within = shares.iter().all(|(variables, share)| known(variables) && share.is_finite());
                 (usize::from(within && *model.task() == record.task), 1)
             }
         };
@@ -297,7 +276,7 @@ impl AutoRecord {
             .collect();
         let name = capital(chosen.first().map_or("", |name| name));
         let share = format!("{:.3} %", 100.0 * self.error());
-        let of_what = if matches!(self.task, Task::Numbers(_)) { "squared error" } else { "logarithmic loss" };
+        let of_what = self.of_what();
         match (self.verdict, self.loss) {
             (Verdict::Constant, _) => {
                 "Nothing that was tried predicts held-out samples better than a constant.".to_owned()
@@ -313,6 +292,57 @@ impl AutoRecord {
             }
             _ => format!("{name}: {share} of the {of_what} of a constant on held-out samples."),
         }
+    }
+}
+
+/// The errors of the few terms that are offered as an equation, beside that of the model; shares of the loss of a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TermsStanding {
+    /// On held-out samples; `None` where none were held out of these terms.
+    pub held_out: Option<f64>,
+    /// What their evidence on all samples claims.
+    pub claimed: Option<f64>,
+    /// That of the model.
+    pub model: f64,
+    /// Whether they are the model.
+    pub chosen: bool,
+}
+
+impl AutoRecord {
+    /// How the few terms did that are offered as an equation: those that claim the least. `None` without terms.
+    pub fn terms_standing(&self) -> Option<TermsStanding> {
+        self.terms.as_ref()?;
+        let claim = |standing: &ContenderScore| standing.claimed.unwrap_or(f64::INFINITY);
+        let all = self.standings.iter().filter(|standing| standing.is_terms());
+        let own = all.min_by(|a, b| claim(a).total_cmp(&claim(b)))?;
+        Some(TermsStanding {
+            held_out: own.loss.map(|loss| loss.value / self.constant_loss),
+            claimed: own.claimed.map(|claimed| claimed / self.constant_loss),
+            model: self.error(),
+            chosen: self.verdict == Verdict::Terms && own.weight > 0.0,
+        })
+    }
+
+    /// The same in one line.
+    pub fn terms_sentence(&self) -> Option<String> {
+        let TermsStanding { held_out, claimed, model, chosen } = self.terms_standing()?;
+        let percent = |share: f64| format!("{:.3} %", 100.0 * share);
+        let held_out = held_out.map(|share| format!("{} on held-out samples", percent(share)));
+        let claimed = claimed.map(|share| format!("{} by their evidence on all samples", percent(share)));
+        let known: Vec<String> = held_out.into_iter().chain(claimed).collect();
+        let known = if known.is_empty() { "an unknown part".to_owned() } else { known.join(", ") };
+        let whose = if chosen { "These terms are the model and" } else { "These terms alone" };
+        let beside = match self.loss {
+            _ if chosen => String::new(),
+            ExpectedLoss::HeldOut(_) => format!("; the model leaves {} on held-out samples", percent(model)),
+            ExpectedLoss::Claimed(_) => format!("; the model leaves {} by its evidence", percent(model)),
+        };
+        Some(format!("{whose} leave of the {} of a constant {known}{beside}.", self.of_what()))
+    }
+
+    /// What errors are shares of.
+    fn of_what(&self) -> &'static str {
+        if matches!(self.task, Task::Numbers(_)) { "squared error" } else { "logarithmic loss" }
     }
 }
 
