@@ -10,6 +10,8 @@ use crate::{
 
 /// The most variables of which products of every degree are made.
 const MOST_EXPONENTIAL: usize = 50;
+/// The most variables, times functions, for which p = 1 costs seconds.
+const MOST_EXACT_ZEROS: f64 = 2e4;
 /// Operations of a factorisation in a second.
 const FACTOR_RATE: f64 = 30e9;
 /// Gammas for each parameter, about.
@@ -54,6 +56,9 @@ impl Effort {
         let products = |p: f64| Recipe::Products { p, monomials: MonomialScale::Raw };
         let standardized = |p: f64| Recipe::Products { p, monomials: MonomialScale::Standardized };
         let mut recipes = linear.to_vec();
+        if self != Self::Quick {
+            recipes.push(Recipe::Linear { p: 1.0 });
+        }
         recipes.push(Recipe::Gauss);
         if self != Self::Quick {
             recipes.extend([Recipe::Lengths, Recipe::Relevance { p: 4.0 / 3.0, round: 0 }]);
@@ -61,7 +66,7 @@ impl Effort {
             recipes.extend([products(1.1), standardized(1.1)]);
         }
         if self == Self::Thorough {
-            recipes.extend([Recipe::Linear { p: 1.0 }, products(4.0 / 3.0), products(1.02), standardized(1.02)]);
+            recipes.extend([products(4.0 / 3.0), products(1.02), standardized(1.02)]);
         }
         recipes.extend([1, 2].map(|degree| Recipe::Terms { degree }));
         recipes
@@ -92,6 +97,9 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
         |allowed: &'static str| Error::Parameter { parameter: Parameter::Columns, got: d.to_string(), allowed };
     match recipe {
         Recipe::Constant => Ok(0.0),
+        Recipe::Linear { p: 1.0 } if effort != Effort::Thorough && d as f64 * functions > MOST_EXACT_ZEROS => {
+            Err(refused("fewer, for exact zeros with this effort; p = 1.02 is near"))
+        }
         Recipe::Relevance { .. } if d > MOST_EXPONENTIAL => Err(refused("at most 50, for products of every degree")),
         Recipe::Lengths if functions > 1.0 => Err(Error::Parameter {
             parameter: Parameter::Target,
