@@ -10,8 +10,10 @@ use crate::{
 
 /// The most variables of which products of every degree are made.
 const MOST_EXPONENTIAL: usize = 50;
-/// The most variables, times functions, for which p = 1 costs seconds.
+/// The most [variables of all functions](exact_zeros) for which p = 1 costs about a second.
 const MOST_EXACT_ZEROS: f64 = 2e4;
+/// A function that tells classes costs as much as so many of numbers at p = 1.
+const COST_OF_CLASSES: f64 = 4.0;
 /// Operations of a factorisation in a second.
 const FACTOR_RATE: f64 = 30e9;
 /// Gammas for each parameter, about.
@@ -97,7 +99,7 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
         |allowed: &'static str| Error::Parameter { parameter: Parameter::Columns, got: d.to_string(), allowed };
     match recipe {
         Recipe::Constant => Ok(0.0),
-        Recipe::Linear { p: 1.0 } if effort != Effort::Thorough && d as f64 * functions > MOST_EXACT_ZEROS => {
+        Recipe::Linear { p: 1.0 } if effort != Effort::Thorough && exact_zeros(d, set) > MOST_EXACT_ZEROS => {
             Err(refused("fewer, for exact zeros with this effort; p = 1.02 is near"))
         }
         Recipe::Relevance { .. } if d > MOST_EXPONENTIAL => Err(refused("at most 50, for products of every degree")),
@@ -128,6 +130,12 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
             Ok(rounds * lanes * (gammas * (functions * factors + plan.cost().total) + plan.cost().setup))
         }
     }
+}
+
+/// The variables of all functions, by what they cost at p = 1.
+fn exact_zeros(d: usize, set: &LearningSet<'_>) -> f64 {
+    let cost = if set.scoring.numbers().is_some() { 1.0 } else { COST_OF_CLASSES };
+    cost * d as f64 * set.task.functions() as f64
 }
 
 /// The exp kernel with the scales that suit these samples.
