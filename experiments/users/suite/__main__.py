@@ -16,7 +16,7 @@ def main():
     )
     parser.add_argument("--dev", action="store_true", help="the splits for development; prints, and keeps nothing")
     parser.add_argument("--again", action="store_true", help="measure again what is known")
-    parser.add_argument("--report", action="store_true", help="measure nothing: the page from the figures")
+    parser.add_argument("--report", action="store_true", help="measure nothing: the page from the figures that there are, which says what was not measured")
     parser.add_argument("--data", type=Path, help="the folder of the data; target/suite-data")
     parser.add_argument("--results", type=Path, default=ROOT / "target" / "suite", help="the folder of the figures")
     arguments = parser.parse_args()
@@ -34,21 +34,21 @@ def main():
     if not arguments.dev:
         if not arguments.report:
             schedule.run(arguments.results, pairs, arguments.again, log)
-        return write(arguments.results)
+        return write(arguments.results, arguments.report)
     for name, method in schedule.available(pairs, log):
         figures = schedule.measured(name, method, DEVELOPMENT, log)
         row = summary.scored(figures, DEVELOPMENT)
         print(f"{name} {method}: {row.shown() if row else summary.unfinished(figures)}", flush=True)
 
 
-def write(folder):
-    """The page, if there is something of everybody on all sets; else what there is is printed."""
+def write(folder, asked):
+    """The page, if it was asked for or there is something of everybody on all sets; else what there is is printed."""
     from . import page, summary
     from .board import Board
 
     board = Board(folder)
     text = page.text(board)
-    if summary.UNTRIED in board.notes.values():
+    if summary.UNTRIED in board.notes.values() and not asked:
         print(text)
     else:
         (ROOT / "docs" / "suite.md").write_text(text)

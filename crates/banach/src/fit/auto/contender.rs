@@ -4,10 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    learning_set::LearningSet,
-    validation::{Learned, Trial},
-};
+use super::{gamma_search::Learned, learning_set::LearningSet, validation::Trial};
 use crate::{
     Error, FeatureMatrix, Spec,
     data::ColumnScaling,

@@ -4,6 +4,7 @@ mod choice;
 mod contender;
 mod effects;
 mod explanation;
+mod gamma_search;
 mod learning_set;
 mod mixing;
 mod model;

@@ -2,8 +2,9 @@
 
 use super::{
     contender::{Blueprint, Contender, Recipe, products},
+    gamma_search::Learned,
     plan::exponential_options,
-    validation::{Learned, Trial, Validated},
+    validation::{Trial, Validated},
 };
 use crate::{
     Error, FeatureMatrix, Model, Spec,

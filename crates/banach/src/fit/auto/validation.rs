@@ -10,7 +10,6 @@ use super::{
 use crate::{
     Error, FeatureMatrix, Fit, Model, Search, Spec, Status,
     data::ColumnScaling,
-    error::Parameter,
     fit::{Gammas, KernelSpace, SearchOption},
     solver::{GammaGrid, Progress, leave_one_out, path_all},
 };
@@ -21,23 +20,10 @@ const TOLERANCE: f64 = 1e-4;
 const MOST_ITERATIONS: usize = 100;
 /// A fit with a larger relative gap is no fit: what it predicts depends on where it began.
 const LARGEST_GAP: f64 = 1e-2;
-/// Gammas that are tried together.
-const TOGETHER: usize = 5;
-/// Gammas beyond the grid, at most.
-const BEYOND: usize = 15;
-
-/// Below this p leaving out one sample moves a solution too far for one Newton step: on real spectra gammas were chosen that had five times
-/// the held-out loss of the best.
-const LEAST_LEFT_OUT: f64 = 1.3;
-/// Of so many parameters that are best without each sample the folds choose one.
-const FINALISTS: usize = 2;
-/// The folds begin so many gammas below the one that is best without each sample.
-const BELOW: usize = 2;
-
 /// The trial of one recipe.
 pub(super) struct Trial<'t, 'a> {
     set: &'t LearningSet<'a>,
-    effort: Effort,
+    pub(super) effort: Effort,
     watch: &'t mut dyn FnMut(f64) -> ControlFlow<()>,
     share: f64,
     ended: bool,
@@ -57,49 +43,13 @@ impl Validated {
     }
 }
 
-/// What units have been learned from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Learned {
-    /// The columns alone: leaving out each sample, by one step from the fit of all ([`leave_one_out`]), says which parameters are worth
-    /// the folds.
-    FromColumns,
-    /// The targets as well: they have seen every sample, and the folds alone can tell.
-    FromTargets,
-}
-
 /// What one gamma comes to.
-struct Tested {
-    gamma: f64,
-    loss: f64,
-    predictions: Vec<f64>,
+pub(super) struct Tested {
+    pub gamma: f64,
+    /// Infinity for fits that did not converge.
+    pub loss: f64,
+    pub predictions: Vec<f64>,
 }
-
-/// The first with the smallest loss, among fits that converged.
-fn least_loss(tested: impl Iterator<Item = Tested>) -> Option<Tested> {
-    let finite = tested.filter(|tested| tested.loss.is_finite());
-    finite.reduce(|best, tested| if tested.loss < best.loss { tested } else { best })
-}
-
-/// Gammas with equal ratios, as many as there are to begin with.
-struct GammaScale {
-    first: f64,
-    ratio: f64,
-    count: usize,
-}
-
-impl GammaScale {
-    fn gamma(&self, place: usize) -> f64 {
-        self.first * self.ratio.powi(place as i32)
-    }
-
-    /// The place of one of its gammas.
-    fn place(&self, gamma: f64) -> usize {
-        if self.ratio > 1.0 { ((gamma / self.first).ln() / self.ratio.ln()).round() as usize } else { 0 }
-    }
-}
-
-/// What some gammas come to; `None` if it was ended.
-type Test<'f, T> = dyn FnMut(&mut T, &[f64]) -> Result<Option<Vec<Tested>>, Error> + 'f;
 
 impl<'t, 'a> Trial<'t, 'a> {
     pub(super) fn new(
@@ -126,140 +76,13 @@ impl<'t, 'a> Trial<'t, 'a> {
         !self.ended
     }
 
-    /// The parameters and the gamma with the smallest held-out loss. Every lane has columns in units of its
-    /// own; `units` are those of all samples. `None` if it was ended.
-    pub(super) fn validate(
-        &mut self,
-        lanes: &[FeatureMatrix<'_>],
-        units: &ColumnScaling,
-        options: &[Spec],
-        learned: Learned,
-    ) -> Result<Option<Validated>, Error> {
-        let Some(finalists) = self.finalists(lanes, options, learned)? else { return Ok(None) };
-        let (mut best, mut refused): (Option<(Tested, &Spec)>, Option<Error>) = (None, None);
-        for (at, (spec, around)) in finalists.iter().enumerate() {
-            match self.best_gamma(lanes, spec, *around) {
-                Ok(Some(tested)) => {
-                    if best.as_ref().is_none_or(|(best, _)| tested.loss < best.loss) {
-                        best = Some((tested, spec));
-                    }
-                }
-                Ok(None) => return Ok(None),
-                Err(error) => refused = Some(error),
-            }
-            if !self.reach((at + 1) as f64 / finalists.len() as f64) {
-                return Ok(None);
-            }
-        }
-        let Some((tested, spec)) = best else {
-            return Err(refused.unwrap_or(Error::Empty { what: "what is tried" }));
-        };
-        let spec = Spec { gamma: tested.gamma, ..spec.clone() };
-        Ok(Some(Validated { units: units.clone(), spec, predictions: tested.predictions }))
-    }
-
-    /// The parameters that the folds choose among, with the gamma that is best without each sample; all of them, without a gamma, where that
-    /// cannot be told. `None` if it was ended.
-    fn finalists<'o>(
-        &mut self,
-        lanes: &[FeatureMatrix<'_>],
-        options: &'o [Spec],
-        learned: Learned,
-    ) -> Result<Option<Vec<(&'o Spec, Option<f64>)>>, Error> {
-        let everyone = || options.iter().map(|spec| (spec, None)).collect();
-        if learned == Learned::FromTargets || options.iter().any(|spec| spec.p < LEAST_LEFT_OUT) {
-            return Ok(Some(everyone()));
-        }
-        let all = lanes.last().expect("there is a lane of all samples");
-        let mut found: Vec<(&Spec, Tested)> = Vec::new();
-        for spec in options {
-            let scale = self.gamma_scale(all, spec)?;
-            match self.climb(&scale, 0, scale.count, &mut |trial, gammas| trial.leave_out(all, spec, gammas)) {
-                Ok(Some(tested)) => found.push((spec, tested)),
-                Ok(None) if self.ended => return Ok(None),
-                _ => return Ok(Some(everyone())),
-            }
-        }
-        found.sort_by(|a, b| a.1.loss.total_cmp(&b.1.loss));
-        found.truncate(FINALISTS);
-        Ok(Some(found.into_iter().map(|(spec, tested)| (spec, Some(tested.gamma))).collect()))
-    }
-
-    /// The gamma with the smallest held-out loss: of the whole scale, or around one of them. `None` if it was ended.
-    fn best_gamma(
-        &mut self,
-        lanes: &[FeatureMatrix<'_>],
-        spec: &Spec,
-        around: Option<f64>,
-    ) -> Result<Option<Tested>, Error> {
-        let scale = self.gamma_scale(lanes.last().expect("there is a lane of all samples"), spec)?;
-        let test = &mut |trial: &mut Self, gammas: &[f64]| trial.test(lanes, spec, gammas);
-        let place = around.map_or(0, |gamma| scale.place(gamma));
-        let (mut from, least) =
-            if around.is_some() { (place.saturating_sub(BELOW), TOGETHER) } else { (0, scale.count) };
-        let mut best = self.climb(&scale, from, least, test)?;
-        // Downwards, as long as the smallest is the best, or none converges.
-        while from > 0 && !self.ended && best.as_ref().is_none_or(|best| best.gamma <= scale.gamma(from)) {
-            let below = from.saturating_sub(TOGETHER);
-            let gammas: Vec<f64> = (below..from).map(|at| scale.gamma(at)).collect();
-            let Some(tested) = test(self, &gammas)? else { return Ok(None) };
-            best = least_loss(best.into_iter().chain(tested));
-            from = below;
-        }
-        match best {
-            Some(best) => Ok(Some(best)),
-            None if self.ended => Ok(None),
-            None => Err(Error::Parameter {
-                parameter: Parameter::Gamma,
-                got: format!("{:.2e} to {:.2e}", scale.first, scale.gamma(scale.count - 1)),
-                allowed: "values at which fits converge",
-            }),
-        }
-    }
-
-    /// The gamma with the smallest loss, from one place upwards: at least so many, and beyond them as long as the largest are the best. `None`
-    /// if no fit converges, or it was ended.
-    fn climb(
-        &mut self,
-        scale: &GammaScale,
-        from: usize,
-        least: usize,
-        test: &mut Test<'_, Self>,
-    ) -> Result<Option<Tested>, Error> {
-        let (mut best, mut tried): (Option<Tested>, usize) = (None, 0);
-        while from + tried < scale.count + BEYOND {
-            let gammas: Vec<f64> = (from + tried..from + tried + TOGETHER).map(|at| scale.gamma(at)).collect();
-            if gammas.iter().any(|gamma| !gamma.is_normal()) {
-                break;
-            }
-            let Some(tested) = test(self, &gammas)? else { return Ok(None) };
-            tried += TOGETHER;
-            let solved = tested.iter().all(|tested| tested.loss.is_finite());
-            best = least_loss(best.into_iter().chain(tested));
-            let rises = best.as_ref().is_some_and(|best| best.gamma < gammas[TOGETHER - 2]);
-            if !solved || rises && tried >= least {
-                break;
-            }
-        }
-        Ok(best)
-    }
-
-    /// The gammas to begin with, by all samples.
-    fn gamma_scale(&self, x: &FeatureMatrix<'_>, spec: &Spec) -> Result<GammaScale, Error> {
-        let count = if self.effort == Effort::Thorough { 20 } else { 10 };
-        let set = self.set;
-        let fit = Fit::new(spec)?.with_account(set.account.clone());
-        let (_, outputs) = set.target.outputs(x.samples(), set.loss.targets(), set.sample_weight)?;
-        let prepared = fit.prepare(x, 1)?;
-        let problems = prepared.problems(&outputs[..1], set.sample_weight)?;
-        let grid = GammaGrid::from_data(&problems[0], count)?;
-        let (first, last) = (grid.values()[0], grid.values()[grid.values().len() - 1]);
-        let ratio = (last / first).powf(1.0 / (grid.values().len().max(2) - 1) as f64);
-        Ok(GammaScale { first, ratio, count: grid.values().len() })
-    }
-
     /// What every gamma predicts of each sample by the others, and the losses. `None` if it was ended.
-    fn leave_out(&mut self, x: &FeatureMatrix<'_>, spec: &Spec, gammas: &[f64]) -> Result<Option<Vec<Tested>>, Error> {
+    pub(super) fn leave_out(
+        &mut self,
+        x: &FeatureMatrix<'_>,
+        spec: &Spec,
+        gammas: &[f64],
+    ) -> Result<Option<Vec<Tested>>, Error> {
         let (set, n) = (self.set, self.set.x.samples());
         let spec = Spec { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS, ..spec.clone() };
         let fit = Fit::new(&spec)?.with_account(set.account.clone());
@@ -303,7 +126,12 @@ impl<'t, 'a> Trial<'t, 'a> {
     }
 
     /// The held-out predictions and losses of every gamma. `None` if it was ended.
-    fn test(&mut self, lanes: &[FeatureMatrix<'_>], spec: &Spec, gammas: &[f64]) -> Result<Option<Vec<Tested>>, Error> {
+    pub(super) fn test(
+        &mut self,
+        lanes: &[FeatureMatrix<'_>],
+        spec: &Spec,
+        gammas: &[f64],
+    ) -> Result<Option<Vec<Tested>>, Error> {
         let (set, n) = (self.set, self.set.x.samples());
         let search = Search {
             gammas: Gammas::Given(gammas.to_vec()),
