@@ -66,12 +66,15 @@ pub(crate) fn note_beyond(values: &[f64], limit: f64, places: &mut Vec<u32>) {
     vectorised(
         #[inline(always)]
         move || {
-            for (part, values) in values.chunks(LANES).enumerate() {
-                if values.iter().fold(false, |any, value| any | (*value > limit)) {
+            let (parts, rest) = values.as_chunks::<LANES>();
+            for (part, values) in parts.iter().enumerate() {
+                if values.iter().fold(0, |any, value| any | u64::from(*value > limit)) != 0 {
                     let beyond = values.iter().enumerate().filter(|(_, value)| **value > limit);
                     places.extend(beyond.map(|(lane, _)| (LANES * part + lane) as u32));
                 }
             }
+            let beyond = rest.iter().enumerate().filter(|(_, value)| **value > limit);
+            places.extend(beyond.map(|(at, _)| (LANES * parts.len() + at) as u32));
         },
     );
 }

@@ -155,7 +155,7 @@ impl SupportSearch<'_, '_> {
             }
             // Where no single step leads on, several may, to terms that residuals of other supports point at. In doubt both are tried.
             let explored = self.join_correlated(residuals);
-            if !improves && !(explored && found_better) {
+            if !(improves || explored && found_better) {
                 break;
             }
         }
