@@ -1,9 +1,9 @@
 //! Samples turned until no more variables than samples are left.
 
 use faer::{
-    Mat, MatMut, Par,
+    Mat, MatMut, Par, Spec,
     dyn_stack::{MemBuffer, MemStack},
-    linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size},
+    linalg::qr::no_pivoting::factor::{QrParams, qr_in_place, qr_in_place_scratch, recommended_block_size},
     reborrow::ReborrowMut,
 };
 
@@ -40,10 +40,11 @@ impl FeatureMatrix<'_> {
 /// R in the place of the first rows of a matrix, zeros below its diagonal.
 fn triangular(mut stacked: MatMut<'_, f64>) {
     let (rows, n) = (stacked.nrows(), stacked.ncols());
+    let params = Spec::<QrParams, f64>::default();
     let block = recommended_block_size::<f64>(rows, n);
     let mut reflections = Mat::<f64>::zeros(block, n);
-    let mut memory = MemBuffer::new(qr_in_place_scratch::<f64>(rows, n, block, Par::Seq, Default::default()));
-    qr_in_place(stacked.rb_mut(), reflections.as_mut(), Par::Seq, MemStack::new(&mut memory), Default::default());
+    let mut memory = MemBuffer::new(qr_in_place_scratch::<f64>(rows, n, block, Par::Seq, params));
+    qr_in_place(stacked.rb_mut(), reflections.as_mut(), Par::Seq, MemStack::new(&mut memory), params);
     for i in 0..n {
         stacked.rb_mut().col_mut(i).subrows_mut(i + 1, rows - i - 1).fill(0.0);
     }

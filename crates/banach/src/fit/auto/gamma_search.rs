@@ -22,8 +22,8 @@ const BELOW: usize = 2;
 /// What units have been learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Learned {
-    /// The columns alone: leaving out each sample, by one step from the fit of all ([`leave_one_out`](crate::solver::leave_one_out)), says which parameters are worth
-    /// the folds.
+    /// The columns alone: leaving out each sample, by one step from the fit of all ([`leave_one_out`](crate::solver::leave_one_out)),
+    /// says which parameters are worth the folds.
     FromColumns,
     /// The targets as well: they have seen every sample, and the folds alone can tell.
     FromTargets,
@@ -53,6 +53,13 @@ impl GammaScale {
     }
 }
 
+/// Parameters that the folds choose among, with the gamma that is best without each sample, if it is known.
+#[derive(Clone, Copy)]
+struct Finalist<'o> {
+    spec: &'o Spec,
+    around: Option<f64>,
+}
+
 /// What some gammas come to; `None` if it was ended.
 type Test<'f, T> = dyn FnMut(&mut T, &[f64]) -> Result<Option<Vec<Tested>>, Error> + 'f;
 
@@ -68,8 +75,8 @@ impl Trial<'_, '_> {
     ) -> Result<Option<Validated>, Error> {
         let Some(finalists) = self.finalists(lanes, options, learned)? else { return Ok(None) };
         let (mut best, mut refused): (Option<(Tested, &Spec)>, Option<Error>) = (None, None);
-        for (at, (spec, around)) in finalists.iter().enumerate() {
-            match self.best_gamma(lanes, spec, *around) {
+        for (at, &Finalist { spec, around }) in finalists.iter().enumerate() {
+            match self.best_gamma(lanes, spec, around) {
                 Ok(Some(tested)) => {
                     if best.as_ref().is_none_or(|(best, _)| tested.loss < best.loss) {
                         best = Some((tested, spec));
@@ -89,15 +96,14 @@ impl Trial<'_, '_> {
         Ok(Some(Validated { units: units.clone(), spec, predictions: tested.predictions }))
     }
 
-    /// The parameters that the folds choose among, with the gamma that is best without each sample; all of them, without a gamma, where that
-    /// cannot be told. `None` if it was ended.
+    /// The best parameters without each sample; all of them, without a gamma, where that cannot be told. `None` if it was ended.
     fn finalists<'o>(
         &mut self,
         lanes: &[FeatureMatrix<'_>],
         options: &'o [Spec],
         learned: Learned,
-    ) -> Result<Option<Vec<(&'o Spec, Option<f64>)>>, Error> {
-        let everyone = || options.iter().map(|spec| (spec, None)).collect();
+    ) -> Result<Option<Vec<Finalist<'o>>>, Error> {
+        let everyone = || options.iter().map(|spec| Finalist { spec, around: None }).collect();
         if learned == Learned::FromTargets || options.iter().any(|spec| spec.p < LEAST_LEFT_OUT) {
             return Ok(Some(everyone()));
         }
@@ -113,7 +119,7 @@ impl Trial<'_, '_> {
         }
         found.sort_by(|a, b| a.1.loss.total_cmp(&b.1.loss));
         found.truncate(FINALISTS);
-        Ok(Some(found.into_iter().map(|(spec, tested)| (spec, Some(tested.gamma))).collect()))
+        Ok(Some(found.into_iter().map(|(spec, tested)| Finalist { spec, around: Some(tested.gamma) }).collect()))
     }
 
     /// The gamma with the smallest held-out loss: of the whole scale, or around one of them. `None` if it was ended.
