@@ -16,6 +16,11 @@ const MOST_EXACT_ZEROS: f64 = 2e4;
 const COST_OF_CLASSES: f64 = 4.0;
 /// Operations of a factorisation in a second.
 const FACTOR_RATE: f64 = 30e9;
+/// Seconds of a search for few terms, and those for every entry of the matrix of all monomials, of numbers and of classes: measured at
+/// 90 x 211,575 and 100 x 282,000.
+const SECONDS_OF_SEARCH: f64 = 0.2;
+const SECONDS_OF_NUMBERS: f64 = 2e-8;
+const SECONDS_OF_CLASSES: f64 = 3e-7;
 /// Gammas for each parameter, about.
 const GAMMAS: f64 = 12.0;
 
@@ -114,7 +119,8 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
             if monomials > effort.most_monomials() {
                 return Err(refused("fewer, for terms of products with this effort"));
             }
-            Ok(lanes * functions * (0.2 + 2e-8 * n * monomials))
+            let rate = if set.scoring.numbers().is_some() { SECONDS_OF_NUMBERS } else { SECONDS_OF_CLASSES };
+            Ok(lanes * functions * (SECONDS_OF_SEARCH + rate * n * monomials))
         }
         _ => {
             let options = recipe.options(set)?;
