@@ -122,7 +122,17 @@ SMOOTH = (
     "ours", "lasso", "poly_lasso", "celer_lasso", "skglm_mcp", "glmnet_lasso", "kernel_ridge", "svr",
     "gaussian_process",
 )  # fmt: skip
-SPECTRA = ("ours", "ours_auto", "ours_equation", "lasso", "celer_lasso", "skglm_mcp", "glmnet_lasso", "kernel_ridge", "svr")
+SPECTRA = (
+    "ours",
+    "ours_auto",
+    "ours_equation",
+    "lasso",
+    "celer_lasso",
+    "skglm_mcp",
+    "glmnet_lasso",
+    "kernel_ridge",
+    "svr",
+)
 CLASSES = ("ours", "ours_auto", "logistic_l1", "celer_logistic", "skglm_logistic", "glmnet_logistic", "svc")
 
 TASKS = {

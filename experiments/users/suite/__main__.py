@@ -16,7 +16,11 @@ def main():
     )
     parser.add_argument("--dev", action="store_true", help="the splits for development; prints, and keeps nothing")
     parser.add_argument("--again", action="store_true", help="measure again what is known")
-    parser.add_argument("--report", action="store_true", help="measure nothing: the page from the figures that there are, which says what was not measured")
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="measure nothing: the page from the figures that there are, which says what was not measured",
+    )
     parser.add_argument("--data", type=Path, help="the folder of the data; target/suite-data")
     parser.add_argument("--results", type=Path, default=ROOT / "target" / "suite", help="the folder of the figures")
     arguments = parser.parse_args()
