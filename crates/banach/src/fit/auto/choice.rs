@@ -20,6 +20,9 @@ use crate::{
 /// Members of a mixture with less weight are left out of it.
 const LEAST_WEIGHT: f64 = 0.03;
 
+/// A loss that is at most this share of that of the constant is none: what is left of targets without noise by the tolerance of a fit.
+const EXACT: f64 = 1e-8;
+
 /// What the model is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,7 +122,8 @@ impl Choosing<'_, '_> {
         let only = |at: usize| (0..means.len()).map(|other| f64::from(u8::from(other == at))).collect::<Vec<f64>>();
         let claimed = |at: usize| self.contenders[at].claimed.unwrap_or(f64::INFINITY);
         let terms = (0..means.len()).fold(0, |best, at| if claimed(at) < claimed(best) { at } else { best });
-        if claimed(terms) < value(best) {
+        // Where both are exact, the terms can be read.
+        if claimed(terms) < value(best).max(EXACT * value(0)) {
             let loss = ExpectedLoss::Claimed(claimed(terms));
             return Chosen { verdict: Verdict::Terms, weights: only(terms), loss };
         }

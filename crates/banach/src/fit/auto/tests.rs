@@ -142,6 +142,16 @@ fn absent_samples_and_constant_columns_do_not_matter() {
     assert_eq!(model.record().verdict, Verdict::Constant, "{model}");
 }
 
+/// Products with weights that are all but right predict as well, and cannot be read.
+#[test]
+fn an_exact_equation_is_the_model() {
+    let x = columns(60, 3, 41);
+    let y: Vec<f64> = (0..60).map(|i| 2.0 * x[i] + x[i] * x[60 + i]).collect();
+    let x = FeatureMatrix::from_columns(60, 3, x).expect("in range");
+    let model = Auto::default().fit(&x, &Target::from(&y), None, &account()).expect("a model");
+    assert_eq!(model.record().verdict, Verdict::Terms, "{model}");
+}
+
 #[test]
 fn whoever_watches_can_end_it() {
     let x = FeatureMatrix::from_columns(40, 3, columns(40, 3, 31)).expect("in range");
