@@ -2,7 +2,7 @@
 
 from .. import machine
 from ..report import table
-from . import real
+from . import real, summary
 from .board import CLEAR, Group
 from .measure import LEAST, LIMIT
 from .sets import FEW_INPUTS, REAL, SETS, SYNTHETIC
@@ -33,6 +33,8 @@ Behind it the standard error over the splits, as if they were independent, which
 {LEAST:g}. **Bold** is the smallest. Where products or smooth functions are true, in the synthetic sets, celer, skglm MCP, abess, KernelRidge and *banach, few terms* are told the degree
 and have all monomials up to it; the others are told nothing."""
 
+UNFINISHED = """**Not everyone has been measured on all sets yet**: [who is missing](#who-did-not-finish). Ranks are over the sets that all shown methods were tried on."""
+
 LOSING = """## Where we lose
 
 All who have a smaller mean error than *{ours}*, found by a rule and not chosen; noise counts against us as well. Behind the name the mean difference over the splits and its
@@ -40,7 +42,7 @@ standard error; clear means more than {clear:g} of these."""
 
 
 def text(board):
-    parts = [HEAD, circumstances()]
+    parts = [HEAD, circumstances(), UNFINISHED if summary.UNTRIED in board.notes.values() else ""]
     parts += [part for group in GROUPS for part in section(board, group)]
     parts += [few_inputs(board), losses(board), sources(), given(board), absent(board)]
     return "\n\n".join(part for part in parts if part) + "\n"
