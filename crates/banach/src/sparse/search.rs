@@ -149,13 +149,8 @@ impl SupportSearch<'_, '_> {
                 break;
             }
             let found_better = self.criterion() < before - LEAST_IMPROVEMENT;
-            let improves = self.join_offers();
-            if improves && self.subsets.is_decided() {
-                continue;
-            }
-            // Where no single step leads on, several may, to terms that residuals of other supports point at. In doubt both are tried.
-            let explored = self.join_correlated(residuals);
-            if !(improves || explored && found_better) {
+            let (improves, joined) = self.join(residuals);
+            if !(joined && (improves || found_better)) {
                 break;
             }
         }
@@ -166,38 +161,34 @@ impl SupportSearch<'_, '_> {
         self.subsets.criterion(self.subsets.best())
     }
 
-    /// Lets the terms join that would explain most, given the best support; returns whether one of them improves it. Where that support was looked
-    /// at before, they have joined, and none did.
-    fn join_offers(&mut self) -> bool {
-        if self.offered().is_some() {
-            return false;
+    /// Lets the terms join that would explain most, given the best support, and where none of them improves it, or in doubt, those that explain most of
+    /// residuals: several steps may lead to them. Returns whether a term improves the support, and whether any could join. For a support beyond doubt that
+    /// was looked at before all have joined; in doubt those join that come next.
+    fn join(&mut self, residuals: Vec<f64>) -> (bool, bool) {
+        let decided = self.subsets.is_decided();
+        if !decided {
+            self.offered = None;
         }
+        let seen = self.offered().is_some();
         let offers = self.offers();
         let (addition, exchange) = offers.best_criteria(&self.subsets, self.subsets.best());
-        let improves = addition.min(exchange) < self.criterion() - LEAST_IMPROVEMENT;
-        self.join(offers.terms()) && improves
+        let improves = !seen && addition.min(exchange) < self.criterion() - LEAST_IMPROVEMENT;
+        let explores = !(improves && decided) && self.offered.as_ref().is_some_and(|offered| !offered.explored);
+        let correlated = if explores { self.correlated(residuals) } else { Vec::new() };
+        let room = MOST_COLUMNS.saturating_sub(self.columns.len());
+        let terms = offers.terms().chain(&correlated).map(|term| term.number);
+        self.dictionary.list(terms.take(room), &mut self.columns);
+        (improves, room > 0 && (explores || !seen))
     }
 
-    /// Lets the terms join that have the largest products with residuals: of points of paths, and of the supports of all sizes that are looked at.
-    /// Returns whether that was still to be done for the best support, and there was room.
-    fn join_correlated(&mut self, mut residuals: Vec<f64>) -> bool {
-        match &mut self.offered {
-            Some(offered) if !offered.explored => offered.explored = true,
-            _ => return false,
-        }
+    /// The terms with the largest products with residuals: of points of paths, and of the supports of all sizes that are looked at.
+    fn correlated(&mut self, mut residuals: Vec<f64>) -> Vec<PricedTerm> {
         for support in self.subsets.looked_at().iter().skip(1).step_by(2) {
             residuals.extend_from_slice(support.residual());
         }
-        let correlated = self.dictionary.correlated(&residuals, JOIN_OF_RESIDUAL, &self.columns).concat();
         self.passes += 1;
-        self.join(&correlated)
-    }
-
-    /// Lets terms join, as far as there is room; returns whether there was any.
-    fn join<'t>(&mut self, terms: impl IntoIterator<Item = &'t PricedTerm>) -> bool {
-        let room = MOST_COLUMNS.saturating_sub(self.columns.len());
-        self.dictionary.list(terms.into_iter().map(|term| term.number).take(room), &mut self.columns);
-        room > 0
+        self.offered.iter_mut().for_each(|offered| offered.explored = true);
+        self.dictionary.correlated(&residuals, JOIN_OF_RESIDUAL, &self.columns).concat()
     }
 
     /// What is known of the best support from a pass.
