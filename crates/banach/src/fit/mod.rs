@@ -18,6 +18,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use auto::LEAST_PAIR_SHARE;
 pub use auto::{
     Auto, AutoEffect, AutoExplanation, AutoMember, AutoModel, AutoProgress, AutoRecord, ContenderScore,
     ContributionSource, DenseMember, Effort, ExpectedLoss, MemberKind, PartialContribution, Recipe, TermsStanding,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{VariableShare, name};
 use crate::{
     Error, Memory,
-    fit::{AutoEffect, AutoModel},
+    fit::{AutoEffect, AutoModel, LEAST_PAIR_SHARE},
 };
 
 /// Variables of which pairs are told, and the most of which effects are.
@@ -15,8 +15,6 @@ const EFFECTS: usize = 6;
 const POINTS: usize = 20;
 /// A variable that acts with another at this share of its own, or more, is also shown where that other is small and large.
 const TOGETHER: f64 = 0.1;
-/// Smaller shares of pairs are rounding.
-const LEAST_SHARE: f64 = 1e-9;
 
 /// What matters to a chosen model: variables, pairs of them, and what the leading ones do.
 #[derive(Debug, Clone, Serialize)]
@@ -125,7 +123,7 @@ impl AutoReadout {
         };
         let effects = model.effects(&leading[..leading.len().min(EFFECTS)], POINTS)?;
         let effects = effects.into_iter().map(effect).collect::<Result<_, _>>()?;
-        let shared = pairs.iter().filter(|(_, _, share)| *share > LEAST_SHARE);
+        let shared = pairs.iter().filter(|(_, _, share)| *share > LEAST_PAIR_SHARE);
         let pair =
             |&(i, j, share): &(usize, usize, f64)| PairShare { first: name(names, i), second: name(names, j), share };
         let variable = |j: usize| VariableShare { variable: name(names, j), share: shares[j] };

@@ -1,6 +1,6 @@
 //! What single predictions of a mixture are made of.
 
-use super::{AutoModel, MemberKind};
+use super::{AutoModel, MemberKind, relevance::LEAST_PAIR_SHARE};
 use crate::{
     Error, FeatureMatrix, Memory,
     kernel::Monomial,
@@ -13,8 +13,6 @@ const VARIABLES: usize = 50;
 const PAIRED: usize = 8;
 /// and so many pairs have a contribution.
 const PAIRS: usize = 20;
-/// A pair with a smaller share has none.
-const LEAST_SHARE: f64 = 1e-9;
 /// Numbers of a table of points that are predicted together.
 const BLOCK: usize = 1 << 20;
 /// Differences below this share of what they are the difference of are rounding.
@@ -132,7 +130,7 @@ impl AutoModel {
         let leading = &variables[..variables.len().min(PAIRED)];
         let place = |variable| leading.iter().position(|other| *other == variable);
         let pairs = self.pair_relevance(leading, memory)?.ranking().into_iter();
-        let pairs = pairs.take(PAIRS).filter(|(_, _, share)| *share > LEAST_SHARE);
+        let pairs = pairs.take(PAIRS).filter(|(_, _, share)| *share > LEAST_PAIR_SHARE);
         Ok(pairs.filter_map(|(a, b, _)| Some((place(a)?, place(b)?))).collect())
     }
 

@@ -29,6 +29,7 @@ pub use effects::AutoEffect;
 pub use explanation::{AutoExplanation, ContributionSource, PartialContribution};
 pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind, TermsStanding};
 pub use ranges::VariableRanges;
+pub(crate) use relevance::LEAST_PAIR_SHARE;
 
 use self::{choice::Choosing, contender::Contender, learning_set::LearningSet, plan::planned, validation::Trial};
 use super::{Target, Task};

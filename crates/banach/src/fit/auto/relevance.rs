@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::{AutoMember, AutoModel, DenseMember, MemberKind};
 use crate::{Error, FeatureMatrix, Memory, fit::SparseModel, model::PairShares};
 
+/// Smaller shares of pairs are rounding.
+pub(crate) const LEAST_PAIR_SHARE: f64 = 1e-9;
+
 impl AutoModel {
     /// How much every variable matters: the mean of the shares of the members by their weights. The share of a member is that of its norm on
     /// the monomials that involve the variable; of few terms, that of what the terms with it contribute.
