@@ -10,7 +10,7 @@ PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(PROFILE)),debug
 # Measurements are always of the release build.
 MEASURE := $(CARGO) run --release --locked --package banach-lab --
 
-.PHONY: help demo docs test test-rust test-python install develop lint fmt clippy doc lint-python package fuzz bench suite bench-machine bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs notebooks test test-rust test-python install develop lint fmt clippy doc lint-python package fuzz bench suite bench-machine bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -51,6 +51,10 @@ develop: $(VENV)/installed ## the same from the source tree, for work on the pac
 docs: $(VENV)/installed ## the book, into target/book
 	$(VENV)/bin/zensical build --strict
 
+notebooks: install ## executes examples/notebooks and writes the pages of the book that show them; the executed notebooks go to target/notebooks
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements-notebooks.txt
+	$(VENV)/bin/python experiments/notebooks.py
+
 lint: fmt clippy doc docs lint-python ## everything that is not a test; the types of Python are tests
 
 lint-python: $(VENV)/installed
@@ -77,7 +81,7 @@ package: ## what would be published, built from its own archives
 
 # The seconds for every target, and the targets.
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= csv svmlight npy npz parquet arrow model
+FUZZ_TARGETS ?= csv svmlight npy npz parquet arrow xlsx model
 FUZZ_HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # What cargo-fuzz asks of the compiler, but for sanitizers, which need nightly.
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-,level=4 inline-8bit-counters pc-table trace-compares)

@@ -198,7 +198,7 @@ fn the_grid_counts_evaluations_of_every_loss() {
     assert!(run.status.success(), "{}", text(&run.stderr));
     let table = text(&run.stdout);
     let losses = table.lines().filter(|line| line.contains("normal 20 x 200, features")).count();
-    assert_eq!(losses, 8, "{table}");
+    assert_eq!(losses, 9, "{table}");
     for expected in ["p = 1.05", "p = 1.01", "epsilon_insensitive", "Gram", "AR(1)", "cells are within", "Worst: "] {
         assert!(table.contains(expected), "{expected} is missing in\n{table}");
     }
@@ -316,7 +316,8 @@ fn documented_commands_exist() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut commands = [0, 0];
     let pages = ["README.md", "docs/index.md", "docs/command-line.md", "docs/file-formats.md", "docs/reproduction.md"];
-    for page in pages.into_iter().chain(["docs/benchmarks.md", "docs/solvers.md"]) {
+    let from = ["docs/auto.md", "docs/from-glmnet.md", "docs/from-random-forests.md"];
+    for page in pages.into_iter().chain(["docs/benchmarks.md", "docs/solvers.md"]).chain(from) {
         let page = std::fs::read_to_string(root.join(page)).expect("the page exists");
         let consoles = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().expect("a part"));
         for line in consoles.flat_map(str::lines) {

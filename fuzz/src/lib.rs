@@ -9,6 +9,7 @@
 mod checks;
 pub mod damage;
 pub mod seeds;
+mod workbook;
 
 use banach::{FeatureMatrix, Memory};
 use banach_io::{Format, Impute, ModelColumns, Request, Saved, SavedAuto, SavedModel, SavedSparse};
@@ -31,13 +32,14 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "csv", run: csv, seeds: seeds::csv },
     Target { name: "svmlight", run: svmlight, seeds: seeds::svmlight },
     Target { name: "npy", run: npy, seeds: seeds::npy },
     Target { name: "npz", run: npz, seeds: seeds::npz },
     Target { name: "parquet", run: parquet, seeds: seeds::parquet },
     Target { name: "arrow", run: arrow, seeds: seeds::arrow },
+    Target { name: "xlsx", run: xlsx, seeds: workbook::seeds },
     Target { name: "model", run: model, seeds: seeds::model },
 ];
 
@@ -75,6 +77,14 @@ pub fn parquet(data: &[u8]) -> bool {
 /// Arrow IPC and Feather.
 pub fn arrow(data: &[u8]) -> bool {
     any(&requests(Format::Arrow), data)
+}
+
+/// Workbooks of Excel.
+pub fn xlsx(data: &[u8]) -> bool {
+    let headless = Request { header: false, ..fit(Format::Xlsx) };
+    // Dates are read where they are called labels.
+    let labels = Request { categorical: vec!["2".to_owned()], ..headless.clone() };
+    any(&[requests(Format::Xlsx), [headless, labels]].concat(), data)
 }
 
 /// Whether a request could be met; all are tried.

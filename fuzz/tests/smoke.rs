@@ -5,13 +5,14 @@ use std::{fs, path::Path};
 use banach_fuzz::{CEILING, TARGETS, Target, damage::Damage};
 
 /// Files with mistakes for every target, of which some take longer than others.
-const CASES: [(&str, u64); 7] = [
+const CASES: [(&str, u64); 8] = [
     ("csv", 2000),
     ("svmlight", 10_000),
     ("npy", 10_000),
     ("npz", 2000),
     ("parquet", 20_000),
     ("arrow", 10_000),
+    ("xlsx", 2000),
     ("model", 3000),
 ];
 
@@ -66,7 +67,7 @@ macro_rules! smoke {
     };
 }
 
-smoke!(csv svmlight npy npz parquet arrow model);
+smoke!(csv svmlight npy npz parquet arrow xlsx model);
 
 #[test]
 fn seeds_are_small_and_many() {

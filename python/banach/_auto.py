@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _parameters
-from ._base import TableEstimator, aligned, table_of
+from ._assessment import assessment_of
+from ._base import IntervalMixin, TableEstimator, aligned, group_codes, splits_of, table_of
+from ._classifier import coded
 from ._doc import with_sections
 from ._sparse import SparseClassifier, SparseRegressor
 from ._table import Table
 
 #: What a fit leaves behind.
-_OF_A_FIT = ("_model", "contenders_", "verdict_", "held_out_error_", "terms_error_", "classes_")
+_OF_A_FIT = ("_model", "contenders_", "verdict_", "assessment_", "held_out_error_", "terms_error_", "classes_")
 
 #: The parts that progress is counted in.
 _PARTS = 1000
@@ -29,6 +30,11 @@ _PARAMETERS = {
     Nothing new is tried after this time. The model then depends on the speed of the machine.""",
     "random_state": """int, default=0
     What deals the samples to the folds.""",
+    "cv": """int, splitter, iterable or None, default=None
+    Which samples are held out: so many folds, five if None, or what a splitter of scikit-learn says (``GroupKFold`` with ``groups``,
+    ``TimeSeriesSplit``). No sample may be held out twice.""",
+    "permutations": """int, default=0
+    The same choice is made for so many random orders of y, and ``assessment_`` says how often they are predicted as well.""",
     "memory_limit": """int, str or None, default=None
     The most memory, as bytes or with a unit, as ``"2 GB"``; 80 % of what is available if None.""",
     "n_jobs": """int or None, default=None
@@ -39,7 +45,12 @@ _PARAMETERS = {
 
 _ATTRIBUTES = {
     "verdict_": """str
-    What was chosen, in one sentence.""",
+    How well unseen samples are predicted against a constant, what chance says of it, and what was chosen.""",
+    "assessment_": """dict or None
+    The same as data, pooled over all held-out samples: ``better``, ``rows``, ``how``, ``loss`` and ``constant_loss``, ``gain``,
+    ``chance`` (how often the best of as many candidates gains as much if there is nothing to find), ``numbers`` (``rmse``,
+    ``constant_rmse``, ``q2``) or ``classes`` (``accuracy``, ``largest_class``, ``balanced_accuracy``, ``auc``, ``confusion``)
+    and ``permutations``.""",
     "contenders_": """Table
     What was tried: ``contender``, ``error`` (the held-out loss as a share of that of a constant: squared error, or logarithmic
     loss of classes), ``std_error``, ``claimed`` (what the evidence of few terms claims, on the same scale), ``weight`` in
@@ -60,15 +71,28 @@ class _AutoEstimator(TableEstimator):
 
     _model: _core.AutoModel
 
-    def __init__(self, effort="normal", *, max_seconds=None, random_state=0, memory_limit=None, n_jobs=None, verbose=0):
+    def __init__(
+        self,
+        effort="normal",
+        *,
+        max_seconds=None,
+        random_state=0,
+        cv=None,
+        permutations=0,
+        memory_limit=None,
+        n_jobs=None,
+        verbose=0,
+    ):
         self.effort = effort
         self.max_seconds = max_seconds
         self.random_state = random_state
+        self.cv = cv
+        self.permutations = permutations
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         for name in _OF_A_FIT:
             self.__dict__.pop(name, None)
         seconds = self.max_seconds
@@ -76,17 +100,23 @@ class _AutoEstimator(TableEstimator):
             "effort": _parameters.text("effort", self.effort, "quick, normal or thorough"),
             "seconds": None if seconds is None else _parameters.real("max_seconds", seconds, "None or a number > 0"),
             "seed": _parameters.seed(self.random_state),
+            "permutations": _parameters.whole("permutations", self.permutations),
             "memory": _parameters.memory(self.memory_limit),
             "threads": _parameters.threads(self.n_jobs),
         }
-        X, target = self._check_data(X, y)
+        X, target, weights = self._check_data(X, y, sample_weight)
+        labels, classifier = self._labels(target), hasattr(self, "classes_")
+        held_out = splits_of(self.cv, target, labels, groups, classifier=classifier, seed=asked["seed"])
+        splits, codes = [(train.tolist(), test.tolist()) for train, test in held_out], group_codes(groups, len(labels))
         with self._bar("the best model", _PARTS) as bar:
-            self._adopt(_core.fit_auto(X, target, None, **asked, progress=bar.callback))
+            self._adopt(_core.fit_auto(X, target, weights, splits, codes, **asked, progress=bar.callback))
 
     def _adopt(self, model: _core.AutoModel) -> None:
         self._model = model
         loss, _, constant = model.loss
-        self.verdict_ = model.sentence
+        self.assessment_ = assessment_of(model.assessment, getattr(self, "classes_", None))
+        verdict = [] if self.assessment_ is None else self.assessment_["verdict"]
+        self.verdict_ = ". ".join([*(line.rstrip(".") for line in verdict), model.sentence])
         self.held_out_error_ = loss / constant
         standing = model.terms_standing
         self.terms_error_ = (
@@ -108,7 +138,7 @@ class _AutoEstimator(TableEstimator):
         columns["weight"] = column("weight")
         columns["seconds"] = column("seconds")
         left_out = "".join(f" Not tried: {name}; {why}." for name, why in model.left_out)
-        self.contenders_ = Table(columns, caption=f"{model.sentence}{left_out}")
+        self.contenders_ = Table(columns, caption=f"{self.verdict_}{left_out}")
 
     def terms(self) -> Any:
         """The few terms that evidence names, be they the model or not, as a fitted :class:`SparseRegressor` or
@@ -262,7 +292,7 @@ class _AutoEstimator(TableEstimator):
 
 
 @with_sections(_PARAMETERS, _ATTRIBUTES)
-class AutoRegressor(RegressorMixin, _AutoEstimator):
+class AutoRegressor(IntervalMixin, RegressorMixin, _AutoEstimator):
     """Regression by the best model that banach can find, without a parameter.
 
     Contenders of very different kinds are fitted to the samples outside of five folds, and what they predict of the others
@@ -286,7 +316,7 @@ class AutoRegressor(RegressorMixin, _AutoEstimator):
     True
     """
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Finds the best model.
 
         Parameters
@@ -295,18 +325,25 @@ class AutoRegressor(RegressorMixin, _AutoEstimator):
             Units do not matter.
         y : array of shape (n_samples,)
             The targets.
+        sample_weight : array of shape (n_samples,), optional
+            What each sample counts; one of weight 0 is absent.
+        groups : array of shape (n_samples,), optional
+            For a splitter that needs them. Samples of one group are one witness of how good predictions are.
 
         Returns
         -------
         self
         """
-        self._fit(X, y)
+        self._fit(X, y, sample_weight, groups)
         return self
 
-    def _check_data(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F", y_numeric=True)
         y = aligned(np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64))
-        return table_of(X), y[None, :]
+        return table_of(X), y[None, :], self._weights(sample_weight, X)
+
+    def _labels(self, target: np.ndarray) -> np.ndarray:
+        return target[0]
 
     def _few_terms(self) -> SparseRegressor:
         return SparseRegressor("poly", degree=(1, 2))
@@ -337,7 +374,32 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
     True
     """
 
-    def fit(self, X, y):
+    def __init__(
+        self,
+        effort="normal",
+        *,
+        class_weight=None,
+        max_seconds=None,
+        random_state=0,
+        cv=None,
+        permutations=0,
+        memory_limit=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        super().__init__(
+            effort,
+            max_seconds=max_seconds,
+            random_state=random_state,
+            cv=cv,
+            permutations=permutations,
+            memory_limit=memory_limit,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Finds the best model.
 
         Parameters
@@ -346,22 +408,25 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
             Units do not matter.
         y : array of shape (n_samples,)
             The labels: numbers or strings.
+        sample_weight : array of shape (n_samples,), optional
+            What each sample counts; one of weight 0 is absent.
+        groups : array of shape (n_samples,), optional
+            For a splitter that needs them. Samples of one group are one witness of how good predictions are.
 
         Returns
         -------
         self
         """
-        self._fit(X, y)
+        self._fit(X, y, sample_weight, groups)
         return self
 
-    def _check_data(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has one class, {self.classes_[0]!s}; a classifier needs at least two classes")
-        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64)
+        self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
+        return table_of(X), codes, weights
+
+    def _labels(self, target: np.ndarray) -> np.ndarray:
+        return self.classes_[target]
 
     def _few_terms(self) -> SparseClassifier:
         return SparseClassifier("poly", degree=(1, 2))

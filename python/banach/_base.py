@@ -11,7 +11,13 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from . import _core, _names, _parameters, kernels
 from ._equation import Equation, equation
@@ -42,6 +48,8 @@ _OF_A_FIT = (
     "best_index_",
     "best_params_",
     "best_score_",
+    "assessment_",
+    "verdict_",
     "C_",
 )
 
@@ -75,6 +83,31 @@ def rows_of(splits: Iterable[Any], n_samples: int) -> list[tuple[np.ndarray, np.
         ) from None
 
 
+def splits_of(
+    cv: Any, y: np.ndarray, target: np.ndarray, groups: Any, *, classifier: bool, seed: int = 0
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What to fit to and what to hold out: for a number the library's own folds, of whole groups if there are any, else what a
+    splitter says."""
+    n_samples = len(target)
+    if cv is None or isinstance(cv, numbers.Integral):
+        count = None if cv is None else _parameters.whole("cv", cv, "None, a whole number >= 2 or a splitter", least=2)
+        held_out = _core.folds(y, n_samples, count, group_codes(groups, n_samples), seed)
+        return [(np.setdiff1d(np.arange(n_samples), test), np.array(test)) for test in held_out]
+    if isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split"):
+        return rows_of(cv, n_samples)
+    splitter = check_cv(cv, target, classifier=classifier)
+    return rows_of(list(splitter.split(np.zeros(n_samples), target, groups)), n_samples)
+
+
+def group_codes(groups: Any, n_samples: int) -> list[int] | None:
+    """A number for every group, whatever groups are known by."""
+    if groups is None:
+        return None
+    groups = column_or_1d(groups)
+    check_consistent_length(groups, np.empty(n_samples))
+    return np.unique(groups, return_inverse=True)[1].tolist()
+
+
 class TableEstimator(BaseEstimator):
     """What every estimator does with a table. Subclasses have the parameters and, once fitted, a ``_model``."""
 
@@ -105,6 +138,40 @@ class TableEstimator(BaseEstimator):
         return tags
 
 
+class IntervalMixin:
+    """Intervals of a regressor, by the samples that were held out when it was fitted."""
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Intervals around the predictions that hold so large a share of new samples.
+
+        They are split conformal: the predictions plus and minus the residual that so many held-out samples do not exceed.
+        The residuals are those of the search or of the automatic choice that made the model, each of a model without the
+        sample, so the coverage is near what is asked for whatever the noise is, where new samples are as those of the fit.
+        All intervals are equally wide.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        coverage : float
+            The share of new samples, above 0 and below 1.
+
+        Returns
+        -------
+        array of shape (n_samples, 2) or (n_samples, n_outputs, 2)
+            The lower and the upper ends.
+
+        Raises
+        ------
+        ValueError
+            If no samples were held out, as in an estimator without a search, or too few for this coverage.
+        """
+        predictions: np.ndarray = self.predict(X)  # type: ignore[attr-defined]
+        widths = np.asarray(self._model.half_widths(_parameters.real("coverage", coverage)))  # type: ignore[attr-defined]
+        widths = widths[0] if predictions.ndim == 1 else widths
+        return np.stack([predictions - widths, predictions + widths], axis=-1)
+
+
 class LpModel(TableEstimator):
     """The base of the estimators with a penalty. Subclasses have the parameters; this class reads them."""
 
@@ -112,6 +179,8 @@ class LpModel(TableEstimator):
     _model: _core.Model
     #: What held-out samples said in a search, as JSON.
     _validation: str | None = None
+    #: How well it predicts them, as JSON.
+    _assessment: str | None = None
 
     def _spec(self, **changes: Any) -> _core.Spec:
         """The parameters, checked; ``changes`` stand in for those that a search varies."""
@@ -146,7 +215,7 @@ class LpModel(TableEstimator):
 
     def _forget(self) -> None:
         """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
-        for name in ("_model", "_validation", *_OF_A_FIT):
+        for name in ("_model", "_validation", "_assessment", *_OF_A_FIT):
             self.__dict__.pop(name, None)
 
     def _warn_of_time(self, spec: _core.Spec, X: Any, problems: int, Cs: int = 1) -> None:
@@ -198,20 +267,10 @@ class LpModel(TableEstimator):
     def _splits_of(
         self, cv: Any, y: np.ndarray, target: np.ndarray, groups: Any = None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """What to fit to and what to hold out: the library's own folds for a number, else what a splitter says."""
-        n_samples = len(target)
-        if cv is None or isinstance(cv, numbers.Integral):
-            count = (
-                None if cv is None else _parameters.whole("cv", cv, "None, a whole number >= 2 or a splitter", least=2)
-            )
+        """What to fit to and what to hold out."""
+        if groups is None and (cv is None or isinstance(cv, numbers.Integral)):
             self._check_pairs(y)
-            return [
-                (np.setdiff1d(np.arange(n_samples), test), np.array(test)) for test in _core.folds(y, n_samples, count)
-            ]
-        if isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split"):
-            return rows_of(cv, n_samples)
-        splitter = check_cv(cv, target, classifier=self._task == "classification")
-        return rows_of(list(splitter.split(np.zeros(n_samples), target, groups)), n_samples)
+        return splits_of(cv, y, target, groups, classifier=self._task == "classification")
 
     def _check_pairs(self, y: np.ndarray) -> None:
         """What folds ask of the targets."""
@@ -240,9 +299,11 @@ class LpModel(TableEstimator):
         -------
         Table
             Columns ``monomial``, ``exponents`` (pairs of a variable and its exponent), ``weight`` (of the feature),
-            ``coefficient`` (of the plain product), ``share`` (of ``||w||_p^p``), and ``lower`` and ``upper``, an
-            interval that contains the weight at the optimum where the loss allows one. ``complete``, ``set_proven`` and
-            ``order_proven`` tell what is proven of the list.
+            ``coefficient`` (of the plain product), ``share`` (of ``||w||_p^p``), and ``solver_lower`` and
+            ``solver_upper``, between which the weight of the exact optimum lies where the loss allows to tell: the error of the
+            solver, and nothing of chance. ``complete``, ``set_proven`` and ``order_proven`` tell whether that error can change
+            the list or its order. A weight tells how this fit is built, at this C alone; :meth:`relevance` what its
+            predictions depend on; only :func:`banach.stability_selection` what other samples would name again.
         """
         self._check_fitted()
         k = _parameters.whole("k", k, "a whole number >= 1", least=1)
@@ -255,11 +316,11 @@ class LpModel(TableEstimator):
             "weight": top["weights"],
             "coefficient": top["coefficients"],
             "share": top["shares"],
-            "lower": top["lower"],
-            "upper": top["upper"],
+            "solver_lower": top["lower"],
+            "solver_upper": top["upper"],
         }
         if np.isnan(top["lower"]).all():
-            del columns["lower"], columns["upper"]
+            del columns["solver_lower"], columns["solver_upper"]
         known = {key: top[key] for key in ("complete", "set_proven", "order_proven", "unlisted", "nodes")}
         return Table(columns, caption=_top_caption(top), **known)
 
@@ -323,7 +384,9 @@ class LpModel(TableEstimator):
         }
         return Table(columns)
 
-    def equation(self, k: int | None = None, *, output: int = 0, refit: bool = True) -> Equation:
+    def equation(
+        self, k: int | None = None, *, output: int = 0, refit: bool = True, hierarchy: str | None = None
+    ) -> Equation:
         """The few terms of the kernel that can be named, as a formula.
 
         They are those that the evidence of all samples names, as :class:`SparseRegressor` does: least squares for the
@@ -339,6 +402,8 @@ class LpModel(TableEstimator):
         refit : bool
             If False, the k largest monomials of the model (5 if None) with the coefficients that they have in it, which
             are those of a sum of many; ``bound`` says what the others add at most. For every loss.
+        hierarchy : {"weak", "strong"} or None
+            With ``refit``, a product only with one of its factors, or with all of them.
 
         Returns
         -------
@@ -347,7 +412,7 @@ class LpModel(TableEstimator):
             only, works without banach) and ``equation.predict(X)``.
         """
         self._check_fitted()
-        return equation(self, k, output=output, refit=refit)
+        return equation(self, k, output=output, refit=refit, hierarchy=hierarchy)
 
     def report(
         self,
@@ -356,6 +421,7 @@ class LpModel(TableEstimator):
         relevance: bool = True,
         select: int | None = None,
         stability: int | None = None,
+        hierarchy: str | None = None,
         random_state: int = 0,
     ) -> dict[str, Any]:
         """All that is known of the model, as data: what ``banach fit --json`` prints of a model, under the same keys.
@@ -370,6 +436,8 @@ class LpModel(TableEstimator):
             The terms that can be named, at most so many, as an equation.
         stability : int, optional
             Which terms, at most so many, are named in most halves of the samples.
+        hierarchy : {"weak", "strong"} or None
+            Of these terms, products only with one of their factors, or with all of them.
         random_state : int
             Of the halves.
 
@@ -396,12 +464,22 @@ class LpModel(TableEstimator):
                 None
                 if stability is None
                 else _parameters.whole("stability", stability, "None or a whole number >= 1", least=1),
+                _parameters.hierarchy(hierarchy),
+                # Where C was chosen, others could have been.
+                self._validation is not None,
                 _parameters.whole("random_state", random_state),
                 bar.callback,
             )
         report = json.loads(text)
         if self._validation is not None:
             report["validation"] = json.loads(self._validation)
+            assessed = json.loads(self._assessment or "null")
+            if assessed is not None:
+                # In words it is verdict_.
+                del assessed["verdict"]
+                if assessed["classes"] is not None:
+                    assessed["classes"]["labels"] = names["classes"]
+            report["assessment"] = assessed
             report["notes"] = report["validation"].pop("notes") + report["notes"]
         return report
 
@@ -466,9 +544,9 @@ def _top_caption(top: Mapping[str, Any]) -> str:
     if top["complete"] and not top["monomials"]:
         return "No monomial has a weight: the model is its constant."
     if top["order_proven"]:
-        return "Proven to be the largest at the optimum, in this order."
+        return "The solver's error cannot change this list or its order; it says nothing of chance."
     if top["set_proven"]:
-        return "Proven to be the largest at the optimum; their order is not."
+        return "The solver's error cannot change this list, but may change its order; it says nothing of chance."
     if top["complete"]:
         return "The largest of this model."
     return (

@@ -29,20 +29,8 @@ class _Classification(ClassifierMixin, LpModel):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has one class, {self.classes_[0]!s}; a classifier needs at least two classes")
-        weights = self._weights(sample_weight, X)
-        if self.class_weight is not None:
-            balance = compute_sample_weight(self.class_weight, y)
-            if not (balance >= 0).all():
-                raise _parameters.refused("class_weight", self.class_weight, "weights >= 0")
-            weights = balance if weights is None else weights * balance
-        if weights is not None:
-            check_presence(self.classes_, codes, weights)
-        return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
+        self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
+        return table_of(X), codes, weights
 
     def _check_pairs(self, y: np.ndarray) -> None:
         alone = np.flatnonzero(np.bincount(y, minlength=len(self.classes_)) < 2)
@@ -93,6 +81,23 @@ class _Classification(ClassifierMixin, LpModel):
             return np.log(self.predict_proba(X))
 
 
+def coded(y: Any, weights: np.ndarray | None, class_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The classes of labels, the place of each label among them, and the weights of samples with those of their classes."""
+    check_classification_targets(y)
+    y = column_or_1d(y, warn=True)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class, {classes[0]!s}; a classifier needs at least two classes")
+    if class_weight is not None:
+        balance = compute_sample_weight(class_weight, y)
+        if not (balance >= 0).all():
+            raise _parameters.refused("class_weight", class_weight, "weights >= 0")
+        weights = balance if weights is None else weights * balance
+    if weights is not None:
+        check_presence(classes, codes, weights)
+    return classes, np.ascontiguousarray(codes, dtype=np.int64), weights
+
+
 def check_presence(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> None:
     """A sample of weight 0 is absent, so a class of such samples is absent although it has a name."""
     present = np.bincount(codes, weights=weights != 0, minlength=len(classes)) > 0
@@ -138,7 +143,7 @@ class LpClassifier(_Classification):
         *,
         C=1.0,
         kernel="linear",
-        degree=2,
+        degree=None,
         monomials="raw",
         coef0=0.0,
         scale=1.0,

@@ -20,6 +20,7 @@ __all__ = [
     "command",
     "equation",
     "expansion",
+    "export_sparse",
     "fit_auto",
     "fit_sparse",
     "folds",
@@ -86,6 +87,8 @@ class _Searched(TypedDict):
     left_out: list[tuple[dict[str, Any], str]]
     chosen: tuple[int, int] | None
     validation: str
+    residuals: list[list[float]] | None
+    assessment: str | None
 
 class _ReportNames(TypedDict):
     variables: list[str]
@@ -117,6 +120,10 @@ class _Known(TypedDict):
     target: str | None
     classes: list[Any] | None
     scaling: tuple[Any, Any] | None
+    encodings: list[tuple[str, list[str]]] | None
+    fills: Any | None
+    imputes: bool | None
+    ignores_unknown: bool | None
 
 class _Loaded(_Known):
     model: Any
@@ -173,7 +180,13 @@ class Spec:
     def kernel(self) -> Kernel: ...
     def long_fit(self, x: _Table, problems: int, count: int) -> str | None: ...
     def fit(
-        self, x: _Table, y: _Target, sample_weight: _Floats | None, C: float, progress: _Progress = None
+        self,
+        x: _Table,
+        y: _Target,
+        sample_weight: _Floats | None,
+        C: float,
+        progress: _Progress = None,
+        residuals: Sequence[Sequence[float]] | None = None,
     ) -> Model: ...
     def search(
         self,
@@ -186,6 +199,7 @@ class Spec:
         count: int,
         splits: _Splits,
         one_standard_error: bool,
+        groups: Sequence[int] | None = None,
         progress: _Progress = None,
     ) -> _Searched: ...
     def search_size(
@@ -199,6 +213,13 @@ class Spec:
         functions: int,
         splits: int,
     ) -> tuple[int, str | None]: ...
+    def rates(
+        self,
+        counts: _Floats,
+        sample_weight: _Floats | None,
+        exposure: _Floats | None = None,
+        offset: _Floats | None = None,
+    ) -> tuple[_Floats, _Floats]: ...
     def path(
         self,
         x: _Table,
@@ -248,7 +269,9 @@ class Model:
     @property
     def targets(self) -> Any: ...
     def path(self, Cs: Sequence[float] | None, count: int, progress: _Progress = None) -> list[_Path]: ...
+    def half_widths(self, coverage: float) -> list[float]: ...
     def decision(self, x: _Table) -> _Floats: ...
+    def responses(self, x: _Table, exposure: _Floats | None = None, offset: _Floats | None = None) -> _Floats: ...
     def probabilities(self, x: _Table) -> _Floats: ...
     def top(self, function: int, count: int, nodes: int, seconds: float) -> _Top: ...
     def leave_one_out(self) -> _Floats | None: ...
@@ -260,7 +283,10 @@ class Model:
 
 @final
 class AutoModel:
+    @property
+    def assessment(self) -> str | None: ...
     def predictions(self, x: _Table) -> _Floats: ...
+    def half_widths(self, coverage: float) -> list[float]: ...
     def relevance(self) -> _Floats: ...
     def pair_relevance(self, variables: Sequence[int]) -> list[tuple[int, int, float]]: ...
     def leading_variables(self, count: int) -> list[int]: ...
@@ -297,10 +323,13 @@ def fit_auto(
     x: _Table,
     y: _Target,
     sample_weight: _Floats | None,
+    splits: _Splits,
+    groups: Sequence[int] | None,
     *,
     effort: str,
     seconds: float | None,
     seed: int,
+    permutations: int,
     memory: int | None,
     threads: int,
     progress: _Progress = None,
@@ -349,6 +378,7 @@ class SparseFunction:
 class SparseModel:
     @property
     def functions(self) -> list[SparseFunction]: ...
+    def half_widths(self, coverage: float) -> list[float]: ...
     def decision(self, x: _Table) -> _Floats: ...
     def probabilities(self, x: _Table) -> _Floats: ...
     def stability(
@@ -381,7 +411,9 @@ def fit_sparse(
 
 # The keys that are there depend on which of these two is asked.
 def expansion(model: Model, function: int, count: int) -> dict[str, Any]: ...
-def name_terms(model: Model, function: int, max_terms: int | None, progress: _Progress = None) -> dict[str, Any]: ...
+def name_terms(
+    model: Model, function: int, max_terms: int | None, hierarchy: str, progress: _Progress = None
+) -> dict[str, Any]: ...
 def stability(
     model: Model, function: int, max_terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
 ) -> _Stability: ...
@@ -392,11 +424,21 @@ def report(
     relevance: bool,
     select: int | None,
     stability: int | None,
+    hierarchy: str,
+    leaders: bool,
     seed: int,
     progress: _Progress = None,
 ) -> str: ...
 def save_model(model: Model, path: str, known: _Known) -> None: ...
 def save_sparse(model: SparseModel, path: str, known: _Known, shape: tuple[int, int], weight: float | None) -> None: ...
+def export_sparse(
+    model: SparseModel,
+    language: str,
+    variables: int,
+    names: Sequence[str] | None,
+    target: str | None,
+    classes: Sequence[bool | int | float | str] | None,
+) -> str: ...
 def load_model(path: str) -> _Loaded: ...
 def equation(
     left: str,
@@ -407,7 +449,9 @@ def equation(
 ) -> str: ...
 def losses(task: str) -> list[str]: ...
 def choose(losses: Sequence[tuple[float, float]], one_standard_error: bool) -> int | None: ...
-def folds(y: _Target, samples: int, count: int | None) -> list[list[int]]: ...
+def folds(
+    y: _Target, samples: int, count: int | None, groups: Sequence[int] | None = None, seed: int = 0
+) -> list[list[int]]: ...
 def gram_tensor(x: _Table, kernel: Kernel, p: float, memory: int | None, threads: int) -> tuple[int, _Floats]: ...
 def make_sparse_linear(
     samples: int, features: int, relevant: int, noise: float, seed: int

@@ -10,7 +10,8 @@ from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.metrics import check_scoring
 
 from . import _core, _parameters, kernels
-from ._base import LpModel
+from ._assessment import assessment_of
+from ._base import LpModel, group_codes
 from ._classifier import _Classification
 from ._doc import with_parameters
 from ._held_out import KnownLabels, KnownNumbers
@@ -24,6 +25,8 @@ class _Search(LpModel):
 
     #: The gap of the fits of a search; what the library says if None.
     _search_tol: float | None = None
+    #: How far the choice was off on held-out samples, of every output.
+    _residuals: list[list[float]] | None = None
 
     def _stand_in(self, decisions: np.ndarray) -> Any:
         raise NotImplementedError
@@ -59,7 +62,9 @@ class _Search(LpModel):
         if name in ("poly", "anova", "exp"):
             degrees = [_parameters.degree(degree) for degree in self._listed("degree")]
             # As with scikit-learn's kernels, one degree does not matter for exp.
-            space["degrees"] = [degree for degree in degrees if name != "exp" or isinstance(degree, tuple)]
+            space["degrees"] = [
+                degree for degree in degrees if isinstance(degree, tuple) or (name != "exp" and degree is not None)
+            ]
         if not self._is_auto("scale", "'auto', a number > 0 or a list of such numbers") and name in ("poly", "exp"):
             space["scales"] = [_parameters.real("scale", scale) for scale in self._listed("scale")]
         coef0 = _parameters.real("coef0", self.coef0)
@@ -77,7 +82,7 @@ class _Search(LpModel):
 
     def _spec(self, **changes: Any) -> _core.Spec:
         # What is searched has no value of its own.
-        plain: dict[str, Any] = {"p": 4 / 3, "degree": 2, "scale": 1.0}
+        plain: dict[str, Any] = {"p": 4 / 3, "degree": None, "scale": 1.0}
         if isinstance(self.normalize_kernel, str) or not isinstance(self.kernel, kernels.Kernel):
             plain["normalize_kernel"] = False
         return super()._spec(**{name: value for name, value in plain.items() if name not in changes}, **changes)
@@ -94,12 +99,19 @@ class _Search(LpModel):
         self._warn_of_length(long)
         asked["one_standard_error"] = _parameters.boolean("one_standard_error", self.one_standard_error)
         with self._bar("cross-validation", fits) as bar:
-            found = spec.search(X, y, weights, **asked, splits=given, progress=bar.callback)
+            codes = group_codes(groups, len(target))
+            found = spec.search(X, y, weights, **asked, splits=given, groups=codes, progress=bar.callback)
         for option, error in found["left_out"]:
             warn(f"{self._shown(option)} is left out of the search: {error}", FitFailedWarning)
         self._collect(found, splits, target)
+        # Those of the choice; what a scorer has chosen, the losses may not have.
+        chosen = (self._option, self.best_index_ - self._option * len(found["tried"][0]["Cs"]))
+        self._residuals = found["residuals"] if found["chosen"] == chosen else None
         # What a scorer has chosen, the losses did not.
         self._validation = found["validation"] if self.scoring is None else None
+        self._assessment = found["assessment"] if self.scoring is None else None
+        self.assessment_ = assessment_of(self._assessment, getattr(self, "classes_", None))
+        self.verdict_ = None if self.assessment_ is None else ". ".join(self.assessment_["verdict"])
         self._warn_of_search(found["tried"])
         return found["tried"][self._option]["spec"]
 
@@ -143,15 +155,17 @@ class _Search(LpModel):
             "standard_error_test_score": error,
             "rank_test_score": rankdata(-np.nan_to_num(mean, nan=-np.inf), method="min").astype(np.int32),
         }
-        count = len(tried[0]["Cs"])
+        # Grids that were widened have more values than others.
+        ends = np.cumsum([len(one["Cs"]) for one in tried])
+        starts = ends - [len(one["Cs"]) for one in tried]
         if scorer is None and found["chosen"] is not None:
             self._option, place = found["chosen"]
         else:
-            self._option = int(np.nanargmax(mean)) // count
-            own = slice(self._option * count, (self._option + 1) * count)
+            self._option = int(np.searchsorted(ends, np.nanargmax(mean), side="right"))
+            own = slice(starts[self._option], ends[self._option])
             losses = list(zip(-mean[own], error[own], strict=True))
             place = _core.choose(losses, bool(self.one_standard_error))
-        best = self._option * count + place
+        best = int(starts[self._option]) + place
         self.best_index_, self.best_params_, self.best_score_ = best, params[best], float(mean[best])
         self.C_ = params[best]["C"]
 
@@ -177,7 +191,7 @@ class _Search(LpModel):
             return
         self._warn_of_time(spec, X, self._functions)
         with self._bar("fit", self._functions) as bar:
-            self._adopt(spec.fit(X, y, weights, self.C_, bar.callback))
+            self._adopt(spec.fit(X, y, weights, self.C_, bar.callback, self._residuals))
 
     def plot_cv(self, *, ax: Any = None, **kwargs: Any) -> Any:
         """Draws the held-out scores against C; see :class:`banach.CVDisplay`."""
@@ -232,7 +246,7 @@ class LpRegressorCV(_Search, _Regression):
         *,
         Cs=20,
         kernel="linear",
-        degree=2,
+        degree=None,
         monomials="raw",
         coef0=0.0,
         scale="auto",
@@ -284,22 +298,23 @@ class LpRegressorCV(_Search, _Regression):
     def _stand_in(self, decisions: np.ndarray) -> Any:
         return KnownNumbers(decisions)
 
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y, sample_weight=None, groups=None, exposure=None, offset=None):
         """Searches, and fits the best choice.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in :meth:`LpRegressor.fit`. The default score weighs held-out samples; scorers do not.
+        X, y, sample_weight, exposure, offset
+            As in :meth:`LpRegressor.fit`. The default score weighs held-out samples; scorers do not, and see rates where
+            there is an exposure.
         groups : array of shape (n_samples,), optional
-            For a splitter that needs them.
+            Samples of one group are held out together, and are one witness of how good predictions are.
 
         Returns
         -------
         self
         """
         self._forget()
-        X, y, weights = self._check_data(X, y, sample_weight)
+        X, y, weights = self._check_data(X, y, sample_weight, exposure, offset)
         spec = self._search(X, y, y[0] if self._single else y.T, weights, groups)
         self._refit(spec, X, y, weights)
         return self
@@ -333,7 +348,7 @@ class LpClassifierCV(_Search, _Classification):
         *,
         Cs=20,
         kernel="linear",
-        degree=2,
+        degree=None,
         monomials="raw",
         coef0=0.0,
         scale="auto",
@@ -398,7 +413,7 @@ class LpClassifierCV(_Search, _Classification):
         X, y, sample_weight
             As in :meth:`LpClassifier.fit`. The default score weighs held-out samples; scorers do not.
         groups : array of shape (n_samples,), optional
-            For a splitter that needs them.
+            Samples of one group are held out together, and are one witness of how good predictions are.
 
         Returns
         -------

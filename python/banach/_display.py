@@ -137,18 +137,17 @@ def _mark(ax: Any, C: float, height: float | None = None) -> None:
 
 
 class FeaturesDisplay(_Display):
-    """The largest monomials as bars, with the intervals that are proven for their weights."""
+    """The largest monomials as bars. There are no error bars: what other samples would give is for
+    :func:`banach.stability_selection` to say."""
 
     def __init__(
         self,
         *,
         names: Sequence[str],
         weights: np.ndarray,
-        lower: np.ndarray | None = None,
-        upper: np.ndarray | None = None,
         title: str = "",
     ) -> None:
-        self.names, self.weights, self.lower, self.upper, self.title = names, weights, lower, upper, title
+        self.names, self.weights, self.title = names, weights, title
 
     @classmethod
     def from_estimator(
@@ -157,13 +156,7 @@ class FeaturesDisplay(_Display):
         """The k largest monomials of a fitted estimator."""
         top = estimator.top_features(k, output=output)
         names = [_label(factors, estimator._names()) for factors in top["exponents"]]
-        display = cls(
-            names=names,
-            weights=top["weight"],
-            lower=top.get("lower"),
-            upper=top.get("upper"),
-            title=_about(estimator, output),
-        )
+        display = cls(names=names, weights=top["weight"], title=_about(estimator, output))
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> FeaturesDisplay:
@@ -175,12 +168,8 @@ class FeaturesDisplay(_Display):
         places = self._bars(ax, self.names)
         colors = [_POSITIVE if weight >= 0 else _NEGATIVE for weight in self.weights]
         ax.barh(places, self.weights, **{"color": colors, "height": 0.7, **kwargs})
-        if self.lower is not None and self.upper is not None:
-            errors = np.maximum([self.weights - self.lower, self.upper - self.weights], 0)
-            marks = {"fmt": "none", "ecolor": "black", "elinewidth": 1.0, "capsize": 2.0}
-            ax.errorbar(self.weights, places, xerr=errors, **marks)
         ax.axvline(0, color=_MARK, linewidth=0.8)
-        ax.set_xlabel("weight" if self.lower is None else "weight, with the interval of the optimum")
+        ax.set_xlabel("weight")
         return self._drawn(ax, grid="x", title=self.title)
 
 

@@ -19,8 +19,9 @@ _PARAMETERS = {
     "kernel": """{"linear", "poly", "anova", "exp"} or an object of banach.kernels, default="linear"
     Which monomials: the variables; all products of a degree, with powers; products of different variables; products of
     every degree, higher ones with less weight.""",
-    "degree": """int or (int, int), default=2
-    The degree of poly and anova, or its lowest and highest value; a pair also cuts exp, which otherwise has all.""",
+    "degree": """int, (int, int) or None, default=None
+    The degree of poly and anova, or its lowest and highest value, 1 to 2 if None: the variables and their products. A pair
+    also cuts exp, which otherwise has all.""",
     "monomials": """{"raw", "unit", "standardized"}, default="raw"
     The size of monomials on the samples: as the kernel has them, mean square 1, or mean 0 and variance 1.""",
     "coef0": """float, default=0.0
@@ -74,14 +75,17 @@ _PARAMETERS = {
     Fit the best choice to all samples.""",
 }
 
-_LOSSES = {"regression": "The loss.", "classification": "The loss; only the logistic one tells probabilities."}
+_LOSSES = {
+    "regression": "The loss; the Poisson loss is for counts, whose mean it predicts.",
+    "classification": "The loss; only the logistic one tells probabilities.",
+}
 
 _SEARCHED = {
     "p": """"auto", float or list, default="auto"
     The exponent of the penalty, 1 <= p <= 2; a list is searched. ``"auto"`` searches 4/3, 1.1 and 1.05 for exp, and takes
     4/3 for other kernels.""",
-    "degree": """int, (int, int) or list, default=2
-    The degree of poly and anova, or its lowest and highest value; a list of such values is searched. Of exp a pair keeps
+    "degree": """int, (int, int), list or None, default=None
+    The degree of poly and anova, or its lowest and highest value, 1 to 2 if None; a list of such values is searched. Of exp a pair keeps
     these degrees; otherwise it has all of them where p allows that, and the lower ones, up to some thousand monomials,
     where it does not or p is searched.""",
     "scale": """"auto", float or list, default="auto"
@@ -112,12 +116,16 @@ _ATTRIBUTES = {
     "C_": "float\n    The C that was chosen.",
     "best_params_": "dict\n    The parameters that were chosen, for the plain estimator with the same kernel and loss.",
     "best_score_": "float\n    Its mean held-out score.",
+    "verdict_": """str or None
+    How well unseen samples are predicted against a constant, and what chance says of it; None with a scorer of scikit-learn.""",
+    "assessment_": """dict or None
+    The same as data, pooled over all held-out samples; see :class:`banach.AutoRegressor`.""",
     "best_index_": "int\n    Its place in ``cv_results_``.",
     "cv_results_": "dict\n    Every choice with its scores, as in ``GridSearchCV``.",
     "n_splits_": "int\n    The number of splits.",
 }
 _OF_CLASSES = {"classes_"}
-_OF_SEARCH = {"C_", "best_params_", "best_score_", "best_index_", "cv_results_", "n_splits_"}
+_OF_SEARCH = {"C_", "verdict_", "assessment_", "best_params_", "best_score_", "best_index_", "cv_results_", "n_splits_"}
 
 
 def _section(title: str, entries: list[str]) -> str:

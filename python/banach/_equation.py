@@ -39,6 +39,8 @@ class Equation:
         The monomials in words.
     n_features_in : int
         The number of variables of X.
+    target : str or None
+        The name of what is predicted, if it has one.
     terms : Table or None
         If the terms were named by evidence, what is known of each: ``monomial``, ``exponents``, ``coefficient``,
         ``std_error`` (as if the terms had been known beforehand) and ``evidence`` (how much the criterion rises without
@@ -54,6 +56,8 @@ class Equation:
     feature_names: Sequence[str] | None = None
     classes: np.ndarray | None = None
     probabilities: bool = False
+    counts: bool = False
+    target: str | None = field(default=None, compare=False)
     terms: Table | None = field(default=None, compare=False)
     bound: float | None = field(default=None, compare=False)
 
@@ -75,7 +79,8 @@ class Equation:
         return f"${self.latex()}$"
 
     def _text(self, *, latex: bool) -> str:
-        left = "y" if self.classes is None else "decision"
+        target = self.target or "y"
+        left = f"log({target})" if self.counts else target if self.classes is None else "decision"
         terms = [(list(factors), value) for factors, value in zip(self.monomials, self.coefficients, strict=True)]
         return _core.equation(left, self.intercept, terms, [str(name) for name in self.feature_names or ()], latex)
 
@@ -107,15 +112,19 @@ class Equation:
         return values
 
     def predict(self, X: Any) -> np.ndarray:
-        """The values of f, or the labels that they stand for."""
+        """The values of f, the means of counts, whose logarithm f is, or the labels that they stand for."""
         values = self.decision_function(X)
+        if self.counts:
+            return np.exp(np.minimum(values, np.log(np.finfo(np.float64).max)))
         return values if self.classes is None else self.classes[(values > 0).astype(int)]
 
     def to_pipeline(self) -> Pipeline:
         """The same function as a fitted pipeline of scikit-learn alone, which can be used and pickled without banach.
 
-        It takes the columns of X by their places, whatever their names.
+        It takes the columns of X by their places, whatever their names. An equation of counts has none: f is their logarithm.
         """
+        if self.counts:
+            raise ValueError("the equation is that of the logarithm of counts, which is no pipeline; use predict")
         blocks = [(f"m{at}", *_block(monomial)) for at, monomial in enumerate(self.monomials) if monomial]
         # Where no monomial is left, a column that does not count stands in for them.
         columns = ColumnTransformer(blocks or [("none", "passthrough", [0])]).fit(np.zeros((2, self.n_features_in)))
@@ -161,7 +170,7 @@ def _block(monomial: Monomial) -> tuple[Any, list[int]]:
 _LARGEST = 5
 
 
-def equation(model: LpModel, k: int | None, *, output: int, refit: bool) -> Equation:
+def equation(model: LpModel, k: int | None, *, output: int, refit: bool, hierarchy: str | None) -> Equation:
     """See :meth:`LpModel.equation`."""
     if k is not None:
         k = _parameters.whole("k", k, "None or a whole number >= 1", least=1)
@@ -169,7 +178,7 @@ def equation(model: LpModel, k: int | None, *, output: int, refit: bool) -> Equa
     terms = None
     if _parameters.boolean("refit", refit):
         with model._bar("search for terms", 1) as bar:
-            found = _core.name_terms(model._model, output, k, bar.callback)
+            found = _core.name_terms(model._model, output, k, _parameters.hierarchy(hierarchy), bar.callback)
         terms = _table_of_terms(found, model._names())
     else:
         found = _core.expansion(model._model, output, _LARGEST if k is None else k)
@@ -184,6 +193,7 @@ def equation(model: LpModel, k: int | None, *, output: int, refit: bool) -> Equa
         feature_names=model._names(),
         classes=classes,
         probabilities=model.loss == "logistic",
+        counts=model.loss == "poisson",
         terms=terms,
         bound=found.get("bound"),
     )

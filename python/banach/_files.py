@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -15,11 +15,18 @@ from . import _core, kernels
 from ._auto import AutoClassifier, AutoRegressor
 from ._base import LpModel
 from ._classifier import LpClassifier
+from ._columns import ColumnEncoder, ModelPipeline
+from ._pipelines import known_of
 from ._regressor import LpRegressor
 from ._sparse import SparseClassifier, SparseRegressor
 
 #: What can be saved.
 _MODELS = (LpModel, SparseRegressor, SparseClassifier, AutoRegressor, AutoClassifier)
+
+_ALLOWED = (
+    "LpRegressor, LpClassifier or one of their CV kin, SparseRegressor, SparseClassifier, AutoRegressor, AutoClassifier, or a pipeline "
+    "that ends with one"
+)
 
 #: What the parameters of a loss are called here and in a file.
 _OF_LOSS = {"epsilon": "epsilon", "rho": "rho", "tau": "quantile"}
@@ -31,7 +38,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator or Pipeline
-        An estimator of this package, or a pipeline of a ``StandardScaler`` and one.
+        An estimator of this package, or a pipeline that ends with one. Before it, a file can hold scalers, ``SimpleImputer`` for
+        numbers and ``OneHotEncoder`` for text, also in a ``ColumnTransformer``; another step is refused by its name, and why.
     path : str or path
         The file. It is written under another name and then renamed.
 
@@ -45,39 +53,29 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((banach.load(path).predict(X) == model.predict(X)).all())
     True
     """
-    scaler = None
+    known: dict[str, Any] = dict.fromkeys(("names", "scaling", "encodings", "fills", "imputes", "ignores_unknown"))
     if isinstance(model, Pipeline):
-        steps = [step for _, step in model.steps]
-        if len(steps) != 2 or not isinstance(steps[0], StandardScaler) or not isinstance(steps[1], _MODELS):
-            raise ValueError(
-                "a pipeline can be saved if it is a StandardScaler followed by LpRegressor, LpClassifier, one of their CV kin, "
-                "SparseRegressor or SparseClassifier; a chosen model scales by itself"
-            )
-        scaler, model = steps
+        if not isinstance(model[-1], _MODELS):
+            raise ValueError(f"the last step of the pipeline is {type(model[-1]).__name__}; allowed: {_ALLOWED}")
+        check_is_fitted(model[-1], "_model")
+        steps, model = model, model[-1]
+        if len(steps) > 1:
+            known |= known_of(steps)
+        if isinstance(model, (AutoRegressor, AutoClassifier)) and known["scaling"] is not None:
+            raise ValueError("a chosen model scales by itself, and is saved without a scaler; fit it without one")
     elif not isinstance(model, _MODELS):
-        raise ValueError(
-            f"model = {model!r}; allowed: LpRegressor, LpClassifier or one of their CV kin, SparseRegressor, SparseClassifier, AutoRegressor, "
-            "AutoClassifier, or a "
-            "pipeline of a StandardScaler and one"
-        )
+        raise ValueError(f"model = {model!r}; allowed: {_ALLOWED}")
     check_is_fitted(model, "_model")
-    names, scaling = model._names(), None
-    if scaler is not None:
-        d = scaler.n_features_in_
-        means = np.zeros(d) if not scaler.with_mean else scaler.mean_
-        scaling = (means, np.ones(d) if scaler.scale_ is None else scaler.scale_)
-        told = getattr(scaler, "feature_names_in_", None)
-        names = names if told is None else [str(name) for name in told]
-    classes = model.classes_.tolist() if hasattr(model, "classes_") else None
-    target = getattr(model, "_target", None)
-    known: _core._Known = {"names": names, "target": target, "classes": classes, "scaling": scaling}
+    known["names"] = known["names"] or model._names()
+    known["classes"] = model.classes_.tolist() if hasattr(model, "classes_") else None
+    known["target"] = getattr(model, "_target", None)
     if isinstance(model, LpModel):
-        _core.save_model(model._model, os.fspath(path), known)
+        _core.save_model(model._model, os.fspath(path), cast(Any, known))
     elif isinstance(model, (AutoRegressor, AutoClassifier)):
-        _core.save_auto(model._model, os.fspath(path), known)
+        _core.save_auto(model._model, os.fspath(path), cast(Any, known))
     else:
         samples, weight = model._fitted_to
-        _core.save_sparse(model._model, os.fspath(path), known, (samples, model.n_features_in_), weight)
+        _core.save_sparse(model._model, os.fspath(path), cast(Any, known), (samples, model.n_features_in_), weight)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -91,9 +89,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     LpRegressor, LpClassifier, SparseRegressor, SparseClassifier, AutoRegressor, AutoClassifier or Pipeline
-        The fitted model; of a search, the model that it chose. Where the file has the means and deviations of the
-        columns, as the files of the command line do, a fitted ``Pipeline`` of a ``StandardScaler`` and the model, so that it
-        predicts from the columns as they are.
+        The fitted model; of a search, the model that it chose. Where the file says what was done to the columns, as the files
+        of the command line do, a fitted ``Pipeline`` of that and the model, which predicts from the columns of a data frame as
+        they are: with text where the model was fitted to labels, and with missing values where these were filled in.
 
     Raises
     ------
@@ -117,19 +115,23 @@ def load(path: str | os.PathLike[str]) -> Any:
             raise ValueError(f"{os.fspath(path)}: a kernel that cannot be had from Python: {core.kernel}")
     model._target = found["target"]
     model.n_features_in_ = features
-    if found["scaling"] is None and names is not None:
+    steps: list[tuple[str, Any]] = []
+    if names is not None and (found["encodings"] or found["imputes"]):
+        fills = found["fills"] if found["fills"] is not None or found["scaling"] is None else found["scaling"][0]
+        told = {"encodings": found["encodings"], "fills": fills, "imputes": found["imputes"]}
+        steps = [("columns", ColumnEncoder(names.tolist(), **told, ignores_unknown=found["ignores_unknown"]))]
+    if found["scaling"] is not None:
+        steps.append(("standardscaler", _scaler(found["scaling"], None if steps else names, samples)))
+    if names is not None and not steps:
         model.feature_names_in_ = names
-    elif found["scaling"] is not None:
+    elif steps:
         # In a pipeline the model sees arrays; it knows the names for its tables only.
         model._stored_names = names
     if isinstance(core, _core.SparseModel):
         model._adopt(core, samples, found["weight"])
     else:
         model._adopt(core)
-    if found["scaling"] is None:
-        return model
-    scaler = _scaler(found["scaling"], names, samples)
-    return Pipeline([("standardscaler", scaler), (type(model).__name__.lower(), model)])
+    return ModelPipeline([*steps, (type(model).__name__.lower(), model)]) if steps else model
 
 
 def _lp_model(spec: dict[str, Any], classes: list[Any] | None, core: _core.Model) -> LpRegressor | LpClassifier:

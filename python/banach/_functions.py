@@ -18,7 +18,7 @@ def gram_tensor(
     *,
     kernel: Any = "linear",
     p: float = 4 / 3,
-    degree: Any = 2,
+    degree: Any = None,
     coef0: float = 0.0,
     scale: float = 1.0,
     normalize_kernel: bool = False,

@@ -15,3 +15,9 @@ def monomial(factors: Monomial, names: Sequence[str] | None) -> str:
     """Such as ``age * dose^2``."""
     parts = (variable(names, j) + (f"^{power}" if power > 1 else "") for j, power in factors)
     return " * ".join(parts) or "1"
+
+
+def of_target(y: object) -> str | None:
+    """The name of a series or column of targets, if it has one."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) else None

@@ -75,15 +75,22 @@ def solver_options(value: object) -> dict[str, str | float | None]:
     return options
 
 
-def degree(value: object) -> int | tuple[int, int]:
-    """One degree, or the lowest and the highest."""
-    allowed = "a whole number >= 0, or a pair (min, max) of such numbers"
+def degree(value: object) -> int | tuple[int, int] | None:
+    """One degree, or the lowest and the highest; nothing for those that the library takes."""
+    allowed = "None, a whole number >= 0, or a pair (min, max) of such numbers"
+    if value is None:
+        return None
     if isinstance(value, tuple) and len(value) == 2:
         low, high = (whole("degree", end, allowed) for end in value)
         if low > high:
             raise refused("degree", value, f"a pair (min, max) with the lower degree first, here {(high, low)}")
         return low, high
     return whole("degree", value, allowed)
+
+
+def hierarchy(value: object) -> str:
+    """Which products may be terms, in the word of the core."""
+    return "none" if value is None else text("hierarchy", value, "None, weak or strong")
 
 
 def grid(Cs: object) -> tuple[list[float] | None, int]:

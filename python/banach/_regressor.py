@@ -6,25 +6,56 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import validate_data
 
 from . import _core, _parameters
-from ._base import LpModel, aligned, table_of
+from ._base import IntervalMixin, LpModel, aligned, table_of
 from ._doc import with_parameters
 
 
-class _Regression(MultiOutputMixin, RegressorMixin, LpModel):
+def _exposed(exposure: Any, offset: Any) -> dict[str, np.ndarray]:
+    """What was given of an exposure and its logarithm, of which one is enough."""
+    given = {"exposure": exposure, "offset": offset}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        raise ValueError("offset is the logarithm of exposure; give one of them")
+    return {name: _numbers(name, value) for name, value in given.items()}
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1:
+        raise ValueError(f"{name}: allowed: one number for every sample")
+    return aligned(np.ascontiguousarray(numbers))
+
+
+class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
     """Numbers in, numbers out."""
 
     _task = "regression"
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags
+
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, exposure: Any = None, offset: Any = None
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = validate_data(
             self, X, y, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
         )
         outputs = aligned(np.ascontiguousarray(np.atleast_2d(np.asarray(y, dtype=np.float64).T)))
         self._single, self._functions = np.ndim(y) == 1, len(outputs)
-        return table_of(X), outputs, self._weights(sample_weight, X)
+        weights = self._weights(sample_weight, X)
+        given = _exposed(exposure, offset)
+        if given:
+            outputs, weights = self._spec().rates(outputs, weights, **given)
+        return table_of(X), outputs, weights
 
     def _adopt(self, model: _core.Model) -> None:
         super()._adopt(model)
@@ -34,10 +65,41 @@ class _Regression(MultiOutputMixin, RegressorMixin, LpModel):
         if weights is not None:
             self.coef_ = weights[0] if self._single else weights
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predictions, of shape (n_samples,) or (n_samples, n_outputs)."""
-        values = self._decision(X)
+    def predict(self, X: Any, exposure: Any = None, offset: Any = None) -> np.ndarray:
+        """Predictions, of shape (n_samples,) or (n_samples, n_outputs).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        exposure, offset : array of shape (n_samples,), optional
+            With ``loss="poisson"``, what each sample is exposed to, or the logarithm of it. The prediction is a mean count,
+            ``exposure * exp(<w, Phi(x)> + b)``, and a rate without them.
+        """
+        self._check_fitted()
+        values = self._model.responses(self._check_X(X), **_exposed(exposure, offset))
         return values[0] if self._single else np.ascontiguousarray(values.T)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, offset: Any = None) -> float:
+        """R^2 of the predictions; with ``loss="poisson"`` D^2, the share of the deviance that they explain."""
+        if self.loss != "poisson":
+            if _exposed(exposure, offset):
+                raise ValueError(f"an exposure or an offset belongs to loss='poisson', and loss={self.loss!r}")
+            return super().score(X, y, sample_weight)
+        counts = np.atleast_2d(np.asarray(y, dtype=np.float64).T)
+        weights, given = self._weights(sample_weight, X), _exposed(exposure, offset)
+        if given:
+            counts, weights = self._spec().rates(np.ascontiguousarray(counts), weights, **given)
+        rates = np.atleast_2d(self.predict(X).T)
+        least = np.finfo(np.float64).tiny
+        return float(
+            np.mean(
+                [
+                    d2_tweedie_score(count, np.maximum(rate, least), sample_weight=weights, power=1)
+                    for count, rate in zip(counts, rates, strict=True)
+                ]
+            )
+        )
 
 
 @with_parameters
@@ -69,7 +131,7 @@ class LpRegressor(_Regression):
         *,
         C=1.0,
         kernel="linear",
-        degree=2,
+        degree=None,
         monomials="raw",
         coef0=0.0,
         scale=1.0,
@@ -110,7 +172,7 @@ class LpRegressor(_Regression):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, exposure=None, offset=None):
         """Fits the model.
 
         Parameters
@@ -119,9 +181,12 @@ class LpRegressor(_Regression):
             A float64 array in Fortran's order is used where it is; anything else is copied once. The model keeps a
             reference to it, so do not write to it afterwards.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            The targets.
+            The targets; with ``loss="poisson"`` counts, numbers >= 0 that need not be whole.
         sample_weight : array of shape (n_samples,), optional
             What each sample counts; one of weight 0 is absent.
+        exposure, offset : array of shape (n_samples,), optional
+            With ``loss="poisson"``, what each sample was exposed to (days, areas, people), above 0, or the logarithm of it:
+            the mean of a count is ``exposure * exp(<w, Phi(x)> + b)``.
 
         Returns
         -------
@@ -129,7 +194,7 @@ class LpRegressor(_Regression):
         """
         self._forget()
         spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
-        X, y, weights = self._check_data(X, y, sample_weight)
+        X, y, weights = self._check_data(X, y, sample_weight, exposure, offset)
         self._warn_of_time(spec, X, self._functions)
         with self._bar("fit", self._functions) as bar:
             self._adopt(spec.fit(X, y, weights, C, bar.callback))

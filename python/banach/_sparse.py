@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _parameters, kernels
-from ._base import TableEstimator, aligned, table_of
+from ._base import IntervalMixin, TableEstimator, aligned, table_of
 from ._classifier import check_presence, labels
 from ._doc import with_sections
 from ._equation import Equation
@@ -36,8 +36,8 @@ _PARAMETERS = {
     "kernel": """{"linear", "poly", "anova"} or an object of banach.kernels, default="linear"
     Which monomials can be named: the variables; all products of a degree, with powers; products of different variables.
     There must be finitely many, so ``"exp"`` needs a pair of degrees. How a kernel weights them does not matter here.""",
-    "degree": """int or (int, int), default=2
-    The degree of poly and anova, or its lowest and highest value; a pair also cuts exp.""",
+    "degree": """int, (int, int) or None, default=None
+    The degree of poly and anova, or its lowest and highest value, 1 to 2 if None; a pair also cuts exp.""",
     "monomials": """{"standardized", "raw", "unit"}, default="standardized"
     The size of monomials on the samples. It matters to a penalty alone, which asks for ``"standardized"``; by evidence, sizes
     and units do not matter.""",
@@ -101,7 +101,7 @@ class _SparseEstimator(TableEstimator):
         self,
         kernel="linear",
         *,
-        degree=2,
+        degree=None,
         monomials="standardized",
         penalty="evidence",
         max_terms=None,
@@ -133,14 +133,11 @@ class _SparseEstimator(TableEstimator):
             raise _parameters.refused("monomials", sizes, "standardized, raw or unit")
         if penalty != "evidence" and sizes != "standardized":
             raise _parameters.refused("monomials", sizes, "standardized, with a penalty on weights")
-        hierarchy = self.hierarchy
-        if hierarchy is not None:
-            hierarchy = _parameters.text("hierarchy", hierarchy, "None, weak or strong")
         return {
             # How a kernel weights monomials does not matter.
             "kernel": kernels.chosen(self.kernel, degree=self.degree, coef0=0.0, scale=1.0, normalize=False),
             "penalty": penalty,
-            "hierarchy": "none" if hierarchy is None else hierarchy,
+            "hierarchy": _parameters.hierarchy(self.hierarchy),
             "max_terms": max_terms,
             "fit_intercept": _parameters.boolean("fit_intercept", self.fit_intercept),
             "memory": _parameters.memory(self.memory_limit),
@@ -150,6 +147,7 @@ class _SparseEstimator(TableEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._forget()
         asked = self._asked()
+        self._target = _names.of_target(y)
         X, target, weights = self._check_data(X, y, sample_weight)
         with self._bar("search for terms", 1) as bar:
             model = _core.fit_sparse(X, target, weights, **asked, progress=bar.callback)
@@ -283,7 +281,37 @@ class _SparseEstimator(TableEstimator):
             monomials=[monomial for monomial, _ in terms],
             n_features_in=self.n_features_in_,
             feature_names=self._names(),
+            target=self._target_name(),
         )
+
+    def export(self, language: str, *, target: str | None = None) -> str:
+        """The model as code that needs nothing but its language.
+
+        Columns are taken by their names and in the units of X; predictions agree with :meth:`predict` up to rounding.
+
+        Parameters
+        ----------
+        language : {"python", "r", "sql", "excel", "c", "json"}
+            Functions of Python, R or C, a query of SQL, two lines of cells for a spreadsheet, or the equations as data.
+        target : str, optional
+            What is predicted; if not given the name of the y that the model was fitted to, if it had one, else ``"y"``.
+
+        Examples
+        --------
+        >>> from banach import SparseRegressor, datasets
+        >>> X, y, truth = datasets.make_sparse_quadratic(n_samples=80, n_features=30, n_informative=3, random_state=0)
+        >>> code = SparseRegressor("poly", degree=(1, 2)).fit(X, y).export("python")
+        >>> code.splitlines()[3]
+        'def predict(row):'
+        """
+        self._check_fitted()
+        language = _parameters.text("language", language, "python, r, sql, excel, c or json")
+        target = self._target_name() if target is None else _parameters.text("target", target, "None or a name")
+        classes = self.classes_.tolist() if hasattr(self, "classes_") else None
+        return _core.export_sparse(self._model, language, self.n_features_in_, self._names(), target, classes)
+
+    def _target_name(self) -> str | None:
+        return self.__dict__.get("_target")
 
     def stability(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_resamples: int = 20, random_state: int = 0
@@ -323,7 +351,7 @@ class _SparseEstimator(TableEstimator):
 
 
 @with_sections(_PARAMETERS, _ATTRIBUTES)
-class SparseRegressor(RegressorMixin, _SparseEstimator):
+class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
     """Regression by a few monomials: which of all those of a kernel explain y, and how sure that is.
 
     The terms are those with the smallest criterion: twice the logarithm of the Bayes factor against a constant, less the

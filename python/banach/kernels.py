@@ -133,15 +133,15 @@ def chosen(kernel: object, *, degree: object, coef0: object, scale: object, norm
     return named(name, _parameters.degree(degree), coef0, scale, normalize)
 
 
-def named(name: str, degree: int | tuple[int, int], coef0: float, scale: float, normalize: bool) -> _core.Kernel:
+def named(name: str, degree: int | tuple[int, int] | None, coef0: float, scale: float, normalize: bool) -> _core.Kernel:
     """The kernel of a name. As with scikit-learn's kernels, each takes the parameters that it has and ignores the others.
 
-    One ``degree`` belongs to poly and anova; a range of them cuts exp as well. A ``coef0`` of 0 would leave a single
+    One ``degree`` belongs to poly and anova; a range of them cuts exp as well; None stands for 1 to 2, and for all of exp. A ``coef0`` of 0 would leave a single
     degree of a range, so there it stands for 1.
     """
     parameters: dict[str, Any] = {}
-    is_range = isinstance(degree, tuple)
-    if name in ("poly", "anova") or (name == "exp" and is_range):
+    is_range = degree is None or isinstance(degree, tuple)
+    if degree is not None and (name in ("poly", "anova") or (name == "exp" and is_range)):
         parameters["degree"] = degree
     if name in ("poly", "exp"):
         parameters["scale"] = scale

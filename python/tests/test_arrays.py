@@ -243,13 +243,15 @@ FRAMES = {"pandas": pandas.DataFrame, "polars": polars.DataFrame}
 def test_frames_give_their_names_to_models(kind):
     X, y, _ = datasets.make_sparse_quadratic(40, 4, 2, random_state=0)
     frame = FRAMES[kind]({name: X[:, j] for j, name in enumerate(["age", "dose", "weight", "time"])})
-    model = LpRegressor(kernel="poly", p=1.1).fit(frame, y)
+    model = LpRegressor(kernel="poly", degree=2, p=1.1).fit(frame, y)
     assert model.feature_names_in_.tolist() == ["age", "dose", "weight", "time"]
     for name, factors in zip(model.top_features(10)["monomial"], model.top_features(10)["exponents"], strict=True):
         words = [model.feature_names_in_[j] + (f"^{power}" if power > 1 else "") for j, power in factors]
         assert name == " * ".join(words)
     assert set(model.relevance()["variable"]) == {"age", "dose", "weight", "time"}
-    np.testing.assert_array_equal(model.predict(frame), LpRegressor(kernel="poly", p=1.1).fit(X, y).predict(X))
+    np.testing.assert_array_equal(
+        model.predict(frame), LpRegressor(kernel="poly", degree=2, p=1.1).fit(X, y).predict(X)
+    )
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[["dose", "age", "weight", "time"]])
     with pytest.warns(UserWarning, match="valid feature names"):

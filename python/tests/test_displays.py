@@ -39,7 +39,7 @@ MODELS = {
     "infinite": LpRegressor(kernel="exp", scale=0.05).fit(X, Y),
     "outputs": LpRegressor().fit(X, np.column_stack([Y, -Y])),
     "classes": LpClassifier().fit(X, NAMES),
-    "search": LpRegressorCV(kernel="poly", p=[1.2, 1.4], Cs=4, cv=3).fit(FRAME, Y),
+    "search": LpRegressorCV(kernel="poly", degree=2, p=[1.2, 1.4], Cs=4, cv=3).fit(FRAME, Y),
     "search of classes": LpClassifierCV(Cs=4, cv=3, scoring="accuracy").fit(X, NAMES),
 }
 PLOTS = {

@@ -1,4 +1,4 @@
-"""Every block of Python in the README and in the guide is run, each page in one session."""
+"""Every block of Python in the README and in the book is run, each page in one session."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 
+import banach
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/index.md", "docs/choosing.md", "docs/python.md"]
+# Pages of notebooks are run in test_notebooks.
+NOTEBOOKS = {path.stem for path in (ROOT / "examples" / "notebooks").glob("*.py")}
+PAGES = [
+    str(path.relative_to(ROOT))
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    if "```python\n" in path.read_text() and path.stem not in NOTEBOOKS
+]
 
 
 def prose(page: Path) -> str:
     """A page without its code."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^<!--.*-->$", "", text, flags=re.MULTILINE)
     return re.sub(r"^    .*$", "", re.sub(r"`[^`]*`", "", text), flags=re.MULTILINE)
 
 
@@ -28,6 +37,10 @@ def checkout(tmp_path, monkeypatch):
     """A folder to write to, with the examples in it as in a checkout."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
+
+
+def test_pages_are_found():
+    assert {"README.md", "docs/auto.md", "docs/python.md", "docs/from-glmnet.md"} <= set(PAGES)
 
 
 @pytest.mark.usefixtures("checkout")
@@ -50,3 +63,17 @@ def test_what_is_shown_is_printed(page, capsys):
     for block, printed in shown:
         exec(compile(block, page, "exec"), {})
         assert capsys.readouterr().out == printed
+
+
+def test_the_glossary_has_the_headings_of_all_tables():
+    X, y, _ = banach.datasets.make_sparse_linear(n_samples=40, n_features=6, n_informative=1, random_state=0)
+    auto, lp = banach.AutoRegressor("quick").fit(X, y), banach.LpRegressor(p=1.1).fit(X, y)
+    few = banach.SparseRegressor().fit(X, y)
+    tables = [auto.contenders_, auto.relevance(), auto.pair_relevance(), auto.effects(1), auto.contributions(X[:1])]
+    tables += [few.terms_, few.path_, few.stability(X, y), lp.top_features(2), lp.relevance()]
+    tables += [banach.stability_selection(lp, X, y, n_pairs=2)]
+    glossary = (ROOT / "docs" / "glossary.md").read_text()
+    known = re.findall(r"\*\*(.+?)\*\*", glossary) + re.findall(r"`(\w+)`", glossary)
+    headings = {heading for table in tables for heading in table if not re.match(r"x\d", heading)}
+    assert len(headings) > 20
+    assert headings <= {word.lower() for word in known}

@@ -40,7 +40,7 @@ WRONG = {
     "monomials": ["centred", None, 1],
     "coef0": ["1", None, np.nan, -1.0, np.inf],
     "scale": [None, 0.0, -1.0, np.nan, np.inf],
-    "degree": ["two", None, -1, 1.5, (1,), (2, 1), (1, 2, 3), (0.5, 2), True],
+    "degree": ["two", -1, 1.5, (1,), (2, 1), (1, 2, 3), (0.5, 2), True],
     "normalize_kernel": [None, 1, "no"],
     "loss": ["l2", None, 2],
     "fit_intercept": [None, 1, "yes"],
@@ -323,7 +323,7 @@ def test_a_class_with_one_sample_is_named_by_its_label():
         LpClassifierCV().fit(X, labels)
 
 
-FITTED = LpRegressor(kernel="poly").fit(X, Y)
+FITTED = LpRegressor(kernel="poly", degree=2).fit(X, Y)
 ARGUMENTS = [
     ("k", lambda: FITTED.top_features(0)),
     ("k", lambda: FITTED.top_features(1.5)),
@@ -385,7 +385,14 @@ NO_ARGUMENTS = {
 def test_the_words_of_errors_are_arguments():
     callables = [
         *(LpRegressor, LpRegressorCV, LpClassifier, LpClassifierCV, SparseRegressor, AutoRegressor),
-        *(LpRegressor.fit, LpRegressor.top_features, lp_path, stability_selection, SparseRegressor.stability),
+        *(
+            LpRegressor.fit,
+            LpRegressor.predict_interval,
+            LpRegressor.top_features,
+            lp_path,
+            stability_selection,
+            SparseRegressor.stability,
+        ),
         *(kernels.PowerSeries, kernels.Series, kernels.Kernel.cardinality),
     ]
     arguments = {name for call in callables for name in inspect.signature(call).parameters}

@@ -42,7 +42,7 @@ def monomial(factors):
     return tuple(sorted({j: factors.count(j) for j in factors}.items()))
 
 
-def brute_force(model, degrees, kernel="poly", q=Q):
+def brute_force(model, degrees, kernel="poly", degree=2, q=Q):
     """The weight and the coefficient of every monomial: w = J_q(sum_i alpha_i phi(x_i)), phi = c^(1/q) x^k."""
     choose = combinations_with_replacement if kernel == "poly" else combinations
     weights, coefficients = {}, {}
@@ -111,18 +111,18 @@ def test_coefficients_are_those_of_polynomial_features():
 
 
 def test_intervals_contain_the_weights_of_the_optimum():
-    rough = LpRegressor(kernel="poly", tol=1e-3).fit(X, Y)
-    fine = LpRegressor(kernel="poly", tol=1e-13).fit(X, Y)
+    rough = LpRegressor(kernel="poly", degree=2, tol=1e-3).fit(X, Y)
+    fine = LpRegressor(kernel="poly", degree=2, tol=1e-13).fit(X, Y)
     found, truth = rough.top_features(15), fine.top_features(15)
     weights = dict(zip(truth["exponents"], truth["weight"], strict=True))
-    for factors, lower, upper in zip(found["exponents"], found["lower"], found["upper"], strict=True):
+    for factors, lower, upper in zip(found["exponents"], found["solver_lower"], found["solver_upper"], strict=True):
         assert lower - 1e-9 <= weights[factors] <= upper + 1e-9
     if found.set_proven:
         assert set(found["exponents"]) == set(truth["exponents"])
 
 
 def test_tables_go_to_pandas_and_polars_and_rows():
-    table = LpRegressor(kernel="poly").fit(X, Y).top_features(4)
+    table = LpRegressor(kernel="poly", degree=2).fit(X, Y).top_features(4)
     assert table.to_pandas()["monomial"].tolist() == table["monomial"]
     assert table.to_polars()["weight"].to_list() == table["weight"].tolist()
     assert [row["monomial"] for row in table.rows()] == table["monomial"]
@@ -131,7 +131,7 @@ def test_tables_go_to_pandas_and_polars_and_rows():
 
 
 def test_every_output_and_class_has_its_own_features():
-    outputs = LpRegressor(kernel="poly").fit(X, np.column_stack([Y, -2 * Y]))
+    outputs = LpRegressor(kernel="poly", degree=2).fit(X, np.column_stack([Y, -2 * Y]))
     one, two = outputs.top_features(3), outputs.top_features(3, output=1)
     assert one["exponents"] == two["exponents"]
     assert (np.sign(one["weight"]) == -np.sign(two["weight"])).all()
@@ -147,7 +147,7 @@ def test_every_output_and_class_has_its_own_features():
 
 def test_a_report_agrees_with_the_tables_and_names_columns():
     frame = pandas.DataFrame(X, columns=["age", "dose", "w", "d", "e"])
-    model = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(frame, Y, sample_weight=1.0 + (Y > 0))
+    model = LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0).fit(frame, Y, sample_weight=1.0 + (Y > 0))
     report = json.loads(json.dumps(model.report(3, select=4, stability=2)))
     assert report["validation"] is None
     assert report["model"]["gamma"] == 10.0
@@ -172,9 +172,9 @@ def test_a_report_agrees_with_the_tables_and_names_columns():
 
 
 def test_an_equation_is_least_squares_on_the_terms_of_a_sparse_model():
-    equation = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y).equation()
+    equation = LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0).fit(X, Y).equation()
     assert set(equation.monomials) == {((0, 1), (1, 1)), ((2, 2),)}
-    sparse = SparseRegressor("poly").fit(X, Y)
+    sparse = SparseRegressor("poly", degree=2).fit(X, Y)
     assert equation == sparse.equation()
     for column in ("monomial", "exponents", "coefficient", "std_error", "evidence"):
         assert list(equation.terms[column]) == list(sparse.terms_[column])
@@ -188,7 +188,7 @@ def test_an_equation_is_least_squares_on_the_terms_of_a_sparse_model():
 
 def test_an_equation_reads_as_text_latex_and_dict():
     frame = pandas.DataFrame(X, columns=["age", "dose_1", "w", "d", "e"])
-    equation = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(frame, Y).equation(2)
+    equation = LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0).fit(frame, Y).equation(2)
     text = str(equation)
     assert text.startswith("y = 0.")
     assert "age * dose_1" in text
@@ -216,7 +216,7 @@ def test_a_dict_keeps_the_intercept_and_every_coefficient_whatever_columns_are_c
 
 @pytest.mark.parametrize("k", [1, 4, 15])
 def test_without_refit_the_bound_holds(k):
-    model = LpRegressor(kernel="poly").fit(X, Y)
+    model = LpRegressor(kernel="poly", degree=2).fit(X, Y)
     equation = model.equation(k, refit=False)
     top = model.top_features(k)
     assert dict(zip(equation.monomials, equation.coefficients, strict=True)) == pytest.approx(
@@ -229,7 +229,7 @@ def test_without_refit_the_bound_holds(k):
 
 
 def test_evidence_decides_how_many_monomials_up_to_k():
-    model = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y)
+    model = LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0).fit(X, Y)
     assert len(model.equation(8).monomials) == len(model.equation().monomials) == 2
     (one,) = model.equation(1).monomials
     assert one in model.equation().monomials
@@ -244,7 +244,7 @@ def test_evidence_decides_how_many_monomials_up_to_k():
 
 def test_nothing_is_named_where_nothing_can_be():
     noise = np.random.default_rng(5).standard_normal(len(Y))
-    model = LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, noise)
+    model = LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0).fit(X, noise)
     with pytest.warns(UserWarning, match=r"None of the 15 monomials can be named .* use the model itself"):
         equation = model.equation()
     assert equation.monomials == []
@@ -285,7 +285,7 @@ def test_equations_of_classes_decide_as_their_pipelines(labels, loss):
 
 def test_pipelines_of_equations_work_on_frames_and_on_nothing():
     frame = pandas.DataFrame(X, columns=list("abcde"))
-    equation = LpRegressor(kernel="poly", p=1.1).fit(frame, Y).equation(3)
+    equation = LpRegressor(kernel="poly", degree=2, p=1.1).fit(frame, Y).equation(3)
     np.testing.assert_allclose(equation.to_pipeline().predict(X), equation.predict(frame), rtol=1e-12)
     with pytest.warns(UserWarning, match="can be named"):
         constant = LpRegressor().fit(np.zeros((4, 2)), [1.0, 2.0, 3.0, 4.0]).equation(2)
@@ -294,7 +294,7 @@ def test_pipelines_of_equations_work_on_frames_and_on_nothing():
 
 
 def test_stable_monomials_are_the_true_ones():
-    table = stability_selection(LpRegressor(kernel="poly", p=1.1, C=10.0), X, Y, k=4, n_pairs=20)
+    table = stability_selection(LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0), X, Y, k=4, n_pairs=20)
     assert set(table["exponents"][:2]) == {((0, 1), (1, 1)), ((2, 2),)}
     assert table["frequency"][0] == 1.0
     assert (np.diff(table["frequency"]) <= 0).all()
@@ -302,12 +302,14 @@ def test_stable_monomials_are_the_true_ones():
     assert table.n_fits == 40
     assert "each of which names" in table.caption
     assert table.expected_false < 1.0
-    again = stability_selection(LpRegressor(kernel="poly", p=1.1, C=10.0).fit(X, Y), k=4, n_pairs=20)
+    again = stability_selection(LpRegressor(kernel="poly", degree=2, p=1.1, C=10.0).fit(X, Y), k=4, n_pairs=20)
     np.testing.assert_array_equal(table["frequency"], again["frequency"])
     # Where halves disagree, which halves they are matters.
     noisy = Y + 0.5 * np.random.default_rng(8).standard_normal(len(Y))
     one, other = (
-        stability_selection(LpRegressor(kernel="poly"), X, noisy, n_pairs=10, random_state=seed)["frequency"].tolist()
+        stability_selection(LpRegressor(kernel="poly", degree=2), X, noisy, n_pairs=10, random_state=seed)[
+            "frequency"
+        ].tolist()
         for seed in (0, 1)
     )
     assert one != other

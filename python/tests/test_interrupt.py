@@ -42,14 +42,14 @@ def interrupt(name, work):
         timer.cancel()
         print(name, "finished", sep=",")
 
-interrupt("tiles", lambda: LpRegressor(kernel="poly", p=1.1, C=100.0, route="tiles", tol=1e-12).fit(X, y))
+interrupt("tiles", lambda: LpRegressor(kernel="poly", degree=2, p=1.1, C=100.0, route="tiles", tol=1e-12).fit(X, y))
 interrupt("degree 3", lambda: LpRegressor(kernel="poly", degree=3, p=1.1, C=100.0, route="tiles").fit(X[:, :400], y))
 interrupt("streamed", lambda: LpRegressor(kernel="exp", scale=1e-5, route="streamed", C=100.0).fit(X[:, :50], y))
 interrupt("gram", lambda: LpRegressor(kernel="exp", scale=1e-5, route="gram", C=100.0).fit(X, y))
-interrupt("search", lambda: LpRegressorCV(kernel="poly", p=[1.1, 1.2, 1.3], route="tiles").fit(X, y))
-interrupt("path", lambda: lp_path(X, y, kernel="poly", p=1.1, route="tiles"))
-interrupt("tensor", lambda: gram_tensor(X[:120, :20], kernel="poly"))
-fitted = LpRegressor(kernel="poly", p=1.1, route="tiles", tol=0.5).fit(X, y)
+interrupt("search", lambda: LpRegressorCV(kernel="poly", degree=2, p=[1.1, 1.2, 1.3], route="tiles").fit(X, y))
+interrupt("path", lambda: lp_path(X, y, kernel="poly", degree=2, p=1.1, route="tiles"))
+interrupt("tensor", lambda: gram_tensor(X[:120, :20], kernel="poly", degree=2))
+fitted = LpRegressor(kernel="poly", degree=2, p=1.1, route="tiles", tol=0.5).fit(X, y)
 interrupt("stability", lambda: stability_selection(fitted, n_pairs=50))
 interrupt("equation", lambda: fitted.equation(5))
 # The process is well.
@@ -79,7 +79,7 @@ def test_an_interrupt_is_caught_in_the_process_that_fits():
     X, y = rng.standard_normal((100, 3000)), rng.standard_normal(100)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        LpRegressor(kernel="poly", p=1.1, C=1000.0, route="tiles", tol=1e-13).fit(X, y)
+        LpRegressor(kernel="poly", degree=2, p=1.1, C=1000.0, route="tiles", tol=1e-13).fit(X, y)
         time.sleep(10)
     signal.signal(signal.SIGINT, before)
 
@@ -97,7 +97,7 @@ def test_other_threads_run_during_a_fit():
     other = threading.Thread(target=count)
     other.start()
     begin = time.monotonic()
-    LpRegressor(kernel="poly", p=1.1, route="tiles").fit(X, y)
+    LpRegressor(kernel="poly", degree=2, p=1.1, route="tiles").fit(X, y)
     end = time.monotonic()
     done.set()
     other.join()
@@ -148,4 +148,4 @@ def test_an_error_in_a_progress_bar_ends_the_fit(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = np.asfortranarray(rng.standard_normal((100, 1500))), rng.standard_normal(100)
     with pytest.raises(RuntimeError, match="the bar broke"):
-        LpRegressorCV(kernel="poly", p=1.1, route="tiles", verbose=1).fit(X, y)
+        LpRegressorCV(kernel="poly", degree=2, p=1.1, route="tiles", verbose=1).fit(X, y)

@@ -9,6 +9,7 @@ from math import factorial, prod
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.special
 
 from banach import LpClassifier, LpRegressor, _core, kernels
 
@@ -19,6 +20,7 @@ REGRESSION = {
     "epsilon_insensitive": lambda y, t: cp.pos(cp.abs(y - t) - 0.1),
     "huber": lambda y, t: cp.huber(y - t, 0.5) / 2,
     "quantile": lambda y, t: 0.3 * cp.pos(y - t) + 0.7 * cp.neg(y - t),
+    "poisson": lambda y, t: cp.exp(t) - cp.multiply(y, t) + scipy.special.xlogy(y, y) - y,
 }
 CLASSIFICATION = {
     "logistic": lambda y, t: cp.logistic(-cp.multiply(y, t)),
@@ -64,6 +66,8 @@ def draw(loss):
     y = X[:, 0] - 0.7 * X[:, 1] * X[:, 2] + 0.2 + 0.2 * rng.standard_normal(25)
     if loss in CLASSIFICATION:
         y = np.where(y > 0.2, 1.0, -1.0)
+    if loss == "poisson":
+        y = np.round(np.exp(y))
     return X, y, rng.uniform(0.3, 2.0, 25), new
 
 
@@ -82,10 +86,11 @@ def compare(loss, p, kernel, features, C, weighted, fit_intercept):
         # Kinks and p = 1 leave several solutions with one value.
         assert 0 < model.n_nonzero_ <= len(y) + 1
         assert model.sparse_coef_.nnz == model.n_nonzero_
-        if loss not in ("squared", "logistic"):
+        if loss not in ("squared", "poisson", "logistic"):
             return
     decision = model.decision_function if kind is LpClassifier else model.predict
-    np.testing.assert_allclose(decision(new), features(new, p) @ w + b, rtol=1e-4, atol=1e-4)
+    t = features(new, p) @ w + b
+    np.testing.assert_allclose(decision(new), np.exp(t) if loss == "poisson" else t, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("p", EXPONENTS, ids=str)

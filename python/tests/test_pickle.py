@@ -35,7 +35,7 @@ MODELS = {
     },
     "infinite kernel": lambda: LpRegressor(kernel="exp", scale=0.1).fit(X, Y),
     "kernel object": lambda: LpRegressor(kernel=kernels.Normalized(kernels.Anova(1, 2)), p=4 / 3).fit(X, Y),
-    "standardized monomials": lambda: LpRegressor(kernel="poly", monomials="standardized", p=1.1).fit(X, Y),
+    "standardized monomials": lambda: LpRegressor(kernel="poly", degree=2, monomials="standardized", p=1.1).fit(X, Y),
     "weights": lambda: LpRegressor(loss="huber").fit(X, Y, sample_weight=np.linspace(0, 1, 25)),
     "many outputs": lambda: LpRegressor().fit(X, np.column_stack([Y, -Y, X[:, 3]])),
     "two classes": lambda: LpClassifier().fit(X, Y > 0),
@@ -76,7 +76,7 @@ def test_a_copy_says_the_same(name, through):
 
 
 def test_a_copy_explains_itself_as_the_model_does():
-    model = LpRegressor(kernel="poly", p=1.1).fit(X, Y)
+    model = LpRegressor(kernel="poly", degree=2, p=1.1).fit(X, Y)
     other = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(model.relevance()["share"], other.relevance()["share"])
     assert str(model.equation(3)) == str(other.equation(3))
@@ -90,7 +90,7 @@ def test_a_pickle_of_a_pickle_is_the_same_pickle():
 
 
 def test_a_sparse_model_survives():
-    model = LpRegressor(kernel="poly").fit(sparse(X), Y)
+    model = LpRegressor(kernel="poly", degree=2).fit(sparse(X), Y)
     assert_same(model, pickle.loads(pickle.dumps(model)), sparse(NEW))
 
 

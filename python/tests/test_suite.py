@@ -212,3 +212,51 @@ def test_objects_of_r(tmp_path):
     body = integers(2, 0x30600, 0x20300) + integers(0x402) + symbol(b"x") + raw + integers(254)
     objects = saved(gzip.compress(b"RDX2\nX\n" + body))
     np.testing.assert_array_equal(objects["x"].array(), [[1, 0], [2, 3]])
+
+
+def test_a_figure_is_quoted_as_the_suite_has_it():
+    from users.suite.quotes import figures, renewed
+
+    suite = """
+## Real numbers
+
+|  | banach, auto | PLS |
+| --- | --- | --- |
+| Yarn | **8.5e-05** ± 1e-05 | - |
+
+Splits on which *banach, auto* is better, equal and worse:
+
+|  | PLS |
+| --- | --- |
+| Yarn | 7 0 3 |
+
+Seconds of the processor for the search and the fit, the median:
+
+|  | banach, auto | PLS |
+| --- | --- | --- |
+| Yarn | 17 | 0.16 |
+
+Mean ranks over these sets:
+
+|  | mean rank | splits: ours better, equal, worse |
+| --- | --- | --- |
+| banach, auto | 1.0 |  |
+| PLS | 2.0 | 7 0 3 |
+"""
+    page = "| error | PLS | banach, auto |\n|---|---|---|\n| Yarn | 1 | 2 |\n\n| seconds | PLS |\n|---|---|\n| Yarn | 3 |\n\n| other |\n|---|\n| 4 |\n"
+    page += "\n| mean rank | PLS | Ridge |\n|---|---|---|\n| Real numbers | | |\n"
+    new = renewed(page, figures(suite))
+    assert "| Real numbers | 2.0 | - |" in new
+    assert "| Yarn | - | 8.5e-05 ± 1e-05 |" in new and "| Yarn | 0.16 |" in new and "| 4 |" in new
+    assert renewed(new, figures(suite)) == new
+
+
+def test_quoted_figures_are_those_of_the_suite():
+    from users.suite.quotes import PAGES, ROOT, figures, renewed
+
+    found = figures((ROOT / "docs" / "suite.md").read_text())
+    for name in PAGES:
+        text = (ROOT / name).read_text()
+        quotes = [line for line in text.splitlines() if line.startswith(("| error |", "| seconds |", "| mean rank |"))]
+        assert quotes, name
+        assert renewed(text, found) == text, f"{name}: cd experiments && python -m users.suite.quotes"

@@ -11,12 +11,12 @@ use crate::{
     manual::{Completions, Man},
     options::Common,
     path::args::Path,
-    saved::args::{Features, Info, Predict},
+    saved::args::{Export, Features, Info, Predict},
 };
 
 /// Sparse, nonlinear models from few samples of very many variables.
 #[derive(Debug, Parser)]
-#[command(name = "banach", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "banach", version, propagate_version = true, arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -65,6 +65,8 @@ pub(crate) enum Command {
     Predict(Predict),
     /// The largest monomials of a model, and how much each variable matters.
     Features(Features),
+    /// The equation of a model as code: Python, R, SQL, a spreadsheet's formula, C or JSON.
+    Export(Export),
     /// What a model file holds: parameters, certificates, sizes and where it comes from.
     Info(Info),
     /// From a real data set that comes with the program to a table and a page.

@@ -7,7 +7,7 @@ use crate::{
     manual::{completions, man},
     path::path,
     program::start_threads,
-    saved::{features, info, predict},
+    saved::{export, features, info, predict},
 };
 
 /// `command` is what was typed.
@@ -19,6 +19,7 @@ pub(crate) fn run(Arguments { command: what, common }: Arguments, command: &str)
         Command::Demo(what) => return demo(&what, &common),
         Command::Predict(what) => predict(&what, &common)?,
         Command::Features(what) => features(&what, &common)?,
+        Command::Export(what) => export(&what, &common)?,
         Command::Info(what) => info(&what, &common)?,
         Command::Completions(what) => completions(&what)?,
         Command::Man(what) => man(&what, &common)?,

@@ -39,6 +39,9 @@ impl Words for Flags {
             Parameter::MemoryLimit => "--memory-limit",
             Parameter::Threads => "--threads",
             Parameter::Folds => "--cv",
+            Parameter::Coverage => "--interval",
+            Parameter::Permutations => "--permutations",
+            Parameter::ClassWeight => "--class-weight",
             Parameter::Top => "--top",
             Parameter::Nodes => "--max-nodes",
             Parameter::Seconds => "--max-seconds",
@@ -80,7 +83,11 @@ impl FileWords for Flags {
             Setting::Impute => "--impute",
             Setting::NoHeader => "--no-header",
             Setting::Delimiter => "--delimiter",
+            Setting::Decimal => "--decimal",
             Setting::Format => "--format",
+            Setting::Sheet => "--sheet",
+            Setting::Id => "--id",
+            Setting::Unknown => "--unknown",
         }
     }
 }

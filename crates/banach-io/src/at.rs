@@ -38,6 +38,11 @@ impl PartialEq for Lines {
 }
 
 impl Lines {
+    /// Of a table without lines, whose rows have numbers.
+    pub(crate) fn of_rows() -> Self {
+        Self { of_rows: true, ..Self::default() }
+    }
+
     /// The bytes that it takes, in lists that grow by doubling.
     pub(crate) fn bytes(&self) -> u64 {
         size_of_val(&self.runs[..]) as u64 * 2

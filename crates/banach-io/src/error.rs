@@ -39,15 +39,6 @@ pub enum Error {
         /// The fewest rows: one or two.
         needed: usize,
     },
-    /// A column without a name.
-    EmptyName {
-        /// The file.
-        file: String,
-        /// The column, counted from 1.
-        column: usize,
-        /// The number of columns.
-        columns: usize,
-    },
     /// Two columns of one name.
     DuplicateName {
         /// The file.
@@ -58,6 +49,41 @@ pub enum Error {
         first: usize,
         /// The second.
         second: usize,
+    },
+    /// A name that several columns have.
+    AmbiguousColumn {
+        /// The file.
+        file: String,
+        /// Where it was asked for.
+        setting: Setting,
+        /// The name.
+        name: String,
+        /// The first column with it, counted from 1.
+        first: usize,
+        /// The second.
+        second: usize,
+    },
+    /// Numbers of which one column has several kinds.
+    MixedUnits {
+        /// The file.
+        file: String,
+        /// Where the second kind is.
+        at: At,
+        /// The column.
+        column: String,
+        /// Their signs; empty for none.
+        units: [&'static str; 2],
+    },
+    /// Dates and times.
+    Dates {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// One of them.
+        value: String,
+        /// All such columns, separated by commas.
+        drop: String,
     },
     /// A first line of numbers.
     NoHeader {

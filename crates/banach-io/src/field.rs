@@ -1,5 +1,7 @@
 //! What a field of a file says.
 
+use crate::written::{self, Decimal, NumberStyle, Unit};
+
 /// What stands for a missing value, in any case.
 const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "?"];
 
@@ -34,6 +36,22 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The same in some style, also with groups of thousands, and what is written beside the number.
+    pub(crate) fn written(bytes: &'a [u8], style: NumberStyle) -> (Self, Option<Unit>) {
+        match Self::parse(bytes) {
+            // A point would part thousands.
+            Self::Number(_) | Self::NotFinite if style.decimal == Decimal::Comma && bytes.contains(&b'.') => {
+                Self::in_words(std::str::from_utf8(bytes).unwrap_or_default().trim(), style)
+            }
+            Self::Text(text) => Self::in_words(text, style),
+            field => (field, None),
+        }
+    }
+
+    fn in_words(text: &'a str, style: NumberStyle) -> (Self, Option<Unit>) {
+        written::parse(text, style).map_or((Self::Text(text), None), |(number, unit)| (Self::Number(number), unit))
+    }
+
     /// Whether a text means that there is no value, be it a number or a label.
     pub(crate) fn is_missing(text: &str) -> bool {
         one_of(&MISSING, text)
@@ -43,11 +61,6 @@ impl<'a> Field<'a> {
     pub(crate) fn is_missing_number(text: &str) -> bool {
         one_of(&MISSING_NUMBER, text)
     }
-}
-
-/// Whether a text is a number with a comma for the point.
-pub(crate) fn decimal_comma(text: &str) -> bool {
-    text.contains(',') && text.replace(',', ".").parse::<f64>().is_ok()
 }
 
 fn one_of(words: &[&str], text: &str) -> bool {

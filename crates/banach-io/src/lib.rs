@@ -14,7 +14,9 @@
 mod assembly;
 mod at;
 mod columns;
+mod date;
 mod error;
+mod export;
 mod field;
 mod growing;
 mod model_file;
@@ -23,13 +25,20 @@ mod replace;
 mod room;
 mod table;
 mod target;
+mod written;
 
 pub use at::At;
 pub use error::{Error, FileRemedy, FileWords, Setting};
+pub use export::{EquationFactor, EquationSum, EquationTerm, Equations, ExportError, InputColumn, Language, Outcome};
 pub use model_file::{
-    FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, Saved, SavedAuto, SavedModel, SavedSparse, VERSION,
+    ExposureColumn, FORMAT, Flaw, Label, ModelFileError, Observed, Preparation, Provenance, Saved, SavedAuto,
+    SavedModel, SavedSparse, VERSION,
 };
-pub use read::{Dataset, Encoding, Fill, Format, Impute, ModelColumns, Request};
+pub use read::{
+    ColumnUnit, Dataset, Dialect, Encoding, Fill, Format, Impute, ModelColumns, Renamed, Request, Unknown,
+    UnknownLabels,
+};
 pub use replace::{destination, replace};
 pub use table::{Standardization, Table, Values};
 pub use target::{Classes, FirstText, Target};
+pub use written::Decimal;

@@ -1,16 +1,20 @@
 //! From a file to a table and a target. Every format has a file of its own here, with one function `read`.
 
+mod archive;
 #[cfg(feature = "columnar")]
 mod arrow;
 mod csv;
 mod format;
-#[cfg(feature = "columnar")]
+#[cfg(any(feature = "columnar", feature = "spreadsheet"))]
 mod guard;
 mod input;
 mod npy;
 #[cfg(feature = "columnar")]
 mod parquet;
 mod svmlight;
+mod utf16;
+#[cfg(feature = "spreadsheet")]
+mod xlsx;
 
 use std::{
     collections::HashMap,
@@ -23,9 +27,11 @@ use serde::{Deserialize, Serialize};
 
 pub use self::format::Format;
 use self::input::Input;
-#[cfg(not(feature = "columnar"))]
-use crate::FileRemedy;
-use crate::{At, Error, Table, Target, at::Lines, room::Room};
+pub use crate::columns::Renamed;
+use crate::{At, Decimal, Error, FileRemedy, Table, Target, at::Lines, room::Room};
+
+/// What workbooks of old, and encrypted ones, begin with.
+const OLD_WORKBOOK: &[u8] = b"\xd0\xcf\x11\xe0";
 
 /// The name of the file that is standard input.
 const STANDARD_INPUT: &str = "-";
@@ -45,8 +51,14 @@ pub struct Request {
     pub categorical: Vec<String>,
     /// The format; by default that of the name of the file.
     pub format: Option<Format>,
-    /// What separates the fields of a text; by default a tab in files named `.tsv` or `.tab` and a comma in others.
+    /// The column that tells rows apart, in the same way as the target. It is no feature; [`Dataset::ids`] has it.
+    pub id: Option<String>,
+    /// What separates the fields of a text; by default what its first lines tell.
     pub delimiter: Option<u8>,
+    /// What stands before decimals in a text; by default what its first lines tell.
+    pub decimal: Option<Decimal>,
+    /// The sheet of a workbook, by its name or its number from 1; by default the first one that is not hidden.
+    pub sheet: Option<String>,
     /// Whether the first line of a text names the columns. Otherwise they are `x1`, `x2` and so on.
     pub header: bool,
     /// What to do about missing values; they are refused if nothing is said.
@@ -66,31 +78,47 @@ pub struct ModelColumns {
     pub encodings: Vec<Encoding>,
     /// Whether the first column of svmlight has the index 0.
     pub zero_based: bool,
-    /// The means of its variables, with which [`Impute::Mean`] fills in; none if they are not known.
-    pub means: Option<Vec<f64>>,
+    /// What is filled in where values are missing, for every variable; none if it is not known.
+    pub fills: Option<Vec<f64>>,
+    /// What to do about labels that it has not met.
+    pub unknown: Unknown,
+}
+
+/// What to do about labels that a model has not met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unknown {
+    /// Refuse the file.
+    #[default]
+    Error,
+    /// Take the row for one whose label is not known: its variables are what they are on average.
+    Ignore,
 }
 
 impl ModelColumns {
-    /// The means of columns of new samples: by their names, or by their places where the model has no names.
-    pub(crate) fn means_of(&self, columns: &[String]) -> Vec<Option<f64>> {
-        let means = self.means.as_deref().unwrap_or_default();
+    /// What to fill in in columns of new samples: by their names, or by their places where the model has no names.
+    pub(crate) fn fills_of(&self, columns: &[String]) -> Vec<Option<f64>> {
+        let fills = self.fills.as_deref().unwrap_or_default();
         if self.names.is_empty() {
-            return (0..columns.len()).map(|place| means.get(place).copied()).collect();
+            return (0..columns.len()).map(|place| fills.get(place).copied()).collect();
         }
         let known: HashMap<&str, f64> =
-            self.names.iter().zip(means).flat_map(|(name, mean)| [(&name[..], *mean), (name.trim(), *mean)]).collect();
+            self.names.iter().zip(fills).flat_map(|(name, fill)| [(&name[..], *fill), (name.trim(), *fill)]).collect();
         columns.iter().map(|name| known.get(&name[..]).copied()).collect()
     }
 }
 
 /// What to do about missing values. Rows without a target are left out in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// For new samples of a model any of these fills in what the model has learned for it ([`ModelColumns::fills`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Impute {
-    /// Fill in the mean of the column; for new samples of a model that of the samples it was fitted to.
+    /// Fill in the mean of the column.
     Mean,
-    /// Fill in its median; not for new samples of a model.
+    /// Fill in its median.
     Median,
-    /// Leave out the row; not for new samples of a model.
+    /// Leave out the row.
     Drop,
 }
 
@@ -107,19 +135,101 @@ pub struct Dataset {
     pub table: Table,
     /// What to predict.
     pub target: Target,
+    /// What tells the rows apart, if that was asked for.
+    pub ids: Option<Vec<String>>,
     /// The columns of text that have become columns of 0 and 1.
     pub encodings: Vec<Encoding>,
     /// What was filled in.
     pub fills: Vec<Fill>,
+    /// Labels that a model has not met and was told to ignore.
+    pub unknown: Vec<UnknownLabels>,
     /// The number of rows that were left out.
     pub dropped: usize,
     /// Whether the first column has the index 0, in svmlight.
     pub zero_based: bool,
+    /// How a text is written; `None` for other formats.
+    pub dialect: Option<Dialect>,
+    /// The columns that had no name, or that of another column.
+    pub renamed: Vec<Renamed>,
+    /// The columns whose numbers are written with a currency or a per cent sign.
+    pub units: Vec<ColumnUnit>,
+    /// The sheet of a workbook, where it has several.
+    pub sheet: Option<String>,
     /// Where its rows are in the file.
     pub(crate) lines: Lines,
 }
 
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dialect {
+    /// What separates its fields.
+    pub delimiter: u8,
+    /// What the name of the file makes one expect there.
+    pub expected: u8,
+    /// What stands before decimals.
+    pub decimal: Decimal,
+}
+
+/// A column whose numbers are written with a sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnUnit {
+    /// Its name.
+    pub column: String,
+    /// `%`, which counts hundredths, or a currency.
+    pub unit: String,
+}
+
+/// Labels of a column that a model has not met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnknownLabels {
+    /// The name of the column.
+    pub column: String,
+    /// The labels.
+    pub labels: Vec<String>,
+    /// The rows that have them, from 0.
+    pub rows: Vec<usize>,
+    /// The variables of the model that the column becomes.
+    #[serde(skip)]
+    pub(crate) variables: Vec<String>,
+}
+
 impl Dataset {
+    /// A table and a target, of which nothing else is to be said.
+    pub(crate) fn new(file: String, table: Table, target: Target, lines: Lines) -> Self {
+        Self {
+            file,
+            columns: table.names().len() + 1,
+            others: Vec::new(),
+            table,
+            target,
+            ids: None,
+            encodings: Vec::new(),
+            fills: Vec::new(),
+            unknown: Vec::new(),
+            dropped: 0,
+            zero_based: false,
+            dialect: None,
+            renamed: Vec::new(),
+            units: Vec::new(),
+            sheet: None,
+            lines,
+        }
+    }
+
+    /// Leaves out the rows that are not marked.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one mark for every row.
+    pub fn keep(&mut self, kept: &[bool]) {
+        assert_eq!(kept.len(), self.table.rows(), "a mark for every row");
+        self.table.keep(kept);
+        self.target.keep(kept);
+        self.lines.keep(kept);
+        let mut marks = kept.iter();
+        self.ids.iter_mut().for_each(|ids| ids.retain(|_| marks.next() == Some(&true)));
+    }
+
     /// Where a row of the table is in the file.
     pub fn at(&self, row: usize) -> At {
         self.lines.at(row)
@@ -133,6 +243,7 @@ impl Dataset {
             + texts(self.table.names())
             + texts(&self.others)
             + labels
+            + self.ids.as_deref().map_or(0, texts)
             + 16 * self.table.rows() as u64
     }
 }
@@ -211,9 +322,14 @@ impl Request {
     fn read_input(&self, input: Input<'_>, file: &str) -> Result<Dataset, Error> {
         let (input, head) = input.unpacked().map_err(|error| failed(file, error))?;
         let room = &Room::new(file, self.memory);
+        if head.starts_with(OLD_WORKBOOK) {
+            let problem = "an encrypted workbook, or one of Excel before 2007 (.xls)";
+            let instead = FileRemedy::Do("save it as .xlsx without a password, or as CSV");
+            return Err(Error::unsupported(file, "its beginning", problem, instead));
+        }
         let format = self.format.or_else(|| Format::of_name(file)).or_else(|| Format::of_bytes(&head));
         match format.unwrap_or(Format::Csv) {
-            format @ (Format::Csv | Format::Tsv) => csv::read(input, self, room, format),
+            format @ (Format::Csv | Format::Tsv) => csv::read(utf16::decoded(input, &head), self, room, format),
             #[cfg(feature = "columnar")]
             Format::Parquet => parquet::read(input, self, room),
             #[cfg(feature = "columnar")]
@@ -228,6 +344,15 @@ impl Request {
             Format::Npy => npy::read(input, self, room),
             Format::Npz => npy::read_archive(input, self, room),
             Format::Svmlight => svmlight::read(input, self, room),
+            #[cfg(feature = "spreadsheet")]
+            Format::Xlsx => xlsx::read(input, self, room),
+            #[cfg(not(feature = "spreadsheet"))]
+            Format::Xlsx => Err(Error::unsupported(
+                file,
+                "its format",
+                "this program was built without workbooks",
+                FileRemedy::Do("build it with the feature \"spreadsheet\", or write the file as CSV"),
+            )),
         }
     }
 }
@@ -240,7 +365,10 @@ impl Default for Request {
             drop: Vec::new(),
             categorical: Vec::new(),
             format: None,
+            id: None,
             delimiter: None,
+            decimal: None,
+            sheet: None,
             header: true,
             impute: None,
             model: None,

@@ -102,6 +102,58 @@ impl Table {
         }
     }
 
+    /// Leaves out the rows that are not marked.
+    pub(crate) fn keep(&mut self, kept: &[bool]) {
+        let before = self.rows;
+        self.rows = kept.iter().filter(|kept| **kept).count();
+        match &mut self.values {
+            Values::Dense(values) => {
+                let mut at = 0..;
+                values.retain(|_| at.next().is_some_and(|at: usize| kept[at % before]));
+            }
+            Values::Sparse { starts, rows, values } => {
+                let mut places = Vec::with_capacity(before);
+                kept.iter().fold(0, |place, kept| {
+                    places.push(place);
+                    place + usize::from(*kept)
+                });
+                let (mut end, mut from) = (0, 0);
+                for start in &mut starts[1..] {
+                    for at in from..*start {
+                        if kept[rows[at]] {
+                            (rows[end], values[end]) = (places[rows[at]], values[at]);
+                            end += 1;
+                        }
+                    }
+                    (from, *start) = (*start, end);
+                }
+                rows.truncate(end);
+                values.truncate(end);
+            }
+        }
+    }
+
+    /// Takes a column out, by its name.
+    pub fn take(&mut self, name: &str) -> Option<Vec<f64>> {
+        let place = self.names.iter().position(|own| own == name)?;
+        let taken = self.column(place);
+        self.names.remove(place);
+        match &mut self.values {
+            Values::Dense(values) => {
+                values.drain(place * self.rows..(place + 1) * self.rows);
+            }
+            Values::Sparse { starts, rows, values } => {
+                let stored = starts[place]..starts[place + 1];
+                let length = stored.len();
+                rows.drain(stored.clone());
+                values.drain(stored);
+                starts.remove(place + 1);
+                starts[place + 1..].iter_mut().for_each(|start| *start -= length);
+            }
+        }
+        Some(taken)
+    }
+
     /// The columns that only count the rows, upwards by one: identifiers, as a rule.
     pub fn counters(&self) -> Vec<&str> {
         let Values::Dense(values) = &self.values else { return Vec::new() };
@@ -269,6 +321,18 @@ mod tests {
             let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
             assert!(again.iter().zip(&table.column(column)).all(near), "{column}");
         }
+    }
+
+    #[test]
+    fn the_same_rows_are_left_of_every_kind_of_table() {
+        let names = || ["a", "none", "b"].map(str::to_owned).to_vec();
+        let mut dense = Table::new(names(), 3, vec![1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 5.0, 6.0]);
+        let stored = (vec![0, 3, 3, 5], vec![0, 1, 2, 1, 2], vec![1.0, 2.0, 3.0, 5.0, 6.0]);
+        let mut sparse = Table::sparse(names(), 3, stored);
+        dense.keep(&[true, false, true]);
+        sparse.keep(&[true, false, true]);
+        assert_eq!((dense.rows(), dense.column(0), dense.column(2)), (2, vec![1.0, 3.0], vec![0.0, 6.0]));
+        assert!((0..3).all(|column| sparse.column(column) == dense.column(column)), "{sparse:?}");
     }
 
     #[test]

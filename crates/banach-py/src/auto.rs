@@ -2,7 +2,11 @@
 
 use banach::{
     Account, Memory, Target,
-    fit::{Auto, AutoEffect, AutoExplanation, AutoRecord, ContenderScore, ContributionSource, ExpectedLoss},
+    fit::{
+        Auto, AutoEffect, AutoExplanation, AutoRecord, ContenderScore, ContributionSource, ExpectedLoss,
+        PermutationCheck,
+    },
+    solver::Folds,
     sparse::SparseSpec,
 };
 use banach_io::{Label, Observed, Saved, SavedAuto};
@@ -18,6 +22,7 @@ use crate::{
     data::{Table, rows},
     errors::exception,
     kernel::factors,
+    report::assessment_json,
     sparse::SparseModel,
     spec::{Targeted, Weights, weights},
 };
@@ -48,16 +53,19 @@ const PARTS: f64 = 1000.0;
 
 /// The best model of numbers or classes.
 #[pyfunction]
-#[pyo3(signature = (x, y, sample_weight, *, effort, seconds, seed, memory, threads, progress=None))]
+#[pyo3(signature = (x, y, sample_weight, splits, groups, *, effort, seconds, seed, permutations, memory, threads, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the parameters of an estimator, by name")]
 pub(crate) fn fit_auto(
     py: Python<'_>,
     x: Table,
     y: Targeted<'_>,
     sample_weight: Weights<'_>,
+    splits: Vec<(Vec<usize>, Vec<usize>)>,
+    groups: Option<Vec<usize>>,
     effort: &str,
     seconds: Option<f64>,
     seed: u64,
+    permutations: usize,
     memory: Option<u64>,
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
@@ -70,7 +78,25 @@ pub(crate) fn fit_auto(
             watch.count((PARTS * progress.done) as usize);
             std::ops::ControlFlow::Continue(())
         };
-        auto.run(matrix, &target, weights.as_deref(), &account, &mut told)
+        let weights = weights.as_deref();
+        let folds = Folds::from_splits(matrix.samples(), splits)?;
+        let folds = groups.map_or(Ok(folds.clone()), |groups| folds.with_groups(&groups))?;
+        let model = auto.run(matrix, &target, weights, Some(&folds), &account, &mut told)?;
+        let (Some(assessment), Some(error)) = (model.record().assessment.clone(), model.record().least_error()) else {
+            return Ok(model);
+        };
+        if permutations == 0 {
+            return Ok(model);
+        }
+        let mut refit = |target: &Target<'_>, weights: Option<&[f64]>| {
+            let shuffled = auto.run(matrix, target, weights, Some(&folds), &account, &mut told)?;
+            Ok(shuffled.record().least_error())
+        };
+        let check = PermutationCheck::run(&target, weights, &folds, permutations, error, &mut refit)?;
+        Ok(match check {
+            Some(check) => model.with_assessment(assessment.with_permutations(check)),
+            None => model,
+        })
     })?;
     let observed = match &target {
         Target::Numbers(outputs) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
@@ -104,6 +130,11 @@ impl AutoModel {
         let points = x.borrow(py)?.matrix()?.samples();
         let values = self.running().run_over(py, &x, |matrix, _| self.saved.model.predictions(matrix))?;
         rows(py, values.len() / points.max(1), values)
+    }
+
+    /// How far a prediction is off at most in this share of cases.
+    fn half_widths(&self, coverage: f64) -> PyResult<Vec<f64>> {
+        self.saved.model.half_widths(coverage).map_err(exception)
     }
 
     /// How much every variable matters.
@@ -166,6 +197,12 @@ impl AutoModel {
     #[getter]
     fn terms_standing(&self) -> Option<(Option<f64>, Option<f64>, f64)> {
         self.record().terms_standing().map(|found| (found.held_out, found.claimed, found.model))
+    }
+
+    /// How well it predicts held-out samples, against a constant, as JSON; None if none were held out.
+    #[getter]
+    fn assessment(&self) -> PyResult<Option<String>> {
+        self.record().assessment.as_ref().map(assessment_json).transpose()
     }
 
     /// What was chosen, in one line.

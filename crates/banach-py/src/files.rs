@@ -3,7 +3,10 @@
 use std::{io, path::PathBuf};
 
 use banach::{FeatureMatrix, Memory, Target, data::Entries};
-use banach_io::{Label, ModelFileError, Observed, Saved, SavedAuto, SavedModel, SavedSparse, Standardization};
+use banach_io::{
+    Encoding, Impute, Label, ModelFileError, Observed, Preparation, Saved, SavedAuto, SavedModel, SavedSparse,
+    Standardization, Unknown,
+};
 use numpy::{
     PyArray1, PyArray2,
     ndarray::{Array2, ShapeBuilder as _},
@@ -68,12 +71,37 @@ pub(crate) struct Known {
     classes: Option<Vec<PyLabel>>,
     /// Means and deviations.
     scaling: Option<(Vec<f64>, Vec<f64>)>,
+    /// Columns of labels, and these.
+    encodings: Option<Vec<(String, Vec<String>)>>,
+    /// What fills in missing values, for every variable, and whether it does so without being asked for.
+    fills: Option<Vec<f64>>,
+    imputes: Option<bool>,
+    /// Whether labels that the model has not met are ignored.
+    ignores_unknown: Option<bool>,
+}
+
+impl Known {
+    /// What is done to new samples first.
+    fn preparation(&self) -> Preparation {
+        Preparation {
+            impute: self.imputes.filter(|imputes| *imputes).map(|_| Impute::Mean),
+            fills: self.fills.clone(),
+            unknown: if self.ignores_unknown == Some(true) { Unknown::Ignore } else { Unknown::Error },
+        }
+    }
+
+    fn encodings(&self) -> Vec<Encoding> {
+        let encoding =
+            |(column, labels): &(String, Vec<String>)| Encoding { column: column.clone(), labels: labels.clone() };
+        self.encodings.iter().flatten().map(encoding).collect()
+    }
 }
 
 /// Writes a model to a file.
 #[pyfunction]
 pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Known) -> PyResult<()> {
-    let Known { names, target, classes, scaling } = known;
+    let (preparation, encodings) = (known.preparation(), known.encodings());
+    let Known { names, target, classes, scaling, .. } = known;
     let observed = match (&model.target, classes) {
         (Target::Numbers(outputs), _) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
         (Target::Labels(codes), Some(classes)) => Observed::Classes {
@@ -88,6 +116,8 @@ pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Kn
     let dense = !matrix.is_sparse();
     let saved = SavedModel {
         names,
+        encodings,
+        preparation,
         target,
         standardization: scaling.map(|scaling| standardization(scaling, dense)),
         weights: model.weights.clone(),
@@ -118,8 +148,11 @@ pub(crate) fn save_sparse(
     shape: (usize, usize),
     weight: Option<f64>,
 ) -> PyResult<()> {
-    let Known { names, target, classes, scaling } = known;
+    let (preparation, encodings) = (known.preparation(), known.encodings());
+    let Known { names, target, classes, scaling, .. } = known;
     let saved = SavedSparse {
+        encodings,
+        preparation,
         weight,
         names,
         target,
@@ -133,7 +166,8 @@ pub(crate) fn save_sparse(
 /// Writes a chosen model to a file.
 #[pyfunction]
 pub(crate) fn save_auto(py: Python<'_>, model: &AutoModel, path: PathBuf, known: Known) -> PyResult<()> {
-    let Known { names, target, classes, scaling } = known;
+    let (preparation, encodings) = (known.preparation(), known.encodings());
+    let Known { names, target, classes, scaling, .. } = known;
     if scaling.is_some() {
         return Err(PyValueError::new_err("a chosen model scales by itself, and is saved without a scaler"));
     }
@@ -143,7 +177,7 @@ pub(crate) fn save_auto(py: Python<'_>, model: &AutoModel, path: PathBuf, known:
         }
         (observed, _) => observed,
     };
-    let saved = SavedAuto { names, target, observed, ..model.saved.clone() };
+    let saved = SavedAuto { names, encodings, preparation, target, observed, ..model.saved.clone() };
     py.detach(|| saved.write(&path)).map_err(refused)
 }
 
@@ -156,11 +190,13 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
         Saved::Lp(saved) => *saved,
         Saved::Auto(saved) => {
             let auto = &saved.model.record().auto;
+            prepared(&told, &saved.encodings, &saved.preparation)?;
             tell(&told, auto, saved.names.as_ref(), saved.target.as_ref(), saved.labels(), None)?;
             told.set_item("model", Py::new(py, AutoModel { saved: *saved, memory: None, threads: 0 })?)?;
             return Ok(told);
         }
         Saved::Sparse(saved) => {
+            prepared(&told, &saved.encodings, &saved.preparation)?;
             tell(
                 &told,
                 &saved.spec,
@@ -180,6 +216,7 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
     let spec = Spec { values: saved.spec.clone(), memory: None, threads: 0 };
     let fitted = spec.running(None).run(py, |_| saved.restore(Memory::available()))?;
     let labels = saved.observed.labels();
+    prepared(&told, &saved.encodings, &saved.preparation)?;
     tell(&told, &saved.spec, saved.names.as_ref(), saved.target.as_ref(), labels, saved.standardization.as_ref())?;
     let target = match saved.observed {
         Observed::Numbers(outputs) => Target::Numbers(outputs.into_iter().map(Into::into).collect()),
@@ -189,6 +226,16 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
     let model = Model { spec, gamma, table, target, weights, fitted, history: Vec::new(), seconds: 0.0 };
     told.set_item("model", Py::new(py, model)?)?;
     Ok(told)
+}
+
+/// What is done to new samples first.
+fn prepared(told: &Bound<'_, PyDict>, encodings: &[Encoding], preparation: &Preparation) -> PyResult<()> {
+    let encodings: Vec<(&String, &Vec<String>)> =
+        encodings.iter().map(|encoding| (&encoding.column, &encoding.labels)).collect();
+    told.set_item("encodings", encodings)?;
+    told.set_item("fills", preparation.fills.as_ref().map(|fills| PyArray1::from_slice(told.py(), fills)))?;
+    told.set_item("imputes", preparation.usual().is_some())?;
+    told.set_item("ignores_unknown", preparation.unknown == Unknown::Ignore)
 }
 
 /// What every file says.

@@ -11,6 +11,7 @@ mod background;
 mod data;
 mod datasets;
 mod errors;
+mod export;
 mod files;
 mod kernel;
 mod model;
@@ -31,6 +32,7 @@ mod _core {
         command,
         datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
         errors::argument_names,
+        export::export_sparse,
         files::{load_model, save_auto, save_model, save_sparse},
         kernel::{Kernel, gram_tensor},
         model::Model,

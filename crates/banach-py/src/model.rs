@@ -1,6 +1,8 @@
 //! A fitted model, with the data that explain it.
 
-use banach::{Certificate, Route, Solution, Target, form::SparseWeights, model::Budget, solver::leave_one_out};
+use banach::{
+    Certificate, Route, Solution, Target, fit::Residuals, form::SparseWeights, model::Budget, solver::leave_one_out,
+};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -10,7 +12,7 @@ use crate::{
     errors::{Arguments, exception},
     kernel::{Kernel, factors},
     path,
-    spec::{Spec, Targeted, gammas, weights},
+    spec::{Exposed, Spec, Targeted, Weights, gammas, weights},
 };
 
 /// A fitted model and what it was fitted to.
@@ -204,9 +206,31 @@ impl Model {
         path::path(py, &self.spec, &self.table, &self.target, self.weights.clone(), &gammas(Cs, count), progress)
     }
 
+    /// For every output, how far a prediction is off at most in this share of cases.
+    fn half_widths(&self, coverage: f64) -> PyResult<Vec<f64>> {
+        self.fitted.half_widths(coverage).map_err(exception)
+    }
+
     /// `f(x) + b` at new points, one row per function.
     fn decision<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let values = self.spec.running(None).run_over(py, &x, |matrix, _| self.fitted.decisions(matrix))?;
+        rows(py, self.fitted.solutions().len(), values)
+    }
+
+    /// The numbers that are predicted at new points, one row per function: for counts the means under an exposure, or its logarithm.
+    #[pyo3(signature = (x, exposure=None, offset=None))]
+    fn responses<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table,
+        exposure: Weights<'_>,
+        offset: Weights<'_>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let own = (exposure.is_some() || offset.is_some()).then(|| Exposed::new(&exposure, &offset));
+        let values = self
+            .spec
+            .running(None)
+            .run_over(py, &x, |matrix, _| self.fitted.responses(matrix, own.as_ref().map(Exposed::exposure)))?;
         rows(py, self.fitted.solutions().len(), values)
     }
 
@@ -262,7 +286,8 @@ impl Model {
             let found = problems.iter().zip(self.fitted.solutions());
             let each: Option<Vec<_>> =
                 found.map(|(problem, solution)| leave_one_out(problem, solution, prepared.memory())).collect();
-            Ok(each.map(|each| each.concat()))
+            let response = |t: f64| fit.loss().response(t);
+            Ok(each.map(|each| each.concat().into_iter().map(response).collect()))
         })?;
         found.map(|found| rows(py, self.fitted.solutions().len(), found)).transpose()
     }
@@ -324,6 +349,7 @@ impl Model {
             ));
         }
         state.set_item("solutions", solutions)?;
+        state.set_item("residuals", model.fitted.residuals().cloned().map(Vec::from))?;
         Ok((slf.get_type().getattr("restore")?, (state,)))
     }
 
@@ -349,6 +375,10 @@ impl Model {
             let (task, _) = target.outputs(matrix.samples(), fit.loss().targets(), weights.as_deref())?;
             fit.restore(matrix, task, solutions, radii, route)
         })?;
+        // Older ones have none.
+        let residuals = state.get_item("residuals")?.map(|told| told.extract::<Option<Vec<Vec<f64>>>>()).transpose()?;
+        let residuals = residuals.flatten().map(Residuals::new).transpose().map_err(exception)?;
+        let fitted = fitted.with_residuals(residuals);
         Ok(Self { spec, gamma, table, target, weights, fitted, history, seconds })
     }
 }

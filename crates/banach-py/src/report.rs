@@ -1,7 +1,8 @@
 //! Reports and equations: data and text of the library, for Python.
 
 use banach::{
-    Error,
+    Error, Unobserved,
+    fit::Assessment,
     kernel::Monomial,
     model::ExplicitModel,
     report::{ColumnNames, Described, GapAfter, Note, Report, Tables, Watch},
@@ -29,7 +30,7 @@ impl Watch for Parts {}
 
 /// All that is known of a model, as JSON: what the command prints, without what it knows of the file.
 #[pyfunction]
-#[pyo3(signature = (model, names, top, relevance, select, stability, seed, progress=None))]
+#[pyo3(signature = (model, names, top, relevance, select, stability, hierarchy, leaders, seed, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the tables of a report")]
 pub(crate) fn report(
     py: Python<'_>,
@@ -39,10 +40,13 @@ pub(crate) fn report(
     relevance: bool,
     select: Option<usize>,
     stability: Option<usize>,
+    hierarchy: &str,
+    leaders: bool,
     seed: u64,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let (y, weights) = (&model.target, model.weights.as_deref());
+    let hierarchy = hierarchy.parse().map_err(exception)?;
     let columns =
         ColumnNames { names: &names.variables, units: None, target: &names.target, classes: names.classes.as_deref() };
     let history = |place: usize| {
@@ -50,13 +54,17 @@ pub(crate) fn report(
         own.map(|record| GapAfter { passes: record.2, relative_gap: record.5 }).collect()
     };
     let report: Report = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
-        let tables = Tables { top, relevance, select, stability, seed };
+        let tables = Tables { top, relevance, readout: false, select, stability, hierarchy, seed };
         let fit = &model.spec.fit_with(model.gamma)?;
         let (_, outputs) = y.outputs(matrix.samples(), fit.loss().targets(), weights)?;
         let prepared = &fit.prepare(matrix, outputs.len())?;
         let problems = &prepared.problems(&outputs, weights)?;
         let described = Described { fit, problems, model: &model.fitted, x: matrix, columns };
-        described.report(&tables, None, history, &mut Parts)
+        let mut report = described.report(&tables, None, history, &mut Parts)?;
+        if leaders && top > 0 {
+            described.add_leaders(&mut report, prepared, &mut Unobserved)?;
+        }
+        Ok(report)
     })?;
     json(&report, &report.notes)
 }
@@ -71,6 +79,18 @@ pub(crate) fn json(data: &impl serde::Serialize, notes: &[Note]) -> PyResult<Str
     }
     let notes = notes.iter().map(|note| note.render(&Arguments)).collect();
     serde_json::to_string(&WithNotes { data, notes }).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// An assessment as JSON, with its verdict in words.
+pub(crate) fn assessment_json(assessment: &Assessment) -> PyResult<String> {
+    #[derive(serde::Serialize)]
+    struct WithWords<'a> {
+        #[serde(flatten)]
+        assessment: &'a Assessment,
+        verdict: Vec<String>,
+    }
+    let told = WithWords { assessment, verdict: assessment.lines() };
+    serde_json::to_string(&told).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// An equation as a line of text, or as a formula of LaTeX.

@@ -2,7 +2,7 @@
 
 use banach::{
     Exponent, Search, Status, Target,
-    fit::{Gammas, KernelSpace, SearchOption, Searched, Tried},
+    fit::{Gammas, HoldOut, KernelSpace, SearchOption, Searched, Tried},
     kernel::Degrees,
     report::Validation,
     solver::{Choice, Folds, Mean},
@@ -15,7 +15,7 @@ use crate::{
     data::{Table, rows},
     errors::exception,
     kernel::{Degree, degrees},
-    report::json,
+    report::{assessment_json, json},
     spec::{Spec, Targeted},
 };
 
@@ -52,24 +52,30 @@ impl Space {
     }
 }
 
+/// The rows to learn from and those held out, for every fold, and the group of every row.
+pub(crate) type HeldOutRows = (Vec<(Vec<usize>, Vec<usize>)>, Option<Vec<usize>>);
+
 pub(crate) fn run<'py>(
     py: Python<'py>,
     spec: &Spec,
     search: &Search,
     (x, target, weights): (&Table, &Target<'_>, Option<Vec<f64>>),
-    splits: Vec<(Vec<usize>, Vec<usize>)>,
+    (splits, groups): HeldOutRows,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let running = Running { tolerance: search.gap(&spec.values), ..spec.running(progress) };
-    let (found, validation) = running.run_over(py, x, |matrix, watch| {
+    let (found, validation, residuals) = running.run_over(py, x, |matrix, watch| {
         let folds = Folds::from_splits(matrix.samples(), splits)?;
+        let folds = groups.map_or(Ok(folds.clone()), |groups| folds.with_groups(&groups))?;
         let fit = spec.fit_with(1.0)?;
         let found = search.run(&fit, matrix, target, weights.as_deref(), &folds, watch)?;
-        let validation = Validation::new(&found, search.choice, target, &**fit.loss())?;
-        Ok((found, validation))
+        let validation = Validation::new(&found, search.choice, target, &**fit.loss(), weights.as_deref())?;
+        let residuals = found.residuals(target, weights.as_deref());
+        Ok((found, validation, residuals))
     })?;
     let told = PyDict::new(py);
     told.set_item("validation", json(&validation, &validation.notes)?)?;
+    told.set_item("assessment", validation.assessment.as_ref().map(assessment_json).transpose()?)?;
     let tried = found.tried.iter().map(|tried| of_option(py, spec, tried, &found));
     told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
     let left_out = found
@@ -78,6 +84,7 @@ pub(crate) fn run<'py>(
         .map(|(option, error)| Ok((parameters(py, &option)?, exception(error).value(py).str()?.to_string())));
     told.set_item("left_out", left_out.collect::<PyResult<Vec<_>>>()?)?;
     told.set_item("chosen", found.chosen)?;
+    told.set_item("residuals", residuals.map(Vec::from))?;
     Ok(told)
 }
 
@@ -98,9 +105,10 @@ fn parameters<'py>(py: Python<'py>, option: &SearchOption) -> PyResult<Bound<'py
     Ok(told)
 }
 
-/// Held-out decisions, losses and certificates for every C and split of one combination.
+/// Held-out decisions or numbers, losses and certificates for every C and split of one combination.
 fn of_option<'py>(py: Python<'py>, spec: &Spec, tried: &Tried, found: &Searched) -> PyResult<Bound<'py, PyDict>> {
     let (validated, folds) = (&tried.functions, &found.folds);
+    let loss = tried.option.spec.loss.build().map_err(exception)?;
     let gammas = &validated[0].gammas;
     let one = PyDict::new(py);
     // One array for every split, as splits differ in size: C by function by held-out sample.
@@ -108,7 +116,7 @@ fn of_option<'py>(py: Python<'py>, spec: &Spec, tried: &Tried, found: &Searched)
     for (fold, held_out) in folds.held_out().iter().enumerate() {
         let fits =
             (0..gammas.len()).flat_map(|gamma| validated.iter().map(move |function| &function.fits[gamma][fold]));
-        let values: Vec<f64> = fits.flat_map(|fit| &fit.predictions).copied().collect();
+        let values: Vec<f64> = fits.flat_map(|fit| &fit.predictions).map(|t| loss.response(*t)).collect();
         let array: Bound<'py, PyArray3<f64>> =
             PyArray1::from_vec(py, values).reshape([gammas.len(), validated.len(), held_out.len()])?;
         decisions.push(array);
@@ -146,6 +154,14 @@ pub(crate) fn choose(losses: Vec<(f64, f64)>, one_standard_error: bool) -> Optio
 
 /// The samples that are held out together unless told otherwise.
 #[pyfunction]
-pub(crate) fn folds(y: Targeted<'_>, samples: usize, count: Option<usize>) -> PyResult<Vec<Vec<usize>>> {
-    Ok(y.target().folds(samples, count, 0).map_err(exception)?.held_out().to_vec())
+#[pyo3(signature = (y, samples, count, groups=None, seed=0))]
+pub(crate) fn folds(
+    y: Targeted<'_>,
+    samples: usize,
+    count: Option<usize>,
+    groups: Option<Vec<usize>>,
+    seed: u64,
+) -> PyResult<Vec<Vec<usize>>> {
+    let hold_out = HoldOut { folds: count, groups, seed, ..HoldOut::default() };
+    Ok(hold_out.folds(&y.target(), samples).map_err(exception)?.held_out().to_vec())
 }

@@ -6,11 +6,12 @@ use banach::{
     kernel::MonomialScale,
     model::{Budget, ExplicitModel},
     selection::{self, StabilityOptions},
+    sparse::SparseSpec,
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use crate::{kernel::factors, model::Model};
+use crate::{errors::exception, kernel::factors, model::Model};
 
 fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
@@ -59,18 +60,20 @@ fn output(model: &Model, function: usize) -> Result<(Vec<f64>, Option<Vec<f64>>)
 
 /// The terms of the kernel of a model that evidence names, multiplied out, and what is known of each.
 #[pyfunction]
-#[pyo3(signature = (model, function, max_terms, progress=None))]
+#[pyo3(signature = (model, function, max_terms, hierarchy, progress=None))]
 pub(crate) fn name_terms<'py>(
     py: Python<'py>,
     model: &Model,
     function: usize,
     max_terms: Option<usize>,
+    hierarchy: &str,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     model.check(function)?;
+    let hierarchy = hierarchy.parse().map_err(exception)?;
     let (named, explicit) = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
         let (y, weights) = output(model, function)?;
-        let spec = model.spec.values.few_terms(max_terms)?;
+        let spec = SparseSpec { hierarchy, ..model.spec.values.few_terms(max_terms)? };
         let found = spec.run(matrix, &y, weights.as_deref(), &Account::new(model.spec.memory()))?;
         let explicit = found.expanded()?;
         Ok((found, explicit))

@@ -68,6 +68,7 @@ pub(crate) fn fit_sparse(
         loss: if matches!(y, Targeted::Labels(_)) { LossSpec::Logistic } else { LossSpec::Squared },
         penalty: penalty.parse().map_err(exception)?,
         hierarchy: hierarchy.parse().map_err(exception)?,
+        ..SparseSpec::default()
     };
     let (target, weights) = (y.target(), weights(&sample_weight));
     let account = Account::new(memory.map_or_else(Memory::available, Memory::limit));
@@ -94,6 +95,11 @@ impl SparseModel {
     fn decision<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let values = self.running(None).run_over(py, &x, |matrix, _| self.model.decisions(matrix))?;
         rows(py, self.model.functions().len(), values)
+    }
+
+    /// How far a prediction is off at most in this share of cases, which is not known.
+    fn half_widths(&self, coverage: f64) -> PyResult<Vec<f64>> {
+        self.model.half_widths(coverage).map_err(exception)
     }
 
     /// The probability of every class, one row each.

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use banach::{
     Account, Fit, Memory, Target,
-    fit::{self, Gammas, PaperOptions, SolverChoice},
+    fit::{self, Exposure, Gammas, PaperOptions, Residuals, SolverChoice},
     loss::{LossSpec, Targets},
 };
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,22 @@ pub(crate) fn weights(given: &Weights<'_>) -> Option<Vec<f64>> {
     given.as_ref().map(|weights| weights.as_array().to_vec())
 }
 
+/// Exposures or their logarithms, as they were given.
+pub(crate) struct Exposed {
+    factors: Option<Vec<f64>>,
+    offsets: Vec<f64>,
+}
+
+impl Exposed {
+    pub(crate) fn new(exposure: &Weights<'_>, offset: &Weights<'_>) -> Self {
+        Self { factors: weights(exposure), offsets: weights(offset).unwrap_or_default() }
+    }
+
+    pub(crate) fn exposure(&self) -> Exposure<'_> {
+        self.factors.as_deref().map_or(Exposure::Offsets(&self.offsets), Exposure::Factors)
+    }
+}
+
 impl Spec {
     pub(crate) fn memory(&self) -> Memory {
         self.memory.map_or_else(Memory::available, Memory::limit)
@@ -106,6 +122,9 @@ fn targets(task: &str) -> Targets {
 pub(crate) fn losses(task: &str) -> Vec<&'static str> {
     LossSpec::of(targets(task)).map(LossSpec::name).collect()
 }
+
+/// Rates, one row per output, and the weights that belong to them.
+type RatesAndWeights<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 #[pymethods]
 impl Spec {
@@ -166,9 +185,10 @@ impl Spec {
         Ok(plan.ok().and_then(|plan| plan.long_fit(count)).map(|long| long.to_string()))
     }
 
-    /// A model of the data.
-    #[pyo3(signature = (x, y, sample_weight, C, progress=None))]
+    /// A model of the data; `residuals` are what a search says of held-out samples.
+    #[pyo3(signature = (x, y, sample_weight, C, progress=None, residuals=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
+    #[expect(clippy::too_many_arguments, reason = "the parameters of a fit, by name")]
     fn fit(
         &self,
         py: Python<'_>,
@@ -177,18 +197,21 @@ impl Spec {
         sample_weight: Weights<'_>,
         C: f64,
         progress: Option<&Bound<'_, PyAny>>,
+        residuals: Option<Vec<Vec<f64>>>,
     ) -> PyResult<Model> {
         let (target, weights) = (y.target(), weights(&sample_weight));
+        let residuals = residuals.map(Residuals::new).transpose().map_err(exception)?;
         let (fitted, history, seconds) = self.running(progress).run_over(py, &x, |matrix, watch| {
             let begin = Instant::now();
             let fitted = self.fit_with(C)?.run(matrix, &target, weights.as_deref(), watch)?;
             Ok((fitted, std::mem::take(&mut watch.history), begin.elapsed().as_secs_f64()))
         })?;
+        let fitted = fitted.with_residuals(residuals);
         Ok(Model { spec: self.clone(), gamma: C, table: x, target, weights, fitted, history, seconds })
     }
 
     /// What is searched beside C, tried on splits of the samples; see `banach._cv`.
-    #[pyo3(signature = (x, y, sample_weight, *, space, Cs, count, splits, one_standard_error, progress=None))]
+    #[pyo3(signature = (x, y, sample_weight, *, space, Cs, count, splits, one_standard_error, groups=None, progress=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     #[expect(clippy::too_many_arguments, reason = "the parameters of a search, by name")]
     fn search<'py>(
@@ -202,10 +225,11 @@ impl Spec {
         count: usize,
         splits: Vec<(Vec<usize>, Vec<usize>)>,
         one_standard_error: bool,
+        groups: Option<Vec<usize>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let search = space.search(self, gammas(Cs, count), one_standard_error).map_err(exception)?;
-        search::run(py, self, &search, (&x, &y.target(), weights(&sample_weight)), splits, progress)
+        search::run(py, self, &search, (&x, &y.target(), weights(&sample_weight)), (splits, groups), progress)
     }
 
     /// How many fits a search takes, and what is predicted of them if they are to take more than ten minutes.
@@ -247,6 +271,27 @@ impl Spec {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         path::path(py, self, &x, &y.target(), weights(&sample_weight), &gammas(Cs, count), progress)
+    }
+
+    /// Counts over exposures, one row per output, and the weights that belong to these rates.
+    #[pyo3(signature = (counts, sample_weight, exposure=None, offset=None))]
+    fn rates<'py>(
+        &self,
+        py: Python<'py>,
+        counts: PyReadonlyArray2<'_, f64>,
+        sample_weight: Weights<'_>,
+        exposure: Weights<'_>,
+        offset: Weights<'_>,
+    ) -> PyResult<RatesAndWeights<'py>> {
+        let (own, weights) = (Exposed::new(&exposure, &offset), weights(&sample_weight));
+        let mut of_samples = Vec::new();
+        let mut rates = Vec::new();
+        for counts in vectors(&counts) {
+            let found = own.exposure().rates(self.values.loss, &counts, weights.as_deref()).map_err(exception)?;
+            rates.extend(found.rates);
+            of_samples = found.weights;
+        }
+        Ok((rows(py, counts.shape()[0], rates)?, PyArray1::from_vec(py, of_samples)))
     }
 
     /// The probability of every class from decisions, both with one row per function or class.

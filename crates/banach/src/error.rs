@@ -163,6 +163,13 @@ pub enum Error {
         /// The number of samples of positive weight.
         samples: usize,
     },
+    /// Counts that are all 0, with an intercept: the smaller it is, the better it fits.
+    NoCounts {
+        /// The fold without which they are, if that is why.
+        fold: Option<usize>,
+        /// The number of samples of positive weight.
+        samples: usize,
+    },
     /// A dual vector of a problem with an intercept whose entries do not sum to zero.
     Unbalanced {
         /// The name of the vector.
@@ -252,6 +259,11 @@ pub enum Error {
         threads: Option<std::num::NonZero<usize>>,
         /// What the system says.
         reason: String,
+    },
+    /// Intervals of a model of which they are not known.
+    NoIntervals {
+        /// Why, and what to do.
+        reason: &'static str,
     },
     /// A loss that a solver cannot handle.
     Unsupported {

@@ -9,7 +9,7 @@ use crate::{
     data::MAX_ENTRY,
     error::Parameter,
     form::Evaluation,
-    loss::{Split, Targets},
+    loss::{Conjugate, Split, Targets},
     numeric::{compensated_sum, two_sum},
 };
 
@@ -40,6 +40,7 @@ impl<'a> DualProblem<'a> {
         Error::check_length("y", y.len(), form.samples())?;
         let (allowed, fits): (_, fn(f64) -> bool) = match loss.targets() {
             Targets::Real => ("finite numbers up to 1e200 in magnitude", |y| y.abs() <= MAX_ENTRY),
+            Targets::Counts => ("counts: finite numbers from 0 to 1e200", |y| (0.0..=MAX_ENTRY).contains(&y)),
             Targets::Signs => ("the labels -1 and 1", |y| y.abs() == 1.0),
         };
         Error::check_values("y", y, allowed, fits)?;
@@ -239,7 +240,7 @@ impl<'a> DualProblem<'a> {
                 what: "alpha_0",
                 row,
                 value: alpha[row],
-                allowed: "finite numbers in the domain of the dual (strictly inside it for the logistic loss)",
+                allowed: "finite numbers in the domain of the dual (strictly inside it for a loss that is smooth and no parabola)",
             }),
         }
     }
@@ -329,15 +330,28 @@ impl DualProblem<'_> {
     /// A bound on `||alpha - alpha_bar||_2`, the distance of a dual vector with this certificate to the optimal one; `None`
     /// where the dual is not strongly convex: for losses with kinks.
     ///
-    /// `psi(s) = L*(y, -s)` has the modulus m of [`Loss::strong_convexity`], so `gamma_i psi(alpha_i/gamma_i)` has
-    /// `m/gamma_i` and `Lambda` the smallest of these. Then
-    /// `m/(2 max gamma_i) ||alpha - alpha_bar||_2^2 <= Lambda(alpha) - min Lambda <= gap`; the proof is in
-    /// docs/interactions.md. What the certificate does not count of the rounding of the predictions is not counted here.
-    pub fn radius(&self, certificate: &Certificate) -> Option<f64> {
-        let modulus = self.loss.strong_convexity();
+    /// `psi(s) = L*(y, -s)` has a modulus m_i, so `gamma_i psi(alpha_i/gamma_i)` has `m_i/gamma_i`. Then
+    /// `min (m_i/gamma_i) ||alpha - alpha_bar||_2^2/2 <= Lambda(alpha) - min Lambda <= gap`; the proof is in docs/interactions.md. Where the
+    /// modulus depends on s ([`SmoothConjugate::modulus_near`](crate::loss::SmoothConjugate::modulus_near)), it is one for all s as near as
+    /// the optimal ones: `gamma_i` times their Bregman distance is at most the gap too. What the certificate does not count of the rounding
+    /// of the predictions is not counted here.
+    ///
+    /// # Panics
+    ///
+    /// If `alpha` does not have n entries.
+    pub fn radius(&self, alpha: &[f64], certificate: &Certificate) -> Option<f64> {
+        assert_eq!(alpha.len(), self.samples(), "alpha has n entries");
+        let gap = certificate.gap;
+        let moduli = self.present().map(|i| {
+            let modulus = match self.loss.conjugate_kind() {
+                Conjugate::Quadratic { a, .. } => a,
+                Conjugate::Smooth(psi) => psi.modulus_near(self.y[i], alpha[i] / self.gammas[i], gap / self.gammas[i]),
+            };
+            self.gammas[i] / modulus
+        });
         // Two roots, so that the product does not leave the range. Roundings of a few units are rounded up.
-        let radius = (2.0 * certificate.gap).sqrt() * (self.largest_gamma() / modulus).sqrt() * (1.0 + 1e-14);
-        (modulus > 0.0 && radius.is_finite()).then_some(radius)
+        let radius = (2.0 * gap).sqrt() * moduli.fold(0.0, f64::max).sqrt() * (1.0 + 1e-14);
+        radius.is_finite().then_some(radius)
     }
 }
 

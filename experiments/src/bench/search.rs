@@ -139,7 +139,7 @@ fn one(request: &SearchRequest, data: &SparseMonomials, scale: f64, gamma: f64, 
     let problem = DualProblem::new(&form, &Squared, &sample.targets, gamma)?.with_intercept()?;
     let solution = Newton::default().solve(&problem, &mut Unobserved)?;
     let model = DualModel::new(matrix.view(), kernel, exponent, &solution.alpha)?;
-    let model = match problem.radius(&solution.certificate) {
+    let model = match problem.radius(&solution.alpha, &solution.certificate) {
         Some(radius) => model.with_radius(radius)?,
         None => model,
     };

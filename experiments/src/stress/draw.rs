@@ -258,6 +258,11 @@ fn targets(random: &mut Random, loss: LossSpec, x: &[f64], n: usize, d: usize) -
         (0..n).map(|i| x[i] / size - x[(d - 1) * n + i].clamp(-1.0, 1.0) + noise * random.normal()).collect();
     if loss.targets() == Targets::Signs {
         y.iter_mut().for_each(|y| *y = if *y < 0.0 { -1.0 } else { 1.0 });
+    } else if loss.targets() == Targets::Counts {
+        let size = random.power(-1.0, 6.0);
+        y.iter_mut().for_each(|y| *y = (size * y.clamp(-2.0, 2.0).exp()).round());
+        // Counts that are all 0 are refused.
+        y[0] += 1.0;
     } else if random.chance(0.2) {
         let (size, offset) = (random.power(-3.0, 3.0), random.one_of(&[0.0, 1.0, 1e6]));
         y.iter_mut().for_each(|y| *y = size * *y + offset);

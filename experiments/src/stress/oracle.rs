@@ -61,11 +61,15 @@ fn terms(loss: LossSpec, gamma: Quad, y: Quad, t: Quad, a: Quad) -> (Quad, Quad)
     let (one, half) = (Quad::from(1.0), Quad::from(0.5));
     let built = loss.build().expect("drawn from its range");
     let Conjugate::Quadratic { a: curvature, k } = built.conjugate_kind() else {
+        let entropy = |c: Quad| if c.0 <= 0.0 { zero() } else { c * c.ln() };
+        if loss == LossSpec::Poisson {
+            let (mean, least) = (y - a / gamma, entropy(y) - y);
+            return (gamma * (t.exp() - y * t + least), gamma * (entropy(mean) - mean - least));
+        }
         assert_eq!(loss, LossSpec::Logistic, "every smooth conjugate is written here");
         let margin = y * t;
         let value = if margin.0 > 0.0 { ln_1p((-margin).exp()) } else { ln_1p(margin.exp()) - margin };
         let c = y * a / gamma;
-        let entropy = |c: Quad| if c.0 <= 0.0 { zero() } else { c * c.ln() };
         // 1 - c of a very small c is 1.
         let other = if c.0.abs() < 1e-6 { (one - c) * ln_1p(-c) } else { entropy(one - c) };
         return (gamma * value, gamma * (entropy(c) + other));

@@ -22,7 +22,9 @@ def main():
         help="measure nothing: the page from the figures that there are, which says what was not measured",
     )
     parser.add_argument("--data", type=Path, help="the folder of the data; target/suite-data")
-    parser.add_argument("--results", type=Path, default=ROOT / "target" / "suite", help="the folder of the figures")
+    parser.add_argument(
+        "--results", type=Path, default=Path(__file__).parent / "figures", help="the folder of the figures"
+    )
     arguments = parser.parse_args()
     if arguments.data:
         os.environ["SUITE_DATA"] = str(arguments.data.resolve())
@@ -47,7 +49,7 @@ def main():
 
 def write(folder, asked):
     """The page, if it was asked for or there is something of everybody on all sets; else what there is is printed."""
-    from . import page, summary
+    from . import page, quotes, summary
     from .board import Board
 
     board = Board(folder)
@@ -56,6 +58,7 @@ def write(folder, asked):
         print(text)
     else:
         (ROOT / "docs" / "suite.md").write_text(text)
+        quotes.main()
 
 
 if __name__ == "__main__":

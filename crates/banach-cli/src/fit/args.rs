@@ -4,17 +4,19 @@ use std::path::PathBuf;
 
 use banach::{
     Exponent, Route,
-    fit::{Effort, PaperAlgorithm, PaperOptions, SolverChoice},
+    fit::{Effort, Gammas, PaperAlgorithm, PaperOptions, SolverChoice},
     kernel::{Degrees, KernelName, MonomialScale},
     loss::LossSpec,
     solver::Rule,
     sparse::{Hierarchy, SparsePenalty},
 };
-use banach_io::{Format, Impute};
+use banach_io::{Decimal, ExposureColumn, Format, Impute, Unknown};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
+
+use super::held::HeldArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,17 +28,19 @@ Examples:
   banach fit cells.tsv --target type --drop id,batch --p 1.1 --stability 10
   banach fit trial.csv --target effect --kernel poly --degree 1..2 --p 1.05 --report trial.html
   banach fit trial.csv --target effect --gamma 10 --json > fit.json
+  banach fit trial.csv --target effect --effort quick --permutations 50
   banach fit trial.csv --target effect --gamma 10 --solver paper --algorithm 2.1 --theta 0.9
   banach fit genes.csv.gz --target y --features 'gene_*' --drop 'gene_9?' --impute median
+  banach fit messwerte.xlsx --sheet Versuch2 --target Ausbeute --drop Datum
   tail -n 500 log.csv | banach fit - --no-header --target 1
 
 Exit codes: 0 done, 1 not converged or interrupted (the results are printed all the same), 2 wrong input.
 Ctrl-C ends the fit with the best iterate so far and its certificate; a second one ends the program.";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(crate) struct FitArgs {
-    /// A table: CSV whose first line names the columns (tabs in .tsv), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
+    /// A table: CSV whose first line names the columns (with any delimiter), Excel (.xlsx), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
 
     /// Write the model to this file, for `banach predict`, `features` and `info` and for Python's `banach.load`.
@@ -58,6 +62,9 @@ pub(crate) struct FitArgs {
     #[command(flatten, next_help_heading = "Choice of gamma")]
     pub choice: GammaChoice,
 
+    #[command(flatten, next_help_heading = "Rows that are held out")]
+    pub held: HeldArgs,
+
     #[command(flatten, next_help_heading = "Tables")]
     pub tables: Tables,
 
@@ -67,9 +74,15 @@ pub(crate) struct FitArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Columns {
-    /// The column to predict: its name, or its number from 1 if no column has that name.
-    #[arg(long, value_name = "COL")]
+    /// The column to predict: its name, or its number from 1 if no column has that name. Several with commas have a model each.
+    #[arg(long, value_name = "COL,..")]
     pub target: Option<String>,
+    /// The column of exposures, with --loss poisson: what every count was collected over, such as days, above 0. The model predicts rates, and counts where this column is known.
+    #[arg(long, value_name = "COL")]
+    pub exposure: Option<String>,
+    /// The same, for a column of their logarithms.
+    #[arg(long, value_name = "COL", conflicts_with = "exposure")]
+    pub offset: Option<String>,
     /// The columns to predict from; all others if not given. Names, numbers, or patterns such as 'gene_*'. May be repeated, or a list with commas.
     #[arg(long, value_name = "COL,..")]
     pub features: Vec<String>,
@@ -82,21 +95,48 @@ pub(crate) struct Columns {
     /// What to do about missing values; they are refused if not given. Rows without a target are left out with any of these.
     #[arg(long, value_parser = imputes(), value_name = "HOW")]
     pub impute: Option<Impute>,
-    /// The format of the file; that of its name if not given.
-    #[arg(long, value_parser = formats())]
-    pub format: Option<Format>,
-    /// The character between fields; a comma, or a tab for files named .tsv or .tab.
-    #[arg(long, value_name = "C", value_parser = delimiter)]
-    pub delimiter: Option<u8>,
-    /// The first line of a text is a sample, too; the columns are named x1, x2, ...
+    /// What `banach predict` does about labels that the model has not met, unless told otherwise: error (refuse the file) or ignore (the row counts as one whose label is not known).
+    #[arg(long, value_parser = unknowns(), value_name = "HOW", default_value = "error")]
+    pub unknown: Unknown,
+    /// Leave out the rows of classes that only one row has. Otherwise such a target is refused.
     #[arg(long)]
-    pub no_header: bool,
+    pub drop_rare_classes: bool,
     /// Take the columns as they are. Otherwise each gets mean 0 and standard deviation 1, and constant ones are left out.
     #[arg(long)]
     pub no_standardize: bool,
+    #[command(flatten, next_help_heading = "File")]
+    pub file: FileArgs,
 }
 
-#[derive(Debug, Args)]
+/// How a file is written.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FileArgs {
+    /// The format of the file; that of its name if not given.
+    #[arg(long, value_parser = formats())]
+    pub format: Option<Format>,
+    /// The character between fields; what the first lines tell if not given: a comma, semicolon, tab or bar.
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// What stands before decimals, point or comma; what the first lines tell if not given. The other one may part thousands.
+    #[arg(long, value_name = "MARK", value_parser = decimals())]
+    pub decimal: Option<Decimal>,
+    /// The sheet of a workbook (.xlsx), by its name or its number from 1; the first one that is not hidden if not given.
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+    /// The first line of a text is a sample, too; the columns are named x1, x2, ...
+    #[arg(long)]
+    pub no_header: bool,
+}
+
+impl Columns {
+    /// The column of exposures.
+    pub(crate) fn exposure(&self) -> Option<ExposureColumn> {
+        let (given, is_offset) = (self.exposure.as_ref().or(self.offset.as_ref()), self.offset.is_some());
+        given.map(|column| ExposureColumn { column: column.clone(), is_offset })
+    }
+}
+
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ModelChoice {
     /// auto (the best model that can be found, by held-out rows) or lp (the one that the parameters below describe); auto if none of these is given.
     #[arg(long = "model", value_name = "NAME")]
@@ -148,7 +188,7 @@ impl FitArgs {
             ("--no-intercept", model.no_intercept),
             ("--no-standardize", self.columns.no_standardize),
             ("--gamma", choice.gamma.is_some()),
-            ("--cv", choice.cv.is_some()),
+            ("--cv", choice.cv.is_some() && self.choice_of_model.name != Some(ModelName::Auto)),
             ("--one-se", choice.one_se),
             ("--top", tables.top.is_some()),
             ("--relevance", tables.relevance),
@@ -163,15 +203,15 @@ impl FitArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArgs {
     /// Which products of variables the model is made of; linear if another parameter of the model is given, and this one is not.
     #[arg(long, value_parser = kernels())]
     pub kernel: Option<KernelName>,
-    /// The degree of the products: one number, or a range such as 1..2; 2 for poly and anova if not given.
+    /// The degree of the products: one number, or a range such as 1..2; 1..2 for poly and anova if not given.
     #[arg(long, value_name = "N|MIN..MAX")]
     pub degree: Option<Degrees>,
-    /// The constant c of the polynomial (c + t)^degree; 0 if not given, or 1 with a range of degrees.
+    /// The constant c of the polynomial (c + t)^degree; 0 with one degree, 1 with a range of degrees, if not given.
     #[arg(long, value_name = "C")]
     pub coef0: Option<f64>,
     /// The scale of the kernel; if not given, 1, and a search for exp tries several. Smaller values favour low degrees.
@@ -203,30 +243,30 @@ pub(crate) struct ModelArgs {
     pub no_intercept: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SparseArgs {
     /// Name the few monomials of the kernel that explain the target, by evidence on all rows; all other coefficients are exactly 0. No gamma and no p is chosen.
     #[arg(long, conflicts_with_all = [
-        "gamma", "cv", "one_se", "p", "coef0", "scale", "monomials", "normalize_kernel", "epsilon", "rho", "tau", "top",
+        "gamma", "one_se", "p", "coef0", "scale", "monomials", "normalize_kernel", "epsilon", "rho", "tau", "top",
         "relevance", "select", "stability", "tolerance", "max_iterations", "route", "solver", "no_standardize",
     ])]
     pub sparse: bool,
     /// What keeps the terms few: evidence (nothing is shrunk), mcp, scad or l1, each at the point of its path with the most evidence.
     #[arg(long, value_name = "NAME", default_value_t = SparsePenalty::Evidence, requires = "sparse")]
     pub penalty: SparsePenalty,
-    /// Which products may be terms: none (all), weak (one of its factors is a term) or strong (all are).
-    #[arg(long, value_name = "NAME", default_value_t = Hierarchy::None, requires = "sparse")]
+    /// Which products may be terms of --sparse, --select and --stability: none (all), weak (one of its factors is a term) or strong (all are).
+    #[arg(long, value_name = "NAME", default_value_t = Hierarchy::None)]
     pub hierarchy: Hierarchy,
     /// The most terms; a third of the rows if not given, and never more.
     #[arg(long, value_name = "K", requires = "sparse")]
     pub max_terms: Option<usize>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct GammaChoice {
-    /// The weight of the loss. Together with --cv, that gamma alone is validated.
-    #[arg(long, value_name = "G")]
-    pub gamma: Option<f64>,
+    /// The weight of the loss. Several values with commas, or a range as 0.01..100 (20 values in equal ratios) or 0.01..100:9, are tried instead of those that the data suggest.
+    #[arg(long, value_name = "G,..|MIN..MAX")]
+    pub gamma: Option<Gammas>,
     /// Choose gamma by cross-validation with so many folds, over 20 values that the data suggest; 5 folds if neither this nor --gamma is given.
     #[arg(long, value_name = "K")]
     pub cv: Option<usize>,
@@ -235,9 +275,9 @@ pub(crate) struct GammaChoice {
     pub one_se: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Tables {
-    /// The K largest monomials, with what is proven of them; 10 if not given, 0 for no table.
+    /// The K largest monomials; 10 if not given, 0 for no table. --explain adds the solver's error.
     #[arg(long, value_name = "K")]
     pub top: Option<usize>,
     /// How much each variable and each degree matters.
@@ -249,9 +289,22 @@ pub(crate) struct Tables {
     /// How often each monomial is named, of at most K, where only a random half of the rows is known.
     #[arg(long, value_name = "K", value_parser = positive)]
     pub stability: Option<usize>,
-    /// Write a page with pictures of everything, relevance included; it needs no other file.
+    /// How the error on held-out rows falls with the number of rows: fits again to a quarter, a half and three quarters of the rows outside of each fold. It costs three times what holding out costs; of one model with folds (--model lp) little, so that its page has it in any case.
+    #[arg(long)]
+    pub learning_curve: bool,
+    /// Write a page with pictures of everything, relevance and what variables do included; it needs no other file.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+}
+
+impl GammaChoice {
+    /// The one value that was given, if it is one.
+    pub(crate) fn one(&self) -> Option<f64> {
+        match &self.gamma {
+            Some(Gammas::Given(gammas)) if gammas.len() == 1 => Some(gammas[0]),
+            _ => None,
+        }
+    }
 }
 
 impl Tables {
@@ -266,7 +319,7 @@ impl Tables {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Running {
     /// The relative duality gap to reach; 1e-8 if not given. Fits of a cross-validation end at 1e-6.
     #[arg(long, value_name = "GAP")]
@@ -285,7 +338,7 @@ pub(crate) struct Running {
 }
 
 /// The solver and what it may be told.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct AlgorithmChoice {
     /// The algorithm: auto, newton or paper, whose options are the five that follow; auto if not given.
     #[arg(long, value_name = "NAME")]
@@ -317,11 +370,32 @@ impl AlgorithmChoice {
 
 /// What can be done about missing values.
 fn imputes() -> impl TypedValueParser<Value = Impute> {
-    let known = [
+    named([
         (Impute::Mean, "mean", "Fill in the mean of the column"),
         (Impute::Median, "median", "Fill in the median of the column"),
         (Impute::Drop, "drop", "Leave out the row"),
-    ];
+    ])
+}
+
+/// What can be done about labels that a model has not met.
+pub(crate) fn unknowns() -> impl TypedValueParser<Value = Unknown> {
+    named([
+        (Unknown::Error, "error", "Refuse the file"),
+        (Unknown::Ignore, "ignore", "Take the row for one whose label is not known"),
+    ])
+}
+
+fn decimals() -> impl TypedValueParser<Value = Decimal> {
+    named([
+        (Decimal::Point, "point", "1.5, and perhaps 1,234.5"),
+        (Decimal::Comma, "comma", "1,5, and perhaps 1.234,5"),
+    ])
+}
+
+/// Values by their names.
+fn named<T: Copy + Send + Sync + 'static, const N: usize>(
+    known: [(T, &'static str, &'static str); N],
+) -> impl TypedValueParser<Value = T> {
     let parser = PossibleValuesParser::new(known.map(|(_, name, help)| PossibleValue::new(name).help(help)));
     parser.map(move |text| known.iter().find(|(_, name, _)| *name == text).expect("one of the possible values").0)
 }

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
-use banach::{Account, FeatureMatrix, Fit, Spec, Target, error::Remedy, form::LongFit, memory::Taken, report};
-use banach_io::{Dataset, Label, Observed, Standardization};
+use anyhow::Context as _;
+use banach::{
+    Account, FeatureMatrix, Fit, Spec, Target, error::Remedy, fit::Assessment, form::LongFit, memory::Taken, report,
+};
+use banach_io::{Dataset, ExposureColumn, Label, Observed, Preparation, Standardization};
 
 use super::{
     args::{Columns, ModelArgs},
@@ -27,6 +30,15 @@ pub(crate) struct Input {
     pub data: Dataset,
     pub goal: Goal,
     pub standardization: Option<Standardization>,
+    /// What a model does to new samples first.
+    pub preparation: Preparation,
+    /// The column of exposures.
+    pub exposure: Option<ExposureColumn>,
+    /// How much rows count; all the same if not given.
+    pub weights: Option<Vec<f64>>,
+    /// The group and the time of every row, where rows are held out by these.
+    pub groups: Option<Vec<usize>>,
+    pub times: Option<Vec<f64>>,
     /// What the reader should know.
     pub notes: Vec<String>,
     /// What the command may keep, and the table takes of it.
@@ -44,12 +56,34 @@ impl Input {
         let table = account
             .take(bytes)
             .map_err(|short| short.error("the table", &[Remedy::Do("name the columns that matter with --features")]))?;
-        let goal = Goal::new(&data, model)?;
-        let mut notes = read::notes(&data);
+        let mut notes = read::notes(&data, &columns.file);
+        if columns.drop_rare_classes {
+            notes.extend(resolve::drop_rare_classes(&mut data, model)?);
+        }
+        let mut goal = Goal::new(&data, model)?;
+        notes.extend(resolve::few_numbers(&data, &goal, model));
+        let exposure = columns.exposure();
+        let weights = match &exposure {
+            Some(column) => Some(expose(&mut goal, &mut data, column).map_err(|error| located(&data, error))?),
+            None => None,
+        };
         let standardization = (!columns.no_standardize).then(|| data.table.standardize());
+        let preparation = Preparation::learned(&data.table, standardization.as_ref(), columns.impute, columns.unknown);
         notes.extend(standardization.iter().flat_map(read::standardized));
         anyhow::ensure!(!data.table.names().is_empty(), CONSTANT);
-        Ok(Self { data, goal, standardization, notes, account, _table: table })
+        Ok(Self {
+            data,
+            goal,
+            standardization,
+            preparation,
+            exposure,
+            weights,
+            groups: None,
+            times: None,
+            notes,
+            account,
+            _table: table,
+        })
     }
 
     pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'_>, banach::Error> {
@@ -67,6 +101,21 @@ impl Input {
         })
     }
 
+    /// The name of a column of the file that is a variable, or makes several.
+    pub(crate) fn any_column(&self) -> String {
+        let first = &self.data.table.names()[0];
+        let made_of = self.data.encodings.iter().find(|encoding| encoding.variables().any(|name| name == *first));
+        made_of.map_or(first, |encoding| &encoding.column).clone()
+    }
+
+    /// An assessment by the names of the classes.
+    pub(crate) fn named(&self, assessment: Assessment) -> Assessment {
+        match &self.goal.classes {
+            Some(classes) => assessment.with_labels(&classes.labels),
+            None => assessment,
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.data.table.rows()
     }
@@ -78,19 +127,7 @@ impl Input {
 
     /// An error with the place in the file that it means, instead of the numbers of a sample and a variable.
     pub(crate) fn located(&self, error: anyhow::Error) -> anyhow::Error {
-        let Self { data, .. } = self;
-        let place = |row: usize, column: &str| format!("{}, {}, column {column:?}", data.file, data.at(row));
-        match error.downcast_ref::<banach::Error>() {
-            Some(banach::Error::BadEntry { what: "X", row, column, value, limit }) => anyhow::anyhow!(
-                "{}: {value:e}; entries must be at most {limit:e} in magnitude: correct it, leave the row out, or leave \
-                 --no-standardize out",
-                place(*row, &data.table.names()[*column])
-            ),
-            Some(banach::Error::BadValue { what: "y", row, value, allowed }) => {
-                anyhow::anyhow!("{}: {value:e}; allowed: {allowed}", place(*row, data.target.name()))
-            }
-            _ => error,
-        }
+        located(&self.data, error)
     }
 
     /// What a page will take, which is held from the beginning, so that a long fit does not end without one.
@@ -136,6 +173,45 @@ impl Input {
             target: self.data.target.name(),
             classes: self.goal.classes.as_ref().map(|classes| &classes.labels[..]),
         }
+    }
+}
+
+/// Makes rates of the counts that are to be predicted, and takes the column of exposures out of the variables. Returns the weights of the samples.
+fn expose(goal: &mut Goal, data: &mut Dataset, exposure: &ExposureColumn) -> anyhow::Result<Vec<f64>> {
+    let name = &exposure.column;
+    let flag = if exposure.is_offset { "--offset" } else { "--exposure" };
+    let values = data.table.take(name).with_context(|| {
+        format!("{flag} {name:?}: there is no such column of numbers beside the target and those that were left out")
+    })?;
+    let Target::Numbers(outputs) = &goal.target else {
+        anyhow::bail!("{flag} is for counts, with --loss poisson; the target is a class");
+    };
+    let rates = exposure.of(&values).rates(goal.loss, &outputs[0], None).map_err(|error| match error {
+        banach::Error::BadValue { what: "exposure" | "offset", row, value, allowed } => {
+            anyhow::anyhow!("{}, {}, column {name:?}: {value:e}; allowed: {allowed}", data.file, data.at(row))
+        }
+        banach::Error::Parameter { got, allowed, .. } => {
+            anyhow::anyhow!("{flag} with the {got} loss; allowed: --loss {allowed}")
+        }
+        other => other.into(),
+    })?;
+    goal.target = Target::Numbers(vec![rates.rates.into()]);
+    Ok(rates.weights)
+}
+
+/// An error with the place in the file that it means.
+fn located(data: &Dataset, error: anyhow::Error) -> anyhow::Error {
+    let place = |row: usize, column: &str| format!("{}, {}, column {column:?}", data.file, data.at(row));
+    match error.downcast_ref::<banach::Error>() {
+        Some(banach::Error::BadEntry { what: "X", row, column, value, limit }) => anyhow::anyhow!(
+            "{}: {value:e}; entries must be at most {limit:e} in magnitude: correct it, leave the row out, or leave \
+             --no-standardize out",
+            place(*row, &data.table.names()[*column])
+        ),
+        Some(banach::Error::BadValue { what: "y", row, value, allowed }) => {
+            anyhow::anyhow!("{}: {value:e}; allowed: {allowed}", place(*row, data.target.name()))
+        }
+        _ => error,
     }
 }
 

@@ -24,6 +24,9 @@ static PRESSED: AtomicBool = AtomicBool::new(false);
 /// Whether somebody looks at [`PRESSED`]; otherwise Ctrl-C ends the program.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
+/// Whether Ctrl-C was taken over.
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
 /// Ends what [`stoppable`] does.
 static SWITCH: Mutex<Option<Switch>> = Mutex::new(None);
 /// Ends a pass of any other work.
@@ -35,8 +38,11 @@ const LENGTH: usize = 1000;
 /// The exit code of a program that Ctrl-C has ended.
 const KILLED: i32 = 130;
 
-/// Takes over Ctrl-C.
+/// Takes over Ctrl-C, once.
 pub(crate) fn install() -> anyhow::Result<()> {
+    if INSTALLED.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
     let pressed = || {
         let again = PRESSED.swap(true, Ordering::SeqCst);
         let stoppable = SWITCH.lock().is_ok_and(|switch| switch.as_ref().inspect(|switch| switch.end()).is_some());

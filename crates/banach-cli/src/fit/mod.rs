@@ -1,7 +1,9 @@
 //! `banach fit`: read, plan, validate, solve, describe, print.
 
 pub(crate) mod args;
+mod aside;
 pub(crate) mod auto;
+mod held;
 pub(crate) mod input;
 pub(crate) mod interrupt;
 pub(crate) mod page;
@@ -10,10 +12,15 @@ pub(crate) mod resolve;
 pub(crate) mod result;
 mod save;
 pub(crate) mod sparse;
+mod targets;
+mod tested;
 pub(crate) mod text;
+pub(crate) mod verdict;
 
 use banach::{
-    FeatureMatrix, Spec, Status,
+    FeatureMatrix, Fit, Search, Spec, Status, Target,
+    fit::{Assessment, LearningCurve, Searched},
+    form::Plan,
     report::{Described, Note, Tables, Validation},
     solver::Folds,
 };
@@ -23,10 +30,20 @@ use self::{
     input::{Input, warn_of_time},
     interrupt::{Parts, Phase},
     result::Fitted,
+    targets::Printed,
 };
 use crate::{files, options::Common, print, words};
 
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
+    let fits = targets::each(fit);
+    let printed = fits.iter().map(|fit| of_target(fit, common, command)).collect::<anyhow::Result<_>>()?;
+    let (text, code) = targets::together(printed, common.json);
+    print::out(&text)?;
+    Ok(code)
+}
+
+/// The fit of one target.
+fn of_target(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Printed> {
     if fit.sparse.sparse {
         return sparse::fit(fit, common, command);
     }
@@ -35,38 +52,70 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     }
     files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
     fit.running.algorithm.choice()?;
-    let mut input = Input::read(&fit.data, &fit.columns, &fit.model, common.account()?)?;
+    let mut input = held::read(fit, &fit.columns, common)?;
     let notes = std::mem::take(&mut input.notes);
     fit_to(&input, notes, fit, common, command).map_err(|error| input.located(error))
 }
 
-fn fit_to(input: &Input, mut notes: Vec<String>, fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
+fn fit_to(
+    input: &Input,
+    mut notes: Vec<String>,
+    fit: &FitArgs,
+    common: &Common,
+    command: &str,
+) -> anyhow::Result<Printed> {
     let x = input.matrix()?;
     let _page = input.page(fit.tables.report.is_some())?;
-    let folds = folds(fit, input)?;
     interrupt::install()?;
 
     let run = Run { fit, common, input, x: &x };
-    let asked = resolve::spec(&fit.model, &fit.running, &input.goal, fit.choice.gamma)?;
-    let (spec, validation) = match &folds {
-        Some(folds) => run.search(&asked, folds)?,
-        None => (asked, None),
+    let asked = resolve::spec(&fit.model, &fit.running, &input.goal, fit.choice.one())?;
+    let weights = input.weights.as_deref();
+    let search = resolve::search(&fit.model, &asked, &fit.choice);
+    // One gamma is fitted first, and judged then.
+    let told = fit.choice.one().is_some() && fit.choice.cv.is_none();
+    let (spec, validation, mut assessment, residuals) = if told {
+        (asked.clone(), None, None, None)
+    } else {
+        let folds = held::folds(fit, input)?;
+        let found = run.search(&asked, &search, &folds)?;
+        let (spec, validation) = run.taken(&asked, &search, &found)?;
+        let assessment = run.assessed(&asked, &search, &folds, validation.assessment.clone())?;
+        (spec, Some(validation), assessment, found.residuals(&input.goal.target, weights))
     };
     let fitting = input.fit(&spec)?;
-    let (task, outputs) = input.goal.target.outputs(x.samples(), spec.loss.targets(), None)?;
+    let (task, outputs) = input.goal.target.outputs(x.samples(), spec.loss.targets(), weights)?;
     // Before anything is built, which may take long by itself.
     warn_of_time(fitting.plan(&x, outputs.len())?.long_fit(1), common);
     let prepared = fitting.prepare(&x, outputs.len())?;
-    let problems = prepared.problems(&outputs, None)?;
+    let problems = prepared.problems(&outputs, weights)?;
     let mut phase = run.phase("fit", problems.len(), spec.tolerance);
     let solutions = prepared.solve(&problems, &mut phase)?;
-    let model = prepared.model(&x, task, &problems, solutions);
+    let model = prepared.model(&x, task, &problems, solutions).with_residuals(residuals);
     if let Some(path) = &fit.output {
         // Before the tables, which may take longer than the fit.
-        run.save(path, &spec, &model)?;
+        run.saved(&spec, &model)?.write(path)?;
     }
+    if told && !interrupt::pressed() {
+        match run.judged(&asked, &search, prepared.plan()) {
+            Ok(found) => assessment = found,
+            Err(error) => notes.push(format!("no verdict on unseen rows: {}", words::message(error.as_ref()))),
+        }
+    }
+    let test = tested::assessed(fit, input, || Ok(run.saved(&spec, &model)?.to_bytes()?))?;
     let described = Described { fit: &fitting, problems: &problems, model: &model, x: &x, columns: input.columns() };
-    let report = described.report(&run.tables(), validation, |place| phase.history(place), &mut Parts)?;
+    let mut report = described.report(&run.tables(), validation, |place| phase.history(place), &mut Parts)?;
+    // Where gamma was chosen, others could have been: what leads there is shown beside it.
+    let soon = prepared.plan().long_fit(OTHERS).is_none();
+    if fit.tables.top() > 0 && (!told || common.explain) && soon && !interrupt::pressed() {
+        let mut others = run.phase("other gammas", 2 * problems.len(), spec.tolerance);
+        described.add_leaders(&mut report, &prepared, &mut others)?;
+    }
+    if !interrupt::pressed() {
+        report.learning_curve = run.learning_curve(&fitting, report.validation.is_some(), assessment.as_ref())?;
+    }
+    report.assessment = assessment.map(|found| input.named(found));
+    report.test = test;
     notes.extend(report.notes.iter().map(words::note));
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
@@ -80,10 +129,13 @@ fn fit_to(input: &Input, mut notes: Vec<String>, fit: &FitArgs, common: &Common,
     if let Some(path) = &fit.tables.report {
         page::write(path, &fitted, common)?;
     }
-    print::out(&if common.json { print::json(&fitted)? } else { text::page(&fitted, fit) })?;
+    let text = if common.json { print::json(&fitted)? } else { text::page(&fitted, fit) };
     let done = model.status() == Status::Converged && !interrupt::pressed();
-    Ok(u8::from(!done))
+    Ok((text, u8::from(!done)))
 }
+
+/// Fits beside that of the model from which it is shown which monomials lead.
+const OTHERS: usize = 2;
 
 /// One run of the command: what was asked for, and what it works on.
 struct Run<'a> {
@@ -93,38 +145,85 @@ struct Run<'a> {
     x: &'a FeatureMatrix<'a>,
 }
 
-fn folds(fit: &FitArgs, input: &Input) -> Result<Option<Folds>, banach::Error> {
-    if fit.choice.cv.is_none() && fit.choice.gamma.is_some() {
-        return Ok(None);
-    }
-    input.goal.target.folds(input.rows(), fit.choice.cv, fit.running.seed).map(Some)
-}
-
 impl Run<'_> {
-    /// The parameters that held-out samples choose.
-    fn search(&self, asked: &Spec, folds: &Folds) -> anyhow::Result<(Spec, Option<Validation>)> {
-        let Self { fit, common, input, x } = *self;
-        let search = resolve::search(&fit.model, asked, &fit.choice);
-        let (fitting, target) = (input.fit(asked)?, &input.goal.target);
-        let (task, _) = target.outputs(x.samples(), asked.loss.targets(), None)?;
-        warn_of_time(search.long_fit(&fitting, x, task.functions(), None, folds.count()), common);
-        let options = search.options(asked, x, None)?.len();
+    /// What held-out samples say of all that is tried.
+    fn search(&self, asked: &Spec, search: &Search, folds: &Folds) -> anyhow::Result<Searched> {
+        let Self { common, input, x, .. } = *self;
+        let (fitting, target, weights) = (input.fit(asked)?, &input.goal.target, input.weights.as_deref());
+        let (task, _) = target.outputs(x.samples(), asked.loss.targets(), weights)?;
+        warn_of_time(search.long_fit(&fitting, x, task.functions(), weights, folds.count()), common);
+        let options = search.options(asked, x, weights)?.len();
         let fits = search.fits(options, task.functions(), folds.count());
         let mut phase = self.phase("cross-validation", fits, search.gap(asked));
-        let found = search.run(&fitting, x, target, None, folds, &mut phase)?;
-        let mut validation = Validation::new(&found, search.choice, target, &**fitting.loss())?;
+        Ok(search.run(&fitting, x, target, weights, folds, &mut phase)?)
+    }
+
+    /// The parameters that were chosen, and what is said of it.
+    fn taken(&self, asked: &Spec, search: &Search, found: &Searched) -> anyhow::Result<(Spec, Validation)> {
+        let (target, weights) = (&self.input.goal.target, self.input.weights.as_deref());
+        let loss = self.input.fit(asked)?;
+        let mut validation = Validation::new(found, search.choice, target, &**loss.loss(), weights)?;
         validation.notes.extend(found.chosen.is_none().then_some(Note::MiddleTaken));
-        Ok((found.chosen_or_middle(), Some(validation)))
+        Ok((found.chosen_or_middle(), validation))
+    }
+
+    /// How well the parameters that were given predict held-out rows; an error where the rows allow no folds, or they would take long.
+    fn judged(&self, asked: &Spec, search: &Search, plan: &Plan) -> anyhow::Result<Option<Assessment>> {
+        let folds = held::folds(self.fit, self.input)?;
+        let long = plan.long_fit(folds.count()).filter(|_| self.fit.held.permutations.is_none());
+        anyhow::ensure!(long.is_none(), "its folds would take long; --cv {} asks for them", folds.count());
+        let found = self.search(asked, search, &folds)?;
+        let (_, validation) = self.taken(asked, search, &found)?;
+        self.assessed(asked, search, &folds, validation.assessment)
+    }
+
+    /// The assessment, with shuffled targets beside it if they were asked for: the same search with each of them.
+    fn assessed(
+        &self,
+        asked: &Spec,
+        search: &Search,
+        folds: &Folds,
+        assessment: Option<Assessment>,
+    ) -> anyhow::Result<Option<Assessment>> {
+        let Self { fit, common, input, x } = *self;
+        let Some(assessment) = assessment else { return Ok(None) };
+        let fitting = input.fit(asked)?;
+        let mut refit = |target: &Target<'_>, weights: Option<&[f64]>| {
+            let mut phase = self.phase("shuffled target", 0, search.gap(asked));
+            let found = search.run(&fitting, x, target, weights, folds, &mut phase)?;
+            let assessed = found.assessment(target, &**fitting.loss(), weights)?;
+            Ok(assessed.filter(|_| !found.interrupted()).map(|found| found.error()))
+        };
+        let error = assessment.error();
+        held::with_permutations(assessment, error, fit, input, folds, common, &mut refit).map(Some)
+    }
+
+    /// How the error falls with the number of rows: on request, and for a page where folds have chosen, as it takes little beside that.
+    fn learning_curve(
+        &self,
+        fitting: &Fit,
+        chosen: bool,
+        whole: Option<&Assessment>,
+    ) -> anyhow::Result<Option<LearningCurve>> {
+        let Self { fit, input, x, .. } = *self;
+        let wanted = fit.tables.learning_curve || (chosen && fit.tables.report.is_some());
+        let Some(whole) = whole.filter(|_| wanted) else { return Ok(None) };
+        let folds = held::folds(fit, input)?;
+        let mut phase = self.phase("learning curve", 0, fitting.spec().tolerance);
+        let (given, parts) = ((&input.goal.target, input.weights.as_deref()), (&folds, fit.running.seed));
+        Ok(Some(fitting.learning_curve(x, given, parts, whole, &mut phase)?))
     }
 
     /// What is told of every function: what only the page shows included.
     fn tables(&self) -> Tables {
-        let FitArgs { tables, running, .. } = self.fit;
+        let FitArgs { tables, running, sparse, .. } = self.fit;
         Tables {
             top: tables.top(),
             relevance: tables.wants_relevance(),
+            readout: tables.report.is_some(),
             select: tables.select,
             stability: tables.stability,
+            hierarchy: sparse.hierarchy,
             seed: running.seed,
         }
     }

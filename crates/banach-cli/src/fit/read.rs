@@ -3,25 +3,86 @@
 use std::path::Path;
 
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Dataset, Request, Standardization, Table, Values};
+use banach_io::{ColumnUnit, Dataset, Decimal, Dialect, Encoding, Renamed, Request, Standardization, Table, Values};
 
-use super::args::Columns;
+use super::args::{Columns, FileArgs};
+
+/// The most names that a note lists.
+const SHOWN: usize = 5;
+
+/// So many labels are said to be many.
+const MANY_LABELS: usize = 100;
 
 pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dataset, banach_io::Error> {
-    let Columns { target, features, drop, categorical, impute, format, delimiter, no_header, .. } = columns;
+    let Columns { target, features, drop, categorical, impute, file, .. } = columns;
+    let mut features = features.clone();
+    if !features.is_empty() {
+        // It is read with the variables, and then taken out.
+        features.extend(columns.exposure().map(|exposure| exposure.column));
+    }
     let request = Request {
         target: target.clone(),
-        features: features.clone(),
+        features,
         drop: drop.clone(),
         categorical: categorical.clone(),
-        format: *format,
-        delimiter: *delimiter,
-        header: !no_header,
         impute: *impute,
-        model: None,
         memory: memory.bytes(),
+        ..file.request()
     };
     request.read(path)
+}
+
+impl FileArgs {
+    /// A request for a file that is written so.
+    pub(crate) fn request(&self) -> Request {
+        let Self { format, delimiter, decimal, sheet, no_header } = self.clone();
+        Request { format, delimiter, decimal, sheet, header: !no_header, ..Request::default() }
+    }
+
+    /// What was found out about a file, where it is not the usual.
+    pub(crate) fn found(&self, data: &Dataset) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(Dialect { delimiter, expected, decimal }) = data.dialect {
+            let mut told = Vec::new();
+            if self.delimiter.is_none() && delimiter != expected {
+                let name = if delimiter == b'\t' { "tabs".to_owned() } else { format!("{:?}", char::from(delimiter)) };
+                told.push(format!("{name} between fields (--delimiter)"));
+            }
+            if self.decimal.is_none() && decimal == Decimal::Comma {
+                told.push("decimal commas (--decimal)".to_owned());
+            }
+            if !told.is_empty() {
+                notes.push(format!("read with {}", told.join(" and ")));
+            }
+        }
+        notes.extend(data.sheet.iter().map(|sheet| format!("the sheet {sheet:?} was read; --sheet names another one")));
+        if !data.renamed.is_empty() {
+            let renamed = |one: &Renamed| match &one.before[..] {
+                "" => format!("column {} has no name and is called {:?}", one.column, one.name),
+                before => format!(
+                    "column {} is the second {before:?} or a later one and is called {:?}",
+                    one.column, one.name
+                ),
+            };
+            let more = data.renamed.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!("; and {more} others") } else { String::new() };
+            let told: Vec<String> = data.renamed.iter().take(SHOWN).map(renamed).collect();
+            notes.push(format!("{}{more}", told.join("; ")));
+        }
+        for sign in ["%", ""] {
+            let own = |one: &&ColumnUnit| (one.unit == "%") == (sign == "%");
+            let names: Vec<&str> = data.units.iter().filter(own).map(|one| &one.column[..]).collect();
+            if !names.is_empty() {
+                let how = if sign == "%" {
+                    "per cent, read as hundredths (12 % is 0.12)"
+                } else {
+                    "amounts of money, read as numbers"
+                };
+                notes.push(format!("{how}: {}", list(&names)));
+            }
+        }
+        notes
+    }
 }
 
 /// The matrix of a table, without a copy.
@@ -36,12 +97,13 @@ pub(super) fn matrix(table: &Table) -> Result<FeatureMatrix<'_>, banach::Error> 
 }
 
 /// What was done to the table while it was read, and columns that may be identifiers.
-pub(super) fn notes(data: &Dataset) -> Vec<String> {
-    let mut notes = Vec::new();
+pub(super) fn notes(data: &Dataset, file: &FileArgs) -> Vec<String> {
+    let mut notes = file.found(data);
     if !data.encodings.is_empty() {
         let names: Vec<&str> = data.encodings.iter().map(|column| &column.column[..]).collect();
         notes.push(format!("columns of labels, each of which became a column of 0 and 1: {}", list(&names)));
     }
+    notes.extend(data.encodings.iter().filter_map(|column| many_labels(column, data.table.rows())));
     if data.dropped > 0 {
         notes.push(format!("rows with missing values that were left out: {}", data.dropped));
     }
@@ -51,6 +113,17 @@ pub(super) fn notes(data: &Dataset) -> Vec<String> {
         notes.push(format!("columns that only count the rows: {}; leave identifiers out with --drop", list(&counters)));
     }
     notes
+}
+
+/// What is to be said of a column with very many labels, or with hardly a row for each.
+fn many_labels(Encoding { column, labels }: &Encoding, rows: usize) -> Option<String> {
+    let (count, each) = (labels.len(), rows as f64 / labels.len() as f64);
+    (count >= MANY_LABELS || count >= 10 && each < 3.0).then(|| {
+        format!(
+            "column {column:?} has {count} labels, {each:.1} rows each: as many columns of 0 and 1, of which little can be learned; \
+             leave it out with --drop {column:?}, or put labels together"
+        )
+    })
 }
 
 /// How many missing values were filled in, if any.
@@ -74,7 +147,6 @@ pub(super) fn standardized(done: &Standardization) -> Vec<String> {
 
 /// The first few names.
 pub(crate) fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 5;
     let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
     format!("{}{more}", shown.join(", "))

@@ -3,14 +3,20 @@
 use anyhow::{Context, bail, ensure};
 use banach::{
     Exponent, Search, Spec, Target,
-    fit::{Gammas, KernelSpace},
+    fit::KernelSpace,
     kernel::{KernelChoice, KernelName},
     loss::{LossSpec, Targets},
     solver::Choice,
 };
 use banach_io::{At, Classes, Dataset, FirstText};
 
-use super::args::{GammaChoice, ModelArgs, Running};
+use super::{
+    args::{GammaChoice, ModelArgs, Running},
+    read::list,
+};
+
+/// So many different whole numbers may be classes.
+const FEW: usize = 10;
 
 /// The kernel that was asked for, with what it is unless told otherwise.
 pub(crate) fn kernel(model: &ModelArgs) -> KernelChoice {
@@ -32,6 +38,7 @@ pub(crate) fn spec(
         gamma: gamma.unwrap_or(usual.gamma),
         kernel: kernel(model).spec()?,
         monomials: model.monomials.unwrap_or(usual.monomials),
+        interactions: usual.interactions,
         loss: goal.loss,
         fit_intercept: !model.no_intercept,
         tolerance: running.tolerance.unwrap_or(usual.tolerance),
@@ -44,7 +51,7 @@ pub(crate) fn spec(
 /// What is searched: gamma, and of the kernel and p what was not said. A given gamma is validated for the parameters as they are.
 pub(crate) fn search(model: &ModelArgs, spec: &Spec, choice: &GammaChoice) -> Search {
     let ModelArgs { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
-    let kernel = match choice.gamma {
+    let kernel = match choice.one() {
         Some(_) => KernelSpace::Fixed(spec.kernel.clone()),
         None => KernelSpace::Named {
             name: model.kernel.unwrap_or(KernelName::Linear),
@@ -55,8 +62,8 @@ pub(crate) fn search(model: &ModelArgs, spec: &Spec, choice: &GammaChoice) -> Se
         },
     };
     Search {
-        exponents: if choice.gamma.is_some() { vec![spec.p] } else { model.p.iter().map(Exponent::p).collect() },
-        gammas: choice.gamma.map_or_else(Gammas::default, |gamma| Gammas::Given(vec![gamma])),
+        exponents: if choice.one().is_some() { vec![spec.p] } else { model.p.iter().map(Exponent::p).collect() },
+        gammas: choice.gamma.clone().unwrap_or_default(),
         choice: if choice.one_se { Choice::OneStandardError } else { Choice::Best },
         ..Search::new(kernel)
     }
@@ -118,6 +125,14 @@ impl Goal {
         Ok(Self { loss, target: Target::Numbers(vec![numbers.to_vec().into()]), classes: None })
     }
 
+    /// What is predicted, if it is a number.
+    fn numbers(&self) -> Option<&[f64]> {
+        match &self.target {
+            Target::Numbers(outputs) => outputs.first().map(|y| &y[..]),
+            Target::Labels(_) => None,
+        }
+    }
+
     /// The class that each function is positive for; nothing for the one function of a number.
     pub(crate) fn positive(&self) -> Vec<Option<String>> {
         match &self.classes {
@@ -128,6 +143,37 @@ impl Goal {
             }
         }
     }
+}
+
+/// Leaves out the rows of classes that only one row has, and says which; numbers stay as they are.
+pub(crate) fn drop_rare_classes(data: &mut Dataset, model: &ModelArgs) -> anyhow::Result<Option<String>> {
+    let numbers = data.target.numbers().is_some() && model.loss.is_none_or(|loss| loss.targets() != Targets::Signs);
+    let Some(classes) = data.target.classes().filter(|_| !numbers) else { return Ok(None) };
+    let counts = classes.counts();
+    let rare: Vec<&str> =
+        classes.labels.iter().zip(&counts).filter(|(_, count)| **count < 2).map(|(label, _)| &label[..]).collect();
+    if rare.is_empty() {
+        return Ok(None);
+    }
+    ensure!(rare.len() < counts.len(), "no class of the target {:?} has two rows", data.target.name());
+    let note = format!("rows of classes that only one row has were left out: {}", list(&rare));
+    let kept: Vec<bool> = classes.rows.iter().map(|class| counts[*class] > 1).collect();
+    data.keep(&kept);
+    Ok(Some(note))
+}
+
+/// What is to be said of a target of few whole numbers, which may be classes.
+pub(crate) fn few_numbers(data: &Dataset, goal: &Goal, model: &ModelArgs) -> Option<String> {
+    let classes = data.target.classes().filter(|_| goal.classes.is_none() && model.loss.is_none())?;
+    let whole = goal.numbers()?.iter().all(|y| y.fract() == 0.0);
+    let count = classes.labels.len();
+    (whole && count <= FEW && data.table.rows() >= 3 * count).then(|| {
+        format!(
+            "the target {:?} has {count} different whole numbers and is taken for a number, of which 2 lies between 1 and 3; if they \
+             are names of classes, say --loss logistic",
+            data.target.name()
+        )
+    })
 }
 
 fn check_classes(name: &str, classes: &Classes, first_text: Option<&FirstText>) -> anyhow::Result<()> {
@@ -141,7 +187,8 @@ fn check_classes(name: &str, classes: &Classes, first_text: Option<&FirstText>) 
             _ => String::new(),
         };
         bail!(
-            "the target {name:?} has the label {:?} in one row only, and every class needs two; leave that row out{hint}",
+            "the target {name:?} has the label {:?} in one row only, and every class needs two; leave such rows out with \
+             --drop-rare-classes{hint}",
             labels[lonely]
         );
     }

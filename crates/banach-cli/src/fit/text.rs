@@ -5,16 +5,17 @@ use banach::{
     fit::Candidate,
     kernel::MonomialScale,
     report::{
-        ChoiceRule, Combination, FunctionReport, LeaveOneOut, ModelSummary, RouteCost, RouteSummary, SparseTable,
-        TopEntry, TopTable, Validation,
+        ChoiceRule, Combination, FunctionReport, Leaders, LeaveOneOut, ModelSummary, RANKINGS, RouteCost, RouteSummary,
+        SparseTable, TopEntry, TopTable, Validation,
     },
-    solver::{Mean, Metric},
+    solver::Mean,
 };
 
 use super::{
     args::FitArgs,
     result::{Class, Data, Fitted},
-    sparse::text::{tables as tables_of, verdict},
+    sparse::text::{found as found_terms, tables as tables_of},
+    verdict,
 };
 use crate::{table::Table, visible::visible_name};
 
@@ -29,7 +30,8 @@ pub(crate) fn show(name: &str) -> String {
 /// Everything, in the order in which it was found.
 pub(super) fn page(fitted: &Fitted, fit: &FitArgs) -> String {
     let report = &fitted.report;
-    let mut lines = vec![data(&fitted.data), model(&report.model, &gamma(fitted)), route(&report.route)];
+    let mut lines = verdict::lines(report.assessment.as_ref(), report.test.as_ref());
+    lines.extend([data(&fitted.data), model(&report.model, &gamma(fitted)), route(&report.route)]);
     lines.extend(report.validation.as_ref().and_then(search));
     lines.extend(report.validation.as_ref().map(validation));
     lines.extend(report.leave_one_out.as_ref().map(leave_one_out));
@@ -41,6 +43,8 @@ pub(super) fn page(fitted: &Fitted, fit: &FitArgs) -> String {
         let searched = report.validation.as_ref().map(|validation| &validation.searched).filter(|one| !one.is_empty());
         lines.extend(searched.map(|searched| format!("\n{}", search_table(searched).trim_end())));
     }
+    let confused = verdict::confusion(report.assessment.as_ref(), report.test.as_ref());
+    lines.extend(confused.map(|table| format!("\n{}", table.text().trim_end())));
     for function in &report.functions {
         lines.extend(tables(function, fitted, fit));
     }
@@ -152,7 +156,7 @@ fn validation(validation: &Validation) -> String {
     let Some(taken) = validation.taken() else {
         return "score:  none, the cross-validation was interrupted".to_owned();
     };
-    let metric = metric(validation.metric);
+    let metric = validation.metric.name();
     let score = match taken.score {
         Some(score) => format!("{metric} {}, ", with_error(score, |value| format!("{value:.4}"))),
         None => String::new(),
@@ -163,15 +167,7 @@ fn validation(validation: &Validation) -> String {
 
 fn leave_one_out(found: &LeaveOneOut) -> String {
     let approximate = if found.exact { "" } else { ", approximately" };
-    format!("score:  {} {:.4} on samples left out one at a time{approximate}", metric(found.metric), found.score)
-}
-
-/// The name of a score.
-pub(crate) fn metric(metric: Metric) -> &'static str {
-    match metric {
-        Metric::RSquared => "R^2",
-        Metric::Accuracy => "accuracy",
-    }
+    format!("score:  {} {:.4} on samples left out one at a time{approximate}", found.metric.name(), found.score)
 }
 
 /// A mean and its standard error, where more than one fold has a part in it.
@@ -224,9 +220,12 @@ fn tables(function: &FunctionReport, fitted: &Fitted, fit: &FitArgs) -> Vec<Stri
         _ => String::new(),
     };
     let mut parts = Vec::new();
-    parts.extend(
-        function.top.as_ref().map(|top| top_table(top, &of, scaling(fitted.data.standardized, fitted.data.centred))),
-    );
+    parts.extend(function.top.as_ref().map(|top| {
+        let stands = scaling(fitted.data.standardized, fitted.data.centred);
+        let table = top_table(top, &of, stands, fitted.explained.is_some());
+        let leaders = leaders(function).map_or_else(String::new, |line| format!("\n{line}"));
+        format!("{}{leaders}", table.trim_end())
+    }));
     // What only the page was asked for stays there.
     let relevance = function.relevance.as_ref().filter(|_| fit.tables.relevance);
     parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.text(ROWS, show))));
@@ -241,16 +240,17 @@ pub(crate) fn scaling(standardized: bool, centred: bool) -> Option<&'static str>
     standardized.then_some(if centred { "(x - mean)/deviation" } else { "x/deviation" })
 }
 
-pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>) -> String {
+/// `explain` adds how exactly the solver knows the weights.
+pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>, explain: bool) -> String {
     let [shares, widths, originals] = [
         top.monomials.iter().any(|entry| entry.share.is_some()),
-        top.monomials.iter().any(|entry| entry.interval.is_some()),
+        explain && top.monomials.iter().any(|entry| entry.solver_interval.is_some()),
         top.monomials.iter().any(|entry| entry.coefficient_original.is_some()),
     ];
     let mut header = vec!["", "monomial", "weight", "coefficient"];
     header.extend(originals.then_some("in original units"));
     header.extend(shares.then_some("share"));
-    header.extend(widths.then_some("weight +-"));
+    header.extend(widths.then_some("solver error"));
     let row = |(rank, entry): (usize, &TopEntry)| {
         let mut row = vec![(rank + 1).to_string(), entry.monomial.clone()];
         row.extend([entry.weight, entry.coefficient].map(significant));
@@ -260,24 +260,20 @@ pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>) -> Stri
             width if width.is_finite() => format!("{width:.1e}"),
             _ => "unknown".to_owned(),
         };
-        row.extend(widths.then(|| entry.interval.map_or(String::new(), width)));
+        row.extend(widths.then(|| entry.solver_interval.map_or(String::new(), width)));
         row
     };
     let mut notes = Vec::new();
-    notes.push(match (top.order_proven, top.set_proven, top.complete) {
-        (true, ..) => "Proven to be the largest at the optimum, in this order.".to_owned(),
-        (false, true, _) => "Proven to be the largest at the optimum; their order is not.".to_owned(),
-        (false, false, true) if top.unlisted == 0.0 => "All weights that are not 0.".to_owned(),
-        (false, false, true) if widths => {
-            "The largest of this fit; that they are so at the optimum is not proven (a smaller --tolerance may)."
-                .to_owned()
-        }
-        (false, false, true) => "The largest of this fit; that they are so at the optimum is not proven.".to_owned(),
-        (false, false, false) => {
-            let (nodes, unlisted) = (top.nodes, significant(top.unlisted));
-            format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}.")
-        }
-    });
+    if !top.complete && !top.set_proven {
+        let (nodes, unlisted) = (top.nodes, significant(top.unlisted));
+        notes.push(format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}."));
+    } else if top.unlisted == 0.0 {
+        notes.push("All weights that are not 0.".to_owned());
+    }
+    notes.push(RANKINGS.to_owned());
+    if explain {
+        notes.push(solver_error(top).to_owned());
+    }
     if let Some(stands) = scaling {
         notes.push(format!("Coefficients are those of standardised variables, {stands}."));
     }
@@ -291,9 +287,38 @@ pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>) -> Stri
     .text()
 }
 
+/// What the error of the solver may change in a list.
+pub(crate) fn solver_error(top: &TopTable) -> &'static str {
+    match (top.order_proven, top.set_proven) {
+        (true, _) => "The solver's error cannot change this list or its order; it says nothing of chance.",
+        (false, true) => {
+            "The solver's error cannot change this list, but may change its order; it says nothing of chance."
+        }
+        (false, false) => {
+            "The solver's error may change this list (a smaller --tolerance makes it smaller); it says nothing of chance."
+        }
+    }
+}
+
+/// Which monomials lead at other gammas, in a line.
+pub(crate) fn leaders(function: &FunctionReport) -> Option<String> {
+    let each = |leaders: &Leaders| {
+        let names: Vec<_> = leaders.monomials.iter().map(|name| visible_name(name)).collect();
+        format!(
+            "at gamma {} {} of these {} lead too: {}",
+            significant(leaders.gamma),
+            leaders.common,
+            leaders.monomials.len(),
+            names.join(", ")
+        )
+    };
+    let told: Vec<String> = function.leaders.iter().map(each).collect();
+    (!told.is_empty()).then(|| format!("Other gammas, other leaders: {}.", told.join("; ")))
+}
+
 /// The terms that can be named; a note says so where there are none.
 fn selection_table(selected: &SparseTable, of: &str) -> String {
-    let lines = [vec![format!("Equation{of}: {}", verdict(selected, None))], tables_of(selected, of)];
+    let lines = [vec![format!("Equation{of}: {}", found_terms(selected, None))], tables_of(selected, of)];
     lines.concat().join("\n")
 }
 

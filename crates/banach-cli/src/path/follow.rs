@@ -27,7 +27,7 @@ pub(super) fn functions(
     let of_each = input.goal.positive().into_iter().zip(problems).zip(paths);
     let function = |((class, problem), path): ((Option<String>, &DualProblem<'_>), &banach::solver::Path)| {
         let models = path.gammas.iter().zip(&path.solutions).map(|(gamma, solution)| {
-            let radius = problem.with_gamma(*gamma)?.radius(&solution.certificate);
+            let radius = problem.with_gamma(*gamma)?.radius(&solution.alpha, &solution.certificate);
             fit.function(x.view(), solution, radius)
         });
         let models: Vec<DualModel<'_>> = models.collect::<Result<_, _>>()?;

@@ -93,14 +93,15 @@ fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, 
 
     let spec = resolve::spec(&what.model, &what.running, &input.goal, None)?;
     let fit = input.fit(&spec)?;
-    let (_, outputs) = target.outputs(x.samples(), spec.loss.targets(), None)?;
+    let weights = input.weights.as_deref();
+    let (_, outputs) = target.outputs(x.samples(), spec.loss.targets(), weights)?;
     let gammas = match &what.grid.gamma[..] {
         [] => what.grid.gammas.map_or_else(Gammas::default, Gammas::Count),
         given => Gammas::Given(given.to_vec()),
     };
     warn_of_time(fit.plan(&x, outputs.len())?.long_fit(gammas.count()), common);
     let prepared = fit.prepare(&x, outputs.len())?;
-    let problems = prepared.problems(&outputs, None)?;
+    let problems = prepared.problems(&outputs, weights)?;
     let grid = gammas.grid(&problems[0])?;
     let phase = |name: &str, fits: usize, gap: f64| Phase::begin(name, fits, gap, common.quiet);
     let validate = |folds: &banach::solver::Folds| -> anyhow::Result<Validation> {
@@ -110,8 +111,8 @@ fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, 
             ..Search::new(KernelSpace::Fixed(spec.kernel.clone()))
         };
         let mut phase = phase("cross-validation", search.fits(1, outputs.len(), folds.count()), search.gap(&spec));
-        let found = search.run(&fit, &x, target, None, folds, &mut phase)?;
-        Ok(Validation::new(&found, search.choice, target, &**fit.loss())?)
+        let found = search.run(&fit, &x, target, weights, folds, &mut phase)?;
+        Ok(Validation::new(&found, search.choice, target, &**fit.loss(), weights)?)
     };
     let validation = folds.as_ref().map(validate).transpose()?;
     notes.extend(validation.iter().flat_map(|validation| &validation.notes).map(words::note));
@@ -126,7 +127,7 @@ fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, 
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
-        model: ModelSummary::new(&fit, x.features(), None),
+        model: ModelSummary::new(&fit, prepared.plan(), None),
         route: prepared.plan().into(),
         validation,
         status: worst,

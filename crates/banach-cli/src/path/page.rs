@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use minijinja::{Value, context, value::Serde};
 
 use super::{Followed, FollowedFunction};
@@ -10,20 +9,17 @@ use crate::{
     files::write_file,
     fit::page::{
         chart::{Axis, Chart, Line},
-        environment, gammas, safe,
+        gammas, rendered, safe,
     },
     options::Common,
 };
 
 pub(super) fn write(path: &Path, followed: &Followed, common: &Common) -> anyhow::Result<()> {
-    let mut environment = environment()?;
-    environment.add_template("path.html", include_str!("page.html")).context("the template of the path")?;
-    let template = environment.get_template("path.html").context("the template of the path")?;
     let charts: Vec<Value> =
         followed.functions.iter().map(|function| safe(&coefficients(function, &followed.gammas))).collect();
     let loss = followed.validation.as_ref().map(|validation| safe(&gammas(validation)));
-    let page = template.render(context! { path => Serde(followed), charts, loss }).context("rendering the path")?;
-    write_file(path, page, common)
+    let own = context! { fitted => Serde(followed), charts, loss };
+    write_file(path, rendered(include_str!("page.html"), own)?, common)
 }
 
 fn coefficients(function: &FollowedFunction, gammas: &[f64]) -> Chart {
@@ -36,8 +32,6 @@ fn coefficients(function: &FollowedFunction, gammas: &[f64]) -> Chart {
         points: gammas.iter().copied().zip(growth.coefficients.iter().copied()).collect(),
         errors: Vec::new(),
     };
-    // The lines may be anywhere.
-    chart.legend = false;
     chart.lines = function.monomials.iter().map(line).collect();
     chart
 }

@@ -4,7 +4,7 @@ use banach::Status;
 
 use super::{Followed, FollowedFunction, Growth, PathFit};
 use crate::{
-    fit::text::{data, metric, model, route, scaling, significant, with_error},
+    fit::text::{data, model, route, scaling, significant, with_error},
     table::Table,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn text(followed: &Followed) -> String {
 fn table(function: &FollowedFunction, followed: &Followed) -> String {
     let validation = followed.validation.as_ref();
     let mut header = vec![String::new(), "gamma".to_owned()];
-    header.extend(validation.map(|found| metric(found.metric).to_owned()));
+    header.extend(validation.map(|found| found.metric.name().to_owned()));
     header.extend(["||w||_p^p", "gap"].map(str::to_owned));
     header.extend(function.monomials.iter().map(|growth| growth.monomial.clone()));
     let row = |(at, fit): (usize, &PathFit)| {
@@ -39,6 +39,10 @@ fn table(function: &FollowedFunction, followed: &Followed) -> String {
         row
     };
     let mut notes = Vec::new();
+    let unsolved = function.fits.iter().filter(|fit| fit.status != Status::Converged).count();
+    if unsolved > 0 {
+        notes.push(format!("NOT CONVERGED at {unsolved} of {} values of gamma.", function.fits.len()));
+    }
     if let Some(stands) = scaling(followed.data.standardized, followed.data.centred) {
         notes.push(format!("Coefficients are those of standardised variables, {stands}."));
     }

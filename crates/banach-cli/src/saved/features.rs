@@ -63,7 +63,7 @@ pub(crate) fn features(what: &Features, common: &Common) -> anyhow::Result<()> {
     let described =
         FeatureList { version: env!("CARGO_PKG_VERSION"), model: what.model.display().to_string(), functions, notes };
     let scaling = model.standardization.as_ref().and_then(|done| scaling(true, done.centred));
-    print::result(common, &described, || described.text(scaling), || Ok(described.how(model)))
+    print::result(common, &described, || described.text(scaling, common.explain), || Ok(described.how(model)))
 }
 
 /// The terms are all that there is.
@@ -76,7 +76,7 @@ fn list_terms(what: &Features, saved: &Saved, model: &SavedSparse, common: &Comm
     let text = || {
         let mut lines = Vec::new();
         for SparseFunctionReport { class, table } in &described.functions {
-            lines.push(sparse_text::verdict(table, class.as_deref()));
+            lines.push(sparse_text::found(table, class.as_deref()));
             lines.extend(sparse_text::tables(table, ""));
         }
         lines.extend(described.notes.iter().map(|note| format!("note: {note}")));
@@ -146,21 +146,21 @@ impl FeatureList {
                 Some(radius) => format!(
                     "The duality gap puts the optimal dual vector within {radius:.1e} of the one in the file, which bounds every weight"
                 ),
-                None => "The loss gives no bound on the distance to the optimum, so there are no intervals".to_owned(),
+                None => "The loss gives no bound on the distance to the optimum, so the error of the solver is not known by weight".to_owned(),
             };
             format!("  {of}{search}{radius}.")
         };
         format!("How (docs/interactions.md has the proofs):\n{}", found.map(line).collect::<Vec<_>>().join("\n"))
     }
 
-    fn text(&self, scaling: Option<&str>) -> String {
+    fn text(&self, scaling: Option<&str>, explain: bool) -> String {
         let mut parts = Vec::new();
         for function in &self.functions {
             let of = match (&function.class, self.functions.len()) {
                 (Some(class), 2..) => format!(" of class {}", visible_name(&class.to_string())),
                 _ => String::new(),
             };
-            parts.extend(function.top.as_ref().map(|top| top_table(top, &of, scaling).trim_end().to_owned()));
+            parts.extend(function.top.as_ref().map(|top| top_table(top, &of, scaling, explain).trim_end().to_owned()));
             let relevance = function.relevance.as_ref();
             parts.extend(relevance.map(|found| format!("Relevance{of}: {}", found.text(ROWS, show).trim_end())));
         }

@@ -2,7 +2,7 @@
 
 use banach::{
     Error, FeatureMatrix, Memory, Model,
-    fit::{AutoModel, SparseModel},
+    fit::{AutoModel, Exposure, SparseModel},
 };
 use banach_io::Saved;
 
@@ -30,6 +30,14 @@ impl Functions {
         }
     }
 
+    /// The numbers that are predicted, in the same order: decisions, but for the means of counts.
+    pub(super) fn responses(&self, x: &FeatureMatrix<'_>, exposure: Option<Exposure<'_>>) -> Result<Vec<f64>, Error> {
+        match self {
+            Self::Lp(model) => model.responses(x, exposure),
+            Self::Sparse(_) | Self::Auto(_) => self.decisions(x),
+        }
+    }
+
     /// For every point the place of its label.
     pub(super) fn labels(&self, x: &FeatureMatrix<'_>) -> Result<Vec<usize>, Error> {
         let (labels, classes) = match self {
@@ -38,6 +46,15 @@ impl Functions {
             Self::Auto(model) => (model.labels(x)?, model.classes()),
         };
         Ok(labels.iter().filter_map(|label| classes.binary_search(label).ok()).collect())
+    }
+
+    /// For every output, how far a prediction is off at most in this share of cases.
+    pub(super) fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
+        match self {
+            Self::Lp(model) => model.half_widths(coverage),
+            Self::Sparse(model) => model.half_widths(coverage),
+            Self::Auto(model) => model.half_widths(coverage),
+        }
     }
 
     /// All points of the first class, then all of the second, and so on.

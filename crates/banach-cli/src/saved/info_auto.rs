@@ -3,7 +3,7 @@
 use banach::{
     Memory,
     fit::{AutoRecord, SparseModel, TermsStanding},
-    report::{AutoReadout, SparseFunctionReport, SparseTable},
+    report::{Readout, SparseFunctionReport, SparseTable},
 };
 use banach_io::{FORMAT, Label, Provenance, Saved, SavedAuto};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::{
     info::{file, goal},
 };
 use crate::{
-    fit::{auto::text as auto_text, sparse::text as sparse_text},
+    fit::{auto::text as auto_text, sparse::text as sparse_text, verdict},
     options::Common,
     print,
     table::Table,
@@ -45,7 +45,7 @@ struct MatterList {
     version: &'static str,
     model: String,
     #[serde(flatten)]
-    readout: AutoReadout,
+    readout: Readout,
     terms: Vec<SparseFunctionReport>,
     terms_standing: Option<TermsStanding>,
 }
@@ -69,7 +69,12 @@ pub(super) fn info(what: &Info, saved: &Saved, model: &SavedAuto, bytes: u64, co
     };
     let text = || {
         let target = told.target.as_ref().map_or_else(String::new, |name| format!(" {name:?}"));
-        let mut lines = vec![
+        let assessment = record.assessment.clone().map(|found| match &told.classes {
+            Some(labels) => found.with_labels(&labels.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            None => found,
+        });
+        let mut lines = verdict::lines(assessment.as_ref(), None);
+        lines.extend([
             file(&told.model, bytes, told.format_version, &told.provenance.program),
             format!(
                 "data:   {}, {} samples; target{target}, {}; {} variables",
@@ -79,8 +84,7 @@ pub(super) fn info(what: &Info, saved: &Saved, model: &SavedAuto, bytes: u64, co
                 record.variables,
             ),
             format!("model:  {}", record.sentence()),
-        ];
-        lines.extend(auto_text::classes(record));
+        ]);
         lines.push(format!("\n{}", auto_text::contenders(record).text().trim_end()));
         for function in &told.terms {
             let class = function.class.as_ref().filter(|_| told.terms.len() > 1);
@@ -108,7 +112,7 @@ pub(super) fn features(
     let told = MatterList {
         version: env!("CARGO_PKG_VERSION"),
         model: what.model.display().to_string(),
-        readout: AutoReadout::new(&model.model, &saved.variable_names(), &classes, memory)?,
+        readout: Readout::of_auto(&model.model, &saved.variable_names(), &classes, None, memory)?,
         terms: terms(saved, model)?,
         terms_standing: record.terms_standing(),
     };

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     fit::{
         result::Variable,
-        sparse::text::{proof, verdict},
+        sparse::text::{found, proof},
         text::scaled,
     },
     options::Common,
@@ -98,7 +98,7 @@ impl ToldSparse {
             ),
         ];
         for SparseFunctionReport { class, table } in &self.functions {
-            lines.push(format!("sparse: {}", verdict(table, class.as_deref())));
+            lines.push(format!("sparse: {}", found(table, class.as_deref())));
             lines.push(format!("proof:  {}", proof(table)));
         }
         lines.join("\n") + "\n"

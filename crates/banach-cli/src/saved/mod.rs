@@ -1,7 +1,8 @@
-//! What is done with a model file: `banach predict`, `banach features`, `banach info`.
+//! What is done with a model file: `banach predict`, `banach features`, `banach export`, `banach info`.
 
 pub(crate) mod args;
 mod explain;
+mod export;
 mod features;
 mod functions;
 mod info;
@@ -18,7 +19,12 @@ use banach::{
 };
 use banach_io::Saved;
 
-pub(crate) use self::{features::features, info::info, predict::predict};
+pub(crate) use self::{
+    export::export,
+    features::features,
+    info::info,
+    predict::{decisions_for, predict},
+};
 use crate::fit::text::significant;
 
 /// What is to be said of a search that was ended by its budget.

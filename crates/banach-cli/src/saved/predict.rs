@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write as _,
+    path::Path,
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -10,7 +11,7 @@ use banach::{
     Error, FeatureMatrix, Memory,
     error::{Parameter, Remedy},
 };
-use banach_io::{Dataset, Fill, Impute, Label, Request, Saved, Standardization, Values};
+use banach_io::{Dataset, Fill, Impute, Label, Request, Saved, Standardization, UnknownLabels, Values};
 use serde::Serialize;
 
 use super::{
@@ -21,7 +22,10 @@ use super::{
 };
 use crate::{
     files,
-    fit::read::{filled, list},
+    fit::{
+        args::Columns,
+        read::{filled, list},
+    },
     options::Common,
     print,
 };
@@ -39,12 +43,25 @@ struct Predicted {
     ignored: Vec<String>,
     /// What was filled in for missing values.
     imputed: Vec<Fill>,
+    /// Labels that the model has not met and that were ignored.
+    unknown: Vec<UnknownLabels>,
+    /// The column that tells rows apart, and its values.
+    id: Option<String>,
+    ids: Option<Vec<String>>,
     outputs: Vec<Output>,
     /// What is predicted of every row: the label, of classes.
     labels: Option<Vec<Label>>,
+    /// For every output the share of rows that its interval holds, and how far it reaches to both sides.
+    intervals: Option<Vec<Interval>>,
     probabilities: Option<Vec<Probability>>,
     /// What the values of every function are made of.
     explanations: Option<Vec<Explanation>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Interval {
+    coverage: f64,
+    half_width: f64,
 }
 
 /// The values of one function.
@@ -72,9 +89,11 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
         common.say(format_args!("note: columns that the model does not use: {}", list(&names)));
     }
-    filled(&data).iter().for_each(|note| common.say(format_args!("note: {note}")));
-    let imputed = data.fills.clone();
+    let notes = what.file.found(&data).into_iter().chain(filled(&data)).chain(data.unknown.iter().map(unknown));
+    notes.for_each(|note| common.say(format_args!("note: {note}")));
+    let (imputed, unknown, ids) = (data.fills.clone(), data.unknown.clone(), data.ids.clone());
     let _matrix = account.take(matrix_bytes(&model, &data)).map_err(|short| short.error("the data, scaled,", FEWER))?;
+    let exposure = exposures(&model, &data);
     let (file, x) = (data.file.clone(), matrix(&model, data)?);
     let functions = model.functions() + model.labels().map_or(0, <[Label]>::len);
     let each = if common.explain { EXPLAINED } else { PREDICTION };
@@ -93,9 +112,13 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         task: if model.labels().is_some() { "classification" } else { "regression" },
         ignored,
         imputed,
+        unknown,
+        id: what.id.clone(),
+        ids,
         explanations,
-        outputs: outputs(&model, &fitted, &x)?,
+        outputs: outputs(&model, &fitted, &x, exposure.as_deref())?,
         labels: labels(&model, &fitted, &x)?,
+        intervals: what.interval.map(|coverage| intervals(&fitted, coverage)).transpose()?,
         probabilities: what.proba.then(|| probabilities(&model, &fitted, &x)).transpose()?,
     };
     let infinite =
@@ -112,14 +135,33 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
     }
 }
 
-fn read(what: &Predict, model: &Saved, memory: Memory) -> anyhow::Result<Dataset> {
+/// The decisions of a model about the rows of a file, one function after another, and the rows.
+pub(crate) fn decisions_for(
+    model: &Saved,
+    path: &Path,
+    columns: &Columns,
+    memory: Memory,
+) -> anyhow::Result<(Dataset, Vec<f64>)> {
     let request = Request {
-        format: what.format,
-        delimiter: what.delimiter,
-        header: !what.no_header,
-        impute: what.impute.as_ref().map(|_| Impute::Mean),
+        impute: columns.impute.as_ref().map(|_| Impute::Mean),
+        model: Some(model.columns()),
         memory: memory.bytes(),
-        ..Request::of_model(model.columns())
+        ..columns.file.request()
+    };
+    let data = request.read(path)?;
+    let decisions = Functions::of(model, memory)?.decisions(&matrix(model, data.clone())?)?;
+    Ok((data, decisions))
+}
+
+fn read(what: &Predict, model: &Saved, memory: Memory) -> anyhow::Result<Dataset> {
+    let mut columns = model.columns();
+    columns.unknown = what.unknown.unwrap_or(columns.unknown);
+    let request = Request {
+        id: what.id.clone(),
+        impute: what.impute.as_ref().map(|_| Impute::Mean).or(model.preparation().usual()),
+        model: Some(columns),
+        memory: memory.bytes(),
+        ..what.file.request()
     };
     let data = request.read(&what.data)?;
     let (got, needed) = (data.table.names().len(), model.variables());
@@ -233,9 +275,44 @@ fn matrix(model: &Saved, data: Dataset) -> anyhow::Result<FeatureMatrix<'static>
     }
 }
 
-fn outputs(model: &Saved, fitted: &Functions, x: &FeatureMatrix<'_>) -> anyhow::Result<Vec<Output>> {
-    let decisions = fitted.decisions(x)?;
-    let functions = decisions.chunks(x.samples()).enumerate();
+/// Which labels were ignored.
+fn unknown(found: &UnknownLabels) -> String {
+    let labels: Vec<&str> = found.labels.iter().map(|label| &label[..]).collect();
+    format!(
+        "labels of {:?} that the model has not met were ignored, in {} rows: {}",
+        found.column,
+        found.rows.len(),
+        list(&labels)
+    )
+}
+
+fn intervals(fitted: &Functions, coverage: f64) -> anyhow::Result<Vec<Interval>> {
+    let widths = fitted.half_widths(coverage).map_err(|error| match error {
+        // What to do is to be said in flags of `banach fit`, which this command does not have.
+        Error::NoIntervals { reason } => anyhow!(
+            "--interval: {reason} (`banach fit --model lp --cv 5` makes a model with intervals, and `banach fit` does unless few terms win)"
+        ),
+        other => other.into(),
+    })?;
+    Ok(widths.into_iter().map(|half_width| Interval { coverage, half_width }).collect())
+}
+
+/// The values of the column of exposures, of a model that has one.
+fn exposures(model: &Saved, data: &Dataset) -> Option<Vec<f64>> {
+    let column = &model.exposure()?.column;
+    let place = data.table.names().iter().position(|name| name == column || name == column.trim())?;
+    Some(data.table.column(place))
+}
+
+fn outputs(
+    model: &Saved,
+    fitted: &Functions,
+    x: &FeatureMatrix<'_>,
+    exposure: Option<&[f64]>,
+) -> anyhow::Result<Vec<Output>> {
+    let exposed = model.exposure().zip(exposure).map(|(column, values)| column.of(values));
+    let responses = fitted.responses(x, exposed)?;
+    let functions = responses.chunks(x.samples()).enumerate();
     Ok(functions.map(|(at, values)| Output { class: model.class(at).cloned(), values: values.to_vec() }).collect())
 }
 
@@ -264,20 +341,32 @@ fn probabilities(model: &Saved, fitted: &Functions, x: &FeatureMatrix<'_>) -> an
 impl Predicted {
     /// A column `prediction`, or one for every output, and one for the probability of every class.
     fn csv(&self, raw_labels: bool) -> String {
-        let mut header = match (&self.labels, self.outputs.len()) {
-            (Some(_), _) | (None, 1) => vec!["prediction".to_owned()],
-            (None, outputs) => (0..outputs).map(|output| format!("prediction_{output}")).collect(),
-        };
+        let outputs = self.outputs.len();
+        let mut header: Vec<String> = self.id.iter().map(|id| quoted(id)).collect();
+        match &self.labels {
+            Some(_) => header.push("prediction".to_owned()),
+            None => header.extend(numbered("prediction", outputs)),
+        }
+        let intervals = self.intervals.as_deref().unwrap_or_default();
+        if !intervals.is_empty() {
+            header.extend(numbered("lower", outputs).into_iter().chain(numbered("upper", outputs)));
+        }
         let probabilities = self.probabilities.as_deref().unwrap_or_default();
         header.extend(probabilities.iter().map(|of| quoted(&format!("probability_{}", of.class))));
         let explanations = self.explanations.as_deref().unwrap_or_default();
         header.extend(explanations.iter().map(|of| quoted(&of.header(self.outputs.len()))));
         let mut text = header.join(",") + "\n";
         for row in 0..self.rows {
-            let mut fields: Vec<String> = match &self.labels {
-                Some(labels) => vec![quoted(&label(&labels[row], raw_labels))],
-                None => self.outputs.iter().map(|output| number(output.values[row])).collect(),
-            };
+            let id = self.ids.iter().map(|ids| quoted(&harmless(&ids[row], raw_labels)));
+            let mut fields: Vec<String> = id.collect();
+            match &self.labels {
+                Some(labels) => fields.push(quoted(&label(&labels[row], raw_labels))),
+                None => fields.extend(self.outputs.iter().map(|output| number(output.values[row]))),
+            }
+            for sign in [-1.0, 1.0] {
+                let ends = self.outputs.iter().zip(intervals);
+                fields.extend(ends.map(|(output, interval)| number(output.values[row] + sign * interval.half_width)));
+            }
             fields.extend(probabilities.iter().map(|of| number(of.values[row])));
             fields.extend(explanations.iter().map(|of| quoted(&of.because(row))));
             let _ = writeln!(text, "{}", fields.join(","));
@@ -286,13 +375,21 @@ impl Predicted {
     }
 }
 
-/// A label as it is written. A spreadsheet takes text that begins as a formula does for one, and runs it; an apostrophe keeps it text.
+/// The name of a column for every output, or for the only one.
+fn numbered(name: &str, outputs: usize) -> Vec<String> {
+    if outputs == 1 { vec![name.to_owned()] } else { (0..outputs).map(|output| format!("{name}_{output}")).collect() }
+}
+
+/// A label as it is written.
 fn label(label: &Label, raw: bool) -> String {
-    let text = label.to_string();
+    harmless(&label.to_string(), raw || !matches!(label, Label::Text(_)))
+}
+
+/// A text as it is written. A spreadsheet takes text that begins as a formula does for one, and runs it; an apostrophe keeps it text.
+fn harmless(text: &str, raw: bool) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
-    let runs = !raw && matches!(label, Label::Text(_)) && formula && !number();
-    if runs { format!("'{text}") } else { text }
+    if !raw && formula && !number() { format!("'{text}") } else { text.to_owned() }
 }
 
 /// The fewest digits that give the number back.

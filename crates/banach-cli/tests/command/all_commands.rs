@@ -117,6 +117,6 @@ fn files_that_are_read_are_not_written_over() {
         assert!(text(&run.stderr).contains("name another"), "{}", text(&run.stderr));
     }
     assert!(read(&here, "data.csv").starts_with("a;y"));
-    let run = banach(&["fit", &data, "--target", "y"]);
+    let run = banach(&["fit", &data, "--target", "y", "--delimiter", ","]);
     assert!(text(&run.stderr).contains("--delimiter"), "{}", text(&run.stderr));
 }

@@ -64,7 +64,7 @@ fn trial() -> String {
 }
 
 #[test]
-fn the_planted_interaction_is_named_first_and_proven() {
+fn the_planted_interaction_is_named_first() {
     let path = file("planted.csv", trial());
     let options = ["--top", "3", "--relevance", "--select", "4", "--stability", "2", "--explain"];
     let page = printed(&[&["fit", &path, "--target", "effect"], &QUADRATIC[..], &options].concat());
@@ -78,7 +78,7 @@ fn the_planted_interaction_is_named_first_and_proven() {
         "R^2 0.9",
         "│ 1 ┆ age * dose",
         "│ 2 ┆ pulse",
-        "Proven to be the largest at the optimum",
+        "The solver's error cannot change this list",
         "by degree",
         "* age * dose  1.000",
         "effect = ",
@@ -105,7 +105,7 @@ fn json_says_what_the_text_says() {
     let validation = &object["validation"];
     let chosen = &validation["candidates"][validation["chosen"].as_u64().expect("a number") as usize];
     assert_eq!(chosen["gamma"], object["model"]["gamma"]);
-    assert_eq!(validation["candidates"].as_array().expect("a list").len(), 20);
+    assert!(validation["candidates"].as_array().expect("a list").len() >= 20);
     let score = chosen["score"]["mean"].as_f64().expect("a number");
     assert!(score > 0.9 && page.contains(&format!("R^2 {score:.4}")), "{score}\n{page}");
 
@@ -122,7 +122,7 @@ fn json_says_what_the_text_says() {
         let name = entry["monomial"].as_str().expect("text");
         assert!(page.contains(&format!("┆ {name}")), "{name} is missing in\n{page}");
         let weight = entry["weight"].as_f64().expect("a number");
-        let interval = entry["interval"].as_array().expect("a pair");
+        let interval = entry["solver_interval"].as_array().expect("a pair");
         assert!(interval[0].as_f64() <= Some(weight) && Some(weight) <= interval[1].as_f64());
     }
     assert_eq!(function["top"]["set_proven"], true);

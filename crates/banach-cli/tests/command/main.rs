@@ -1,6 +1,7 @@
 //! Whole invocations of the `banach` command, one file for what is asked of it.
 
 mod all_commands;
+mod counts;
 mod fit;
 mod invocation;
 mod model;
@@ -10,6 +11,9 @@ mod report;
 mod solver;
 mod sparse;
 mod strangers;
+mod verdict;
+mod width;
+mod world;
 
 use std::process::Output;
 

@@ -55,7 +55,9 @@ fn held_out_scores_are_those_of_the_fit() {
     assert_eq!(found["validation"]["candidates"], fit["validation"]["candidates"]);
     let page = path(&["--cv", "5"]);
     let best = page.lines().filter(|line| line.starts_with("│ >")).collect::<Vec<_>>();
-    assert_eq!(best.len(), 1, "{page}");
+    // A table that is too wide goes on below, with the same row marked.
+    let gammas: std::collections::HashSet<&str> = best.iter().filter_map(|line| line.split('┆').nth(1)).collect();
+    assert_eq!(gammas.len(), 1, "{page}");
     assert!(best[0].contains("0.4086") && page.contains("age * dose") && page.contains("gamma = 0.007"), "{page}");
 }
 

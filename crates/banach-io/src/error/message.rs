@@ -5,7 +5,10 @@ use std::fmt;
 use banach::error::{Parameter, Plain};
 
 use super::{Error, FileWords, Setting};
-use crate::field::decimal_comma;
+use crate::{
+    Decimal,
+    written::{self, NumberStyle},
+};
 
 /// The most names that a message lists.
 const SHOWN: usize = 8;
@@ -31,10 +34,6 @@ impl Error {
                 if *found == 0 { "no row" } else { "one row" },
                 if *needed == 1 { "one sample is" } else { "two samples are" },
             ),
-            Self::EmptyName { file, column, columns } => format!(
-                "{file}: column {column} of {columns} has no name; write one into the first line (the nameless first \
-                 column of pandas is its index: to_csv(..., index=False) leaves it out)"
-            ),
             Self::DuplicateName { file, name, first, second } => format!(
                 "{file}: columns {first} and {second} are both named {name:?}; rename one of them in the first line"
             ),
@@ -48,7 +47,10 @@ impl Error {
                  delimiter, or quote the field that contains one"
             ),
             Self::Encoding { file, at, column } => {
-                format!("{file}, {at}, column {column}: the text is not UTF-8; save the file in that encoding")
+                format!(
+                    "{file}, {at}, column {column}: the text is not UTF-8; save the file in that encoding, which spreadsheets \
+                     call \"CSV UTF-8\""
+                )
             }
             Self::Missing { file, at, column, value, count, columns } => format!(
                 "{file}, {at}, column {column:?}: the value is missing ({value:?}){}; {impute} mean or median fills \
@@ -61,9 +63,9 @@ impl Error {
                  leave the row out"
             ),
             Self::NotANumber { file, at, column, value, drop: wrong } => format!(
-                "{file}, {at}, column {column:?}: {value:?} is not a number{}; correct it, leave the column out with \
+                "{file}, {at}, column {column:?}: {value:?} is not a number; {}correct it, leave the column out with \
                  {drop} {wrong:?}, or say {categorical} {wrong:?} if its values are labels",
-                if decimal_comma(value) { " (decimals are written with a point)" } else { "" }
+                comma(value, word(Setting::Decimal))
             ),
             Self::UnknownColumn { file, setting, name, near, names } => {
                 format!("{file} has no column {name:?} for {}; {}", word(*setting), suggestion(near, names, words))
@@ -95,6 +97,48 @@ impl Error {
                 word(Setting::Target),
                 suggestion(&[], names, words)
             ),
+            Self::AmbiguousColumn { .. }
+            | Self::MixedUnits { .. }
+            | Self::Dates { .. }
+            | Self::Identifiers { .. }
+            | Self::TooManyCategories { .. }
+            | Self::AllMissing { .. } => self.of_column(words),
+            Self::Damaged { file, place, problem } => format!(
+                "{file}, {place}: {problem}; the file is damaged, cut short or of another format: write or fetch it \
+                 again, or name its format with {}",
+                word(Setting::Format)
+            ),
+            Self::Unsupported { file, place, problem, instead } => {
+                format!("{file}, {place}: {problem}; {}", instead.text(words))
+            }
+        }
+    }
+
+    /// The same of what a whole column is.
+    fn of_column(&self, words: &dyn FileWords) -> String {
+        let word = |setting| words.setting(setting);
+        let (drop, categorical) = (word(Setting::Drop), word(Setting::Categorical));
+        match self {
+            Self::AmbiguousColumn { file, setting, name, first, second } => format!(
+                "{file}: columns {first} and {second} are both named {name:?}; name the one that is meant by its number: \
+                 {setting} {first} or {setting} {second}",
+                setting = word(*setting)
+            ),
+            Self::MixedUnits { file, at, column, units } => {
+                let sign =
+                    |unit: &str| if unit.is_empty() { "without a sign".to_owned() } else { format!("in {unit}") };
+                format!(
+                    "{file}, {at}, column {column:?}: some values are {} and others {}, which are different numbers; write all \
+                     of them in one way, or leave the column out with {drop} {column:?}",
+                    sign(units[0]),
+                    sign(units[1])
+                )
+            }
+            Self::Dates { file, column, value, drop: all } => format!(
+                "{file}, column {column:?}: dates and times ({value:?}, ...) are no numbers; write what matters of them as \
+                 numbers (days since the first, the month, the weekday, the hour), leave them out with {drop} {all:?}, or say \
+                 {categorical} {column:?} if each is a label"
+            ),
             Self::Identifiers { file, column, value, drop: all } => format!(
                 "{file}, column {column:?}: the text ({value:?}, ...) is different in every row, which tells nothing of \
                  other rows; leave identifiers out with {drop} {all:?}, or say {categorical} {column:?} if it is meant"
@@ -106,15 +150,21 @@ impl Error {
             Self::AllMissing { file, column } => format!(
                 "{file}, column {column:?}: every value is missing; leave the column out with {drop} {column:?}"
             ),
-            Self::Damaged { file, place, problem } => format!(
-                "{file}, {place}: {problem}; the file is damaged, cut short or of another format: write or fetch it \
-                 again, or name its format with {}",
-                word(Setting::Format)
-            ),
-            Self::Unsupported { file, place, problem, instead } => {
-                format!("{file}, {place}: {problem}; {}", instead.text(words))
-            }
+            // `render` sends no others here.
+            _ => String::new(),
         }
+    }
+}
+
+/// What a text with a comma can be.
+fn comma(value: &str, setting: &str) -> String {
+    let read = |decimal| written::parse(value, NumberStyle { decimal, grouped: true }).map(|(number, _)| number);
+    match (read(Decimal::Comma), read(Decimal::Point)) {
+        (Some(number), None) if value.contains(',') => format!("say {setting} comma if it is {number}; otherwise "),
+        (Some(number), Some(other)) if value.contains(',') => {
+            format!("say {setting} comma if it is {number}, or {setting} point if it is {other}; otherwise ")
+        }
+        _ => String::new(),
     }
 }
 
@@ -151,7 +201,7 @@ fn suggestion(near: &[String], names: &[String], words: &dyn FileWords) -> Strin
     }
     let more = if names.len() > SHOWN { format!(", ... ({} columns)", names.len()) } else { String::new() };
     let delimiter = match names {
-        [one] if one.contains([';', '\t', '|', ',']) => {
+        [one] if one.contains([';', '\t', '|', ',', ' ']) => {
             format!("; if that is several, name what separates them with {}", words.setting(Setting::Delimiter))
         }
         _ => String::new(),

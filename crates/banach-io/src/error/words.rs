@@ -19,13 +19,21 @@ pub enum Setting {
     NoHeader,
     /// What separates fields.
     Delimiter,
+    /// What stands before decimals.
+    Decimal,
     /// The format.
     Format,
+    /// The sheet of a workbook.
+    Sheet,
+    /// The column that tells rows apart.
+    Id,
+    /// What to do about labels that a model has not met.
+    Unknown,
 }
 
 impl Setting {
     /// Every setting.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Target,
         Self::Features,
         Self::Drop,
@@ -33,7 +41,11 @@ impl Setting {
         Self::Impute,
         Self::NoHeader,
         Self::Delimiter,
+        Self::Decimal,
         Self::Format,
+        Self::Sheet,
+        Self::Id,
+        Self::Unknown,
     ];
 }
 
@@ -53,7 +65,11 @@ impl FileWords for Plain {
             Setting::Impute => "impute",
             Setting::NoHeader => "no header",
             Setting::Delimiter => "delimiter",
+            Setting::Decimal => "decimal",
             Setting::Format => "format",
+            Setting::Sheet => "sheet",
+            Setting::Id => "id",
+            Setting::Unknown => "unknown",
         }
     }
 }
@@ -67,6 +83,14 @@ pub enum FileRemedy {
     ConvertOrDrop,
     /// To fill in the mean.
     FillMean,
+    /// To correct what is no number.
+    FittedToNumbers,
+    /// To say that decimals have a comma.
+    DecimalComma,
+    /// To ignore labels that a model has not met.
+    IgnoreUnknown,
+    /// To name a sheet.
+    NameSheet,
     /// What no setting can say.
     Do(&'static str),
 }
@@ -80,9 +104,17 @@ impl FileRemedy {
                 format!("convert it to numbers or text, or leave it out with {}", words.setting(Setting::Drop))
             }
             Self::FillMean => format!(
-                "{} mean fills in the mean of the data that the model was fitted to; or leave the row out",
+                "{} mean fills in what the data that the model was fitted to have on average; or leave the row out",
                 words.setting(Setting::Impute)
             ),
+            Self::FittedToNumbers => "the model was fitted to numbers in this column; correct it".to_owned(),
+            Self::DecimalComma => format!("say {} comma if this is a decimal comma", words.setting(Setting::Decimal)),
+            Self::IgnoreUnknown => format!(
+                "correct it, leave the row out, fit the model to data that have it, or say {} ignore: then the row counts as one \
+                 of which this column is not known",
+                words.setting(Setting::Unknown)
+            ),
+            Self::NameSheet => format!("name another one with {}", words.setting(Setting::Sheet)),
             Self::Do(text) => text.to_owned(),
         }
     }

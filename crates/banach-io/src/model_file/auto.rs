@@ -10,7 +10,7 @@ use banach::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FORMAT, Flaw, Label, ModelFileError, Observed, Provenance, SavedModel,
+    FORMAT, Flaw, Label, ModelFileError, Observed, Preparation, Provenance, SavedModel,
     check::{check_columns, check_labels},
     container::Container,
     document::{LP_VERSION, program, version},
@@ -55,6 +55,8 @@ pub struct SavedAuto {
     pub encodings: Vec<Encoding>,
     /// Whether the first column of svmlight has the index 0.
     pub zero_based: bool,
+    /// What is done to new samples first.
+    pub preparation: Preparation,
     /// The name of the target.
     pub target: Option<String>,
     /// Where it comes from.
@@ -75,6 +77,8 @@ struct AutoDocument {
     categorical: Vec<Encoding>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     zero_based: bool,
+    #[serde(default, skip_serializing_if = "Preparation::is_nothing")]
+    preparation: Preparation,
     target: Option<String>,
     /// Numbers, or labels and the place of the label of every sample.
     observed: Observed,
@@ -126,6 +130,7 @@ impl SavedAuto {
             names: None,
             encodings: Vec::new(),
             zero_based: false,
+            preparation: Preparation::default(),
             target: None,
             provenance: Provenance::default(),
         }
@@ -137,7 +142,8 @@ impl SavedAuto {
             names: self.names.clone().unwrap_or_default(),
             encodings: self.encodings.clone(),
             zero_based: self.zero_based,
-            means: None,
+            fills: self.preparation.fills.clone(),
+            unknown: self.preparation.unknown,
         }
     }
 
@@ -177,6 +183,7 @@ impl SavedAuto {
             names: self.names.clone(),
             categorical: self.encodings.clone(),
             zero_based: self.zero_based,
+            preparation: self.preparation.clone(),
             target: self.target.clone(),
             observed: self.observed.clone(),
             weights: self.weights.clone(),
@@ -246,6 +253,7 @@ impl SavedAuto {
             names: document.names,
             encodings: document.categorical,
             zero_based: document.zero_based,
+            preparation: document.preparation,
             target: document.target,
             provenance: document.provenance,
         };
@@ -257,6 +265,7 @@ impl SavedAuto {
     fn check(&self) -> Result<(), Flaw> {
         let record = self.model.record();
         check_columns(self.names.as_deref(), None, record.variables)?;
+        self.preparation.check(record.variables)?;
         let (samples, fits) = match (&record.task, &self.observed) {
             (Task::Numbers(1), Observed::Numbers(outputs)) if outputs.len() == 1 => (outputs[0].len(), true),
             (Task::Classes(classes), Observed::Classes { labels, rows }) => {

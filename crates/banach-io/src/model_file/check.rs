@@ -10,6 +10,13 @@ use crate::Standardization;
 pub(super) fn check(model: &SavedModel<'_>) -> Result<(), Flaw> {
     parameters(model)?;
     check_columns(model.names.as_deref(), model.standardization.as_ref(), model.x.features())?;
+    model.preparation.check(model.x.features())?;
+    if let Some(residuals) = &model.residuals {
+        let numbers = matches!(model.observed, Observed::Numbers(_));
+        if !numbers || residuals.outputs() != model.observed.functions() {
+            return Err(Flaw::part("residuals", "they are not those of its outputs"));
+        }
+    }
     observed(model)?;
     solutions(model)?;
     finite_predictions(model)

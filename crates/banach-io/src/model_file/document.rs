@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use banach::{Certificate, Route, Solution, Spec, Status, form::SparseWeights};
+use banach::{Certificate, Route, Solution, Spec, Status, fit::Residuals, form::SparseWeights};
 use serde::{Deserialize, Serialize};
 
-use super::{Flaw, Observed, SavedModel, container::Container};
+use super::{ExposureColumn, Flaw, Observed, Preparation, SavedModel, container::Container};
 use crate::{Encoding, Standardization};
 
 /// What the document calls its format.
@@ -31,7 +31,15 @@ pub(super) struct Document {
     /// Whether columns of svmlight count from 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     zero_based: bool,
+    #[serde(default, skip_serializing_if = "Preparation::is_nothing")]
+    preparation: Preparation,
     target: Option<String>,
+    /// How far predictions of held-out samples were off, for every output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    residuals: Option<Residuals>,
+    /// The column of exposures, of counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    exposure: Option<ExposureColumn>,
     classes: Option<Vec<Label>>,
     /// Names of columns that were left out because they are constant.
     constant: Vec<String>,
@@ -177,7 +185,10 @@ impl Document {
             names: model.names.clone(),
             categorical: model.encodings.clone(),
             zero_based: model.zero_based,
+            preparation: model.preparation.clone(),
             target: model.target.clone(),
+            residuals: model.residuals.clone(),
+            exposure: model.exposure.clone(),
             classes: model.observed.labels().map(<[Label]>::to_vec),
             constant: model.standardization.as_ref().map_or_else(Vec::new, |done| done.constant.clone()),
             functions: model.solutions.iter().map(run).collect(),
@@ -236,7 +247,10 @@ impl Document {
             names: self.names,
             encodings: self.categorical,
             zero_based: self.zero_based,
+            preparation: self.preparation,
             target: self.target,
+            residuals: self.residuals,
+            exposure: self.exposure,
             observed,
             weights,
             provenance: self.provenance,

@@ -11,6 +11,7 @@ mod container;
 mod document;
 mod error;
 mod parts;
+mod preparation;
 mod saved;
 mod sparse;
 #[cfg(test)]
@@ -20,7 +21,11 @@ mod tests;
 
 use std::{fs::File, io::Read, path::Path};
 
-use banach::{FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec, fit::Task, model::DualModel};
+use banach::{
+    FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec,
+    fit::{Exposure, Residuals, Task},
+    model::DualModel,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +33,7 @@ pub use self::{
     auto::SavedAuto,
     document::{FORMAT, Label, Provenance, VERSION},
     error::{Flaw, ModelFileError},
+    preparation::Preparation,
     saved::Saved,
     sparse::SavedSparse,
 };
@@ -68,18 +74,41 @@ pub struct SavedModel<'a> {
     pub encodings: Vec<Encoding>,
     /// Whether the first column of svmlight has the index 0.
     pub zero_based: bool,
+    /// What is done to new samples first.
+    pub preparation: Preparation,
     /// The name of the target.
     pub target: Option<String>,
+    /// How far the search that chose it was off on held-out samples.
+    pub residuals: Option<Residuals>,
     /// What was observed at the samples.
     pub observed: Observed,
     /// What every sample counts; all the same if `None`.
     pub weights: Option<Vec<f64>>,
+    /// The column with which predicted rates are multiplied, of counts that were collected over exposures.
+    pub exposure: Option<ExposureColumn>,
     /// One solution for every function.
     pub solutions: Vec<Solution>,
     /// For every function a bound on the distance to the optimal dual vector, where there is one.
     pub radii: Vec<Option<f64>>,
     /// Where it comes from.
     pub provenance: Provenance,
+}
+
+/// A column of exposures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExposureColumn {
+    /// Its name.
+    pub column: String,
+    /// Whether it has the logarithms of exposures.
+    pub is_offset: bool,
+}
+
+impl ExposureColumn {
+    /// The exposures of samples, given the values of the column.
+    pub fn of<'v>(&self, values: &'v [f64]) -> Exposure<'v> {
+        if self.is_offset { Exposure::Offsets(values) } else { Exposure::Factors(values) }
+    }
 }
 
 /// What a model was fitted to.
@@ -131,9 +160,12 @@ impl<'a> SavedModel<'a> {
             names: None,
             encodings: Vec::new(),
             zero_based: false,
+            preparation: Preparation::default(),
             target: None,
+            residuals: None,
             observed,
             weights: None,
+            exposure: None,
             solutions: Vec::new(),
             radii: Vec::new(),
             provenance: Provenance::default(),
@@ -144,7 +176,7 @@ impl<'a> SavedModel<'a> {
     #[must_use]
     pub fn with_model(self, model: &Model) -> Self {
         let (solutions, radii) = (model.solutions().to_vec(), model.radii().to_vec());
-        Self { route: model.plan().chosen(), solutions, radii, ..self }
+        Self { route: model.plan().chosen(), solutions, radii, residuals: model.residuals().cloned(), ..self }
     }
 
     /// The bytes that it keeps, about.
@@ -166,11 +198,15 @@ impl<'a> SavedModel<'a> {
     /// How to find the variables in a file of new samples.
     pub fn columns(&self) -> ModelColumns {
         let done = self.standardization.as_ref().filter(|done| done.centred);
+        let mut names = self.names.clone().unwrap_or_default();
+        // It is read with the variables, after them.
+        names.extend(self.exposure.iter().map(|exposure| exposure.column.clone()));
         ModelColumns {
-            names: self.names.clone().unwrap_or_default(),
+            names,
             encodings: self.encodings.clone(),
             zero_based: self.zero_based,
-            means: done.map(|done| done.means.clone()),
+            fills: self.preparation.fills.clone().or_else(|| done.map(|done| done.means.clone())),
+            unknown: self.preparation.unknown,
         }
     }
 
@@ -192,7 +228,8 @@ impl<'a> SavedModel<'a> {
     /// ask for the weights of very many monomials.
     pub fn restore(&self, memory: Memory) -> Result<Model, banach::Error> {
         let (task, solutions, radii) = (self.observed.task(), self.solutions.clone(), self.radii.clone());
-        Fit::new(&self.spec)?.with_memory(memory).restore(&self.x, task, solutions, radii, self.route)
+        let model = Fit::new(&self.spec)?.with_memory(memory).restore(&self.x, task, solutions, radii, self.route)?;
+        Ok(model.with_residuals(self.residuals.clone()))
     }
 
     /// Writes the file under another name in the same folder, then renames it: nobody sees half a file, and a failure leaves

@@ -5,8 +5,8 @@ use std::path::Path;
 use banach::Memory;
 
 use super::{
-    Flaw, Label, ModelFileError, SavedAuto, SavedModel, SavedSparse, auto, container::Container, contents, document,
-    sparse,
+    ExposureColumn, Flaw, Label, ModelFileError, Preparation, SavedAuto, SavedModel, SavedSparse, auto,
+    container::Container, contents, document, sparse,
 };
 use crate::{ModelColumns, Standardization};
 
@@ -138,12 +138,29 @@ impl Saved {
         }
     }
 
+    /// What is done to new samples first.
+    pub fn preparation(&self) -> &Preparation {
+        match self {
+            Self::Lp(model) => &model.preparation,
+            Self::Sparse(model) => &model.preparation,
+            Self::Auto(model) => &model.preparation,
+        }
+    }
+
     /// The name of the target.
     pub fn target(&self) -> Option<&String> {
         match self {
             Self::Lp(model) => model.target.as_ref(),
             Self::Sparse(model) => model.target.as_ref(),
             Self::Auto(model) => model.target.as_ref(),
+        }
+    }
+
+    /// The column of exposures, of counts.
+    pub fn exposure(&self) -> Option<&ExposureColumn> {
+        match self {
+            Self::Lp(model) => model.exposure.as_ref(),
+            Self::Sparse(_) | Self::Auto(_) => None,
         }
     }
 

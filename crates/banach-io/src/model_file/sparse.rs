@@ -9,7 +9,7 @@ use banach::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FORMAT, Flaw, Label, Provenance,
+    FORMAT, Flaw, Label, Preparation, Provenance,
     check::{check_columns, check_labels},
     container::Container,
     document::{program, scaling},
@@ -58,6 +58,8 @@ pub struct SavedSparse {
     pub encodings: Vec<Encoding>,
     /// Whether the first column of svmlight has the index 0.
     pub zero_based: bool,
+    /// What is done to new samples first.
+    pub preparation: Preparation,
     /// The name of the target.
     pub target: Option<String>,
     /// The labels of the classes, in the order of their numbers; `None` for numbers.
@@ -82,6 +84,8 @@ struct SparseDocument {
     categorical: Vec<Encoding>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     zero_based: bool,
+    #[serde(default, skip_serializing_if = "Preparation::is_nothing")]
+    preparation: Preparation,
     target: Option<String>,
     classes: Option<Vec<Label>>,
     constant: Vec<String>,
@@ -101,6 +105,7 @@ impl SavedSparse {
             names: None,
             encodings: Vec::new(),
             zero_based: false,
+            preparation: Preparation::default(),
             target: None,
             labels: None,
             provenance: Provenance::default(),
@@ -120,17 +125,23 @@ impl SavedSparse {
 
     /// How to find the variables that matter in a file of new samples; all of them where they have no names.
     pub fn columns(&self) -> ModelColumns {
-        let used = self.used();
+        let mut used = self.used();
+        if used.is_empty() && self.variables > 0 {
+            // A constant: one column tells how many rows there are.
+            used.push(0);
+        }
         let names: Vec<String> = self.names.iter().flat_map(|names| used.iter().map(|at| names[*at].clone())).collect();
         let of_labels = |encoding: &&Encoding| {
             let own = |label: &String| names.contains(&format!("{}={label}", encoding.column));
             encoding.labels.iter().any(own)
         };
-        let done = self.standardization.as_ref().filter(|done| done.centred && self.names.is_some());
+        let done = self.standardization.as_ref().filter(|done| done.centred);
+        let fills = self.preparation.fills.as_ref().or(done.map(|done| &done.means)).filter(|_| self.names.is_some());
         ModelColumns {
             encodings: self.encodings.iter().filter(of_labels).cloned().collect(),
             zero_based: self.zero_based,
-            means: done.map(|done| used.iter().map(|at| done.means[*at]).collect()),
+            fills: fills.map(|fills| used.iter().map(|at| fills[*at]).collect()),
+            unknown: self.preparation.unknown,
             names,
         }
     }
@@ -153,6 +164,7 @@ impl SavedSparse {
             names: self.names.clone(),
             categorical: self.encodings.clone(),
             zero_based: self.zero_based,
+            preparation: self.preparation.clone(),
             target: self.target.clone(),
             classes: self.labels.clone(),
             constant: self.standardization.as_ref().map_or_else(Vec::new, |done| done.constant.clone()),
@@ -179,6 +191,7 @@ impl SavedSparse {
             names: document.names,
             encodings: document.categorical,
             zero_based: document.zero_based,
+            preparation: document.preparation,
             target: document.target,
             labels: document.classes,
             provenance: document.provenance,
@@ -191,6 +204,7 @@ impl SavedSparse {
     fn check(&self) -> Result<(), Flaw> {
         let kernel = self.spec.kernel.build()?;
         check_columns(self.names.as_deref(), self.standardization.as_ref(), self.variables)?;
+        self.preparation.check(self.variables)?;
         let task = self.model.task();
         match (task, &self.labels) {
             (Task::Numbers(_), None) => {}

@@ -90,9 +90,9 @@ fn only_the_variables_of_terms_are_looked_for() {
     assert_eq!(saved.used(), [1, 2, 3, 4]);
     let columns = saved.columns();
     assert_eq!(columns.names, ["dose", "a, \"b\"", "\u{e4}\n", "color=red"]);
-    assert_eq!((columns.encodings.len(), columns.means), (1, Some(vec![-2.0, 0.1, 1e12, 0.0])));
+    assert_eq!((columns.encodings.len(), columns.fills), (1, Some(vec![-2.0, 0.1, 1e12, 0.0])));
     let nameless = SavedSparse { names: None, ..saved };
-    assert!(nameless.columns().names.is_empty() && nameless.columns().means.is_none());
+    assert!(nameless.columns().names.is_empty() && nameless.columns().fills.is_none());
 }
 
 /// A file that the first program of this version has written.

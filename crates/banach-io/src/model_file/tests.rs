@@ -77,7 +77,8 @@ fn fitted<'x>(
         let texts: Vec<String> = ["1", "2.5", "30"].iter().take(functions.max(2)).map(ToString::to_string).collect();
         (run((&labels).into())?, Observed::Classes { labels: Label::from_texts(&texts), rows })
     } else {
-        let output = |output: usize| (0..SAMPLES).map(|i| 3.0 * jumble(40 + output + i)).collect();
+        let least = if spec.loss.targets() == Targets::Counts { 3.0 } else { 0.0 };
+        let output = |output: usize| (0..SAMPLES).map(|i| least + 3.0 * jumble(40 + output + i)).collect();
         let outputs: Vec<Vec<f64>> = (0..functions).map(output).collect();
         let slices: Vec<&[f64]> = outputs.iter().map(|y| &y[..]).collect();
         (run(slices[..].into())?, Observed::Numbers(outputs))

@@ -20,11 +20,14 @@ pub enum Format {
     Npz,
     /// svmlight and LIBSVM: sparse rows.
     Svmlight,
+    /// A workbook of Excel, of which one sheet is read.
+    Xlsx,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 7] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npy, Self::Npz, Self::Svmlight];
+    pub const ALL: [Self; 8] =
+        [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npy, Self::Npz, Self::Svmlight, Self::Xlsx];
 
     /// The name.
     pub fn name(self) -> &'static str {
@@ -36,6 +39,7 @@ impl Format {
             Self::Npy => "npy",
             Self::Npz => "npz",
             Self::Svmlight => "svmlight",
+            Self::Xlsx => "xlsx",
         }
     }
 
@@ -49,6 +53,7 @@ impl Format {
             Self::Npy => &["npy"],
             Self::Npz => &["npz"],
             Self::Svmlight => &["svmlight", "svm", "libsvm"],
+            Self::Xlsx => &["xlsx", "xlsm"],
         }
     }
 
@@ -61,8 +66,14 @@ impl Format {
 
     /// The format that the first bytes tell, for formats that have a mark there.
     pub(super) fn of_bytes(head: &[u8]) -> Option<Self> {
-        let marks: [(&[u8], Self); 4] =
-            [(b"PAR1", Self::Parquet), (b"ARROW1", Self::Arrow), (b"\x93NUMPY", Self::Npy), (b"PK\x03\x04", Self::Npz)];
+        let marks: [(&[u8], Self); 3] = [(b"PAR1", Self::Parquet), (b"ARROW1", Self::Arrow), (b"\x93NUMPY", Self::Npy)];
+        if head.starts_with(b"PK\x03\x04") {
+            // An archive: the name of its first part tells of what.
+            let first = head.get(30..).unwrap_or_default();
+            let of_workbook =
+                ["[Content", "_rels", "docProps", "xl/"].iter().any(|name| first.starts_with(name.as_bytes()));
+            return Some(if of_workbook { Self::Xlsx } else { Self::Npz });
+        }
         marks.into_iter().find(|(mark, _)| head.starts_with(mark)).map(|(_, format)| format)
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// As many bytes as tell a format.
-const HEAD: usize = 8;
+const HEAD: usize = 48;
 
 /// Bytes of a stream that are read at a time.
 const STEP: usize = 1 << 16;

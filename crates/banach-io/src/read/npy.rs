@@ -3,7 +3,6 @@
 //! The header is read here rather than by a crate: those at hand take the size that a header claims for granted, and build a
 //! general parser of Python for its one line.
 
-mod archive;
 mod item;
 mod literal;
 
@@ -15,7 +14,7 @@ use self::{
     item::{Cell, Item},
     literal::Literal,
 };
-use super::{Request, input::Input};
+use super::{Request, archive, input::Input};
 use crate::{
     At, Dataset, Error, FileRemedy,
     assembly::Assembly,

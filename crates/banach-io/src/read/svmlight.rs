@@ -31,6 +31,10 @@ const ENTRY: u64 = 22;
 
 pub(super) fn read(input: Input<'_>, request: &Request, room: &Room<'_>) -> Result<Dataset, Error> {
     let file = room.file;
+    if request.id.is_some() {
+        let problem = "svmlight has no column that tells rows apart";
+        return Err(Error::unsupported(file, "its columns", problem, FileRemedy::Unset(Setting::Id)));
+    }
     let mut stream = BufReader::with_capacity(1 << 16, input.stream());
     let mut rows = Rows::new(file, request, room);
     let mut line = Vec::new();
@@ -186,8 +190,7 @@ impl<'a> Rows<'a> {
         })?;
         let table = Table::sparse(kept, rows, compressed);
         let (columns, target) = (count + 1, self.target.unwrap_or_else(|| Collector::new("")).finish());
-        let (encodings, fills) = (Vec::new(), Vec::new());
-        Ok(Dataset { file, columns, others, table, target, encodings, fills, dropped: 0, zero_based, lines })
+        Ok(Dataset { columns, others, zero_based, ..Dataset::new(file, table, target, lines) })
     }
 
     /// Whether the first column has the index 0: in new samples of a model if it had in those that it was fitted to.
@@ -238,7 +241,7 @@ impl<'a> Rows<'a> {
         features: &mut [u32],
     ) -> Result<(Vec<String>, Vec<String>), Error> {
         let names: Vec<String> = [TARGET.to_owned()].into_iter().chain(Names::numbered(count)).collect();
-        let names = Names::new(self.file, names)?;
+        let names = Names::new(self.file, names);
         let target = Some(request.target.clone().unwrap_or(TARGET.to_owned()));
         let request = Request { target, model: None, ..request.clone() };
         let uses = names.uses(&request)?;
@@ -255,7 +258,7 @@ impl<'a> Rows<'a> {
         for (place, used) in uses.iter().enumerate() {
             match used {
                 ColumnUse::Target => {}
-                ColumnUse::Dropped => others.push(names.name(place).to_owned()),
+                ColumnUse::Dropped | ColumnUse::Id => others.push(names.name(place).to_owned()),
                 ColumnUse::Feature | ColumnUse::Label => {
                     features[place - first] = kept.len() as u32;
                     kept.push(names.name(place).to_owned());

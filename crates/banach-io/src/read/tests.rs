@@ -42,7 +42,7 @@ fn what_spreadsheets_write_is_read() {
     assert_eq!((tabs.table, tabs.target), (expected.table.clone(), expected.target.clone()));
     let request = Request { delimiter: Some(b';'), ..Request::new("y") };
     let semicolons = request.read_from("a b;y\n1;2\n3;4\n".as_bytes(), "data.csv").expect("valid");
-    assert_eq!(semicolons, expected);
+    assert_eq!((semicolons.table, semicolons.target), (expected.table.clone(), expected.target));
     let named = read("\"a, \"\"b\"\"\",y\n1,2\n3,4\n").expect("valid");
     assert_eq!(named.table.names(), ["a, \"b\""]);
 }
@@ -56,14 +56,13 @@ fn too_little_is_refused() {
     assert!(refusal("a,y\r\n\r\n").contains("no row"));
     assert!(refusal("a,y\n1,2").contains("one row"));
     assert!(refusal("y\n1\n2\n").contains("(delimiter)"));
-    assert!(refusal("a;b;y\n1;2;3\n").contains("a;b;y"), "the columns are listed");
+    let request = Request { delimiter: Some(b','), ..Request::new("y") };
+    let message = request.read_from("a;b;y\n1;2;3\n".as_bytes(), "data.csv").expect_err("refused").to_string();
+    assert!(message.contains("a;b;y"), "the columns are listed");
 }
 
 #[test]
-fn names_must_tell_columns_apart() {
-    assert!(refusal("a,b,a,y\n1,2,3,4\n").contains("columns 1 and 3 are both named \"a\""));
-    assert!(refusal(",a,y\n0,1,2\n").contains("column 1 of 3 has no name"));
-    assert!(refusal("a, ,y\n0,1,2\n").contains("column 2 of 3 has no name"));
+fn a_first_line_of_numbers_names_nothing() {
     assert!(refusal("1.5,2,3\n4,5,6\n").contains("add a line of names"));
 }
 
@@ -83,7 +82,6 @@ fn a_bad_value_is_named_with_its_line_and_column() {
         ("a,id,y\n1,5,1\n1,x7,2\n", "line 3, column \"id\": \"x7\" is not a number"),
         ("a,city,id,y\n1,Rome,x7,2\n1,3,4,5\n", "drop \"city,id\""),
         ("a,id,y\n1,x7,2\n1,x8,3\n1,x9,3\n", "column \"id\": the text (\"x7\", ...) is different in every row"),
-        ("a,y\n\"1,5\",2\n\"1,7\",3\n", "decimals are written with a point"),
         ("a,y\r\n1,2\r\n3,4\r\nx,5\r\n", "line 4, column \"a\""),
         ("a,y\n1,2\n\n\nx,4\n", "line 5, column \"a\""),
         ("a,y\n\"1\n\",2\nx,4\n", "line 4, column \"a\""),
@@ -111,9 +109,9 @@ fn bytes_that_are_not_text_are_named() {
     assert!(refusal(b"a,\xe4,y\n1,2,3\n").contains("line 1, column 2: the text is not UTF-8"));
     assert!(refusal(b"a,y\n1,2\n\xff,3\n").contains("line 3, column \"a\": the text is not UTF-8"));
     assert!(refusal(b"a,y\n1,2\n3,m\xfcde\n").contains("line 3, column \"y\": the text is not UTF-8"));
-    // UTF-16, as some spreadsheets write it.
+    // Half a character of UTF-16.
     let utf16: Vec<u8> = "\u{feff}a,y\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert!(read(&utf16).is_err());
+    assert!(read(&utf16[..utf16.len() - 1]).is_err());
     assert!(refusal([b"a,y\n1,2\n".as_slice(), &[0; 4]].concat()).contains("line 3"));
 }
 

@@ -25,12 +25,13 @@ impl FeatureMatrix<'_> {
 
     /// The matrix with other numbers in place of those that are stored.
     fn with_values(&self, values: Vec<f64>) -> Result<FeatureMatrix<'static>, Error> {
-        match &self.storage {
+        let matrix = match &self.storage {
             Storage::Dense(_) => FeatureMatrix::from_columns(self.samples, self.features, values),
             Storage::Sparse { starts, rows, .. } => {
                 FeatureMatrix::from_sparse_columns(self.samples, self.features, starts.to_vec(), rows.to_vec(), values)
             }
-        }
+        };
+        Ok(matrix?.with_excluded(self.excluded().cloned()))
     }
 
     /// The matrix, dense, with each feature changed.
@@ -43,7 +44,8 @@ impl FeatureMatrix<'_> {
             self.column_into(column, out);
             change(column, out);
         }
-        FeatureMatrix::from_columns(self.samples, self.features, values)
+        let matrix = FeatureMatrix::from_columns(self.samples, self.features, values)?;
+        Ok(matrix.with_excluded(self.excluded().cloned()))
     }
 
     /// The matrix of the given samples, in any order.
@@ -53,7 +55,7 @@ impl FeatureMatrix<'_> {
             let allowed = "sample numbers below n";
             return Err(Error::BadValue { what: "samples", row, value: samples[row] as f64, allowed });
         }
-        match &self.storage {
+        let matrix = match &self.storage {
             Storage::Dense(values) => {
                 let columns: Vec<f64> =
                     values.chunks(n).flat_map(|column| samples.iter().map(|&i| column[i])).collect();
@@ -73,12 +75,13 @@ impl FeatureMatrix<'_> {
                 }
                 FeatureMatrix::from_sparse_columns(samples.len(), self.features, starts, rows, values)
             }
-        }
+        };
+        Ok(matrix?.with_excluded(self.excluded().cloned()))
     }
 
     /// The matrix of consecutive samples.
     pub(crate) fn sample_range(&self, range: Range<usize>) -> Result<FeatureMatrix<'static>, Error> {
-        match &self.storage {
+        let matrix = match &self.storage {
             Storage::Dense(values) => {
                 let columns = values.chunks(self.samples).flat_map(|column| &column[range.clone()]).copied();
                 FeatureMatrix::from_columns(range.len(), self.features, columns.collect::<Vec<_>>())
@@ -94,6 +97,7 @@ impl FeatureMatrix<'_> {
                 }
                 FeatureMatrix::from_sparse_columns(range.len(), self.features, new_starts, new_rows, new_values)
             }
-        }
+        };
+        Ok(matrix?.with_excluded(self.excluded().cloned()))
     }
 }

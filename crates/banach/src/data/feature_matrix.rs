@@ -1,10 +1,10 @@
 //! The matrix `Phi_n` of (23) `[featmat]`: n samples by card(K) features.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use faer::{MatMut, MatRef};
 
-use super::sweep::Layout;
+use super::{ExcludedProducts, sweep::Layout};
 use crate::Error;
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
@@ -20,6 +20,8 @@ pub struct FeatureMatrix<'a> {
     pub(super) features: usize,
     pub(super) storage: Storage<'a>,
     layout: Layout,
+    /// The products of its columns that are no monomials.
+    excluded: Option<Arc<ExcludedProducts>>,
 }
 
 #[derive(Clone)]
@@ -116,7 +118,7 @@ impl<'a> FeatureMatrix<'a> {
 
     fn checked(samples: usize, features: usize, storage: Storage<'a>) -> Self {
         let layout = Layout::new(samples, features, storage.values().len());
-        Self { samples, features, storage, layout }
+        Self { samples, features, storage, layout, excluded: None }
     }
 
     /// The same matrix without a copy.
@@ -129,12 +131,12 @@ impl<'a> FeatureMatrix<'a> {
                 values: Cow::Borrowed(values),
             },
         };
-        FeatureMatrix { storage, ..*self }
+        FeatureMatrix { storage, excluded: self.excluded.clone(), ..*self }
     }
 
     /// The same matrix with data of its own, which are copied if they were borrowed.
     pub fn into_owned(self) -> FeatureMatrix<'static> {
-        let Self { samples, features, storage, layout } = self;
+        let Self { samples, features, storage, layout, excluded } = self;
         let storage = match storage {
             Storage::Dense(values) => Storage::Dense(Cow::Owned(values.into_owned())),
             Storage::Sparse { starts, rows, values } => Storage::Sparse {
@@ -143,7 +145,26 @@ impl<'a> FeatureMatrix<'a> {
                 values: Cow::Owned(values.into_owned()),
             },
         };
-        FeatureMatrix { samples, features, storage, layout }
+        FeatureMatrix { samples, features, storage, layout, excluded }
+    }
+
+    /// The same matrix, of whose columns some products are no monomials: their weights are exactly 0.
+    ///
+    /// # Panics
+    ///
+    /// If they are those of another number of columns.
+    #[must_use]
+    pub fn with_excluded(self, excluded: Option<Arc<ExcludedProducts>>) -> Self {
+        assert!(
+            excluded.as_ref().is_none_or(|excluded| excluded.columns() == self.features),
+            "one entry for each column"
+        );
+        Self { excluded, ..self }
+    }
+
+    /// The products of its columns that are no monomials.
+    pub fn excluded(&self) -> Option<&Arc<ExcludedProducts>> {
+        self.excluded.as_ref()
     }
 
     /// The number of samples, n.

@@ -3,6 +3,7 @@
 mod column_scaling;
 mod columns;
 mod derived;
+mod excluded_products;
 mod feature_matrix;
 mod products;
 mod rotation;
@@ -12,6 +13,7 @@ mod sweep;
 
 pub use column_scaling::ColumnScaling;
 pub(crate) use columns::Column;
+pub use excluded_products::{ExcludedProducts, Interactions};
 pub(crate) use feature_matrix::MAX_ENTRY;
 pub use feature_matrix::{Entries, FeatureMatrix};
 pub(crate) use scratch::Pool;

@@ -104,6 +104,15 @@ impl Error {
                  have the label {label}: add samples of the other class, or fit without an intercept ({})",
                 name(Parameter::FitIntercept)
             ),
+            Self::NoCounts { fold, samples } => {
+                let without = fold.map_or(String::new(), |fold| format!("without fold {fold} "));
+                format!(
+                    "{without}all {samples} counts of positive weight are 0, and no mean but 0 fits them best: add samples with counts \
+                     above 0{}, or fit without an intercept ({})",
+                    if fold.is_some() { " or take fewer folds" } else { "" },
+                    name(Parameter::FitIntercept)
+                )
+            }
             Self::Unbalanced { what, sum } => {
                 format!("{what} sums to {sum:e}; with an intercept it must sum to 0: subtract the mean of its entries")
             }
@@ -157,6 +166,7 @@ impl Error {
                 threads.map_or("the".to_owned(), |threads| threads.to_string()),
                 name(Parameter::Threads),
             ),
+            Self::NoIntervals { reason } => format!("there are no intervals: {reason}"),
             Self::Unsupported { solver, loss, allowed } => {
                 format!("the {solver} solver does not handle the {loss} loss; allowed: {allowed}")
             }

@@ -22,14 +22,15 @@ impl Spec {
         Parameter::Kernel.check(kernel, bounded, "one with a highest degree, for terms by evidence")?;
         let loss = match self.loss.targets() {
             Targets::Signs => LossSpec::Logistic,
-            Targets::Real => {
+            Targets::Real | Targets::Counts => {
                 let allowed = "squared or a loss for classes, for terms by evidence";
                 Parameter::Loss.check(self.loss.name(), self.loss == LossSpec::Squared, allowed)?;
                 LossSpec::Squared
             }
         };
         let (kernel, fit_intercept) = (kernel.clone(), self.fit_intercept);
-        Ok(SparseSpec { kernel, max_terms, fit_intercept, loss, ..SparseSpec::default() })
+        let interactions = self.interactions;
+        Ok(SparseSpec { kernel, max_terms, fit_intercept, loss, interactions, ..SparseSpec::default() })
     }
 }
 
@@ -70,7 +71,7 @@ mod tests {
             let found = Spec { loss, ..Spec::default() }.few_terms(None);
             match loss.targets() {
                 Targets::Signs => assert_eq!(found.expect("classes").loss, LossSpec::Logistic),
-                Targets::Real => assert_eq!(found.is_ok(), loss == LossSpec::Squared, "{loss:?}"),
+                Targets::Real | Targets::Counts => assert_eq!(found.is_ok(), loss == LossSpec::Squared, "{loss:?}"),
             }
         }
     }

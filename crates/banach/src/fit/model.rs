@@ -2,12 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{Fit, Task};
+use super::{Exposure, Fit, Residuals, Task};
 use crate::{
     Certificate, Error, Exponent, FeatureMatrix, Loss, Solution, Status,
     error::{Parameter, Plain, Words},
     form::{Plan, Predict},
     kernel::{MonomialScale, TensorKernel},
+    loss::Targets,
     model::DualModel,
 };
 
@@ -22,6 +23,7 @@ pub struct Model {
     functions: Arc<dyn Predict>,
     solutions: Vec<Solution>,
     radii: Vec<Option<f64>>,
+    residuals: Option<Residuals>,
 }
 
 impl Model {
@@ -34,7 +36,28 @@ impl Model {
         radii: Vec<Option<f64>>,
     ) -> Self {
         let (loss, gamma) = (fit.loss().clone(), fit.spec().gamma);
-        Self { task, loss, gamma, plan, functions: functions.into(), solutions, radii }
+        Self { task, loss, gamma, plan, functions: functions.into(), solutions, radii, residuals: None }
+    }
+
+    /// The same with how far such a model was off on held-out samples, if that is known.
+    #[must_use]
+    pub fn with_residuals(self, residuals: Option<Residuals>) -> Self {
+        Self { residuals, ..self }
+    }
+
+    /// How far the search that chose it was off on held-out samples.
+    pub fn residuals(&self) -> Option<&Residuals> {
+        self.residuals.as_ref()
+    }
+
+    /// For every output, how far a prediction is off at most in this share of cases ([`Residuals`]).
+    pub fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
+        if self.loss.targets() == Targets::Counts {
+            return Err(Error::NoIntervals {
+                reason: "the model predicts counts, which are off by more where they are larger",
+            });
+        }
+        half_widths(&self.task, self.residuals.as_ref(), coverage, UNSEEN)
     }
 
     /// What is predicted.
@@ -50,13 +73,26 @@ impl Model {
         }
     }
 
-    /// `f(x) + b` at every point: all points of the first function, then all of the second, and so on. These are the predictions of numbers;
-    /// for two classes the one function is positive for the larger label.
+    /// `f(x) + b` at every point: all points of the first function, then all of the second, and so on. For two classes the one function is positive for the larger label.
     pub fn decisions(&self, x: &FeatureMatrix<'_>) -> Result<Vec<f64>, Error> {
         let mut values = self.functions.predict(x)?;
         for (values, solution) in values.chunks_mut(x.samples()).zip(&self.solutions) {
             values.iter_mut().for_each(|value| *value += solution.intercept);
         }
+        Ok(values)
+    }
+
+    /// The number that is predicted at every point ([`Loss::response`]), in the order of [`decisions`](Self::decisions): the decision
+    /// itself, for counts the mean under the exposure of the point, 1 unless told otherwise.
+    pub fn responses(&self, x: &FeatureMatrix<'_>, exposure: Option<Exposure<'_>>) -> Result<Vec<f64>, Error> {
+        let mut values = self.decisions(x)?;
+        if let Some(exposure) = exposure {
+            if self.loss.targets() != Targets::Counts {
+                return Err(self.refused("poisson, with an exposure or an offset"));
+            }
+            exposure.add_to(&mut values, x.samples())?;
+        }
+        values.iter_mut().for_each(|value| *value = self.loss.response(*value));
         Ok(values)
     }
 
@@ -117,7 +153,8 @@ impl Model {
             return Err(Error::Shape { what: "a row of X", got, expected });
         }
         let (solution, radius) = (&self.solutions[function], self.radii[function]);
-        function_of(plan.shared_kernel(), plan.exponent(), plan.monomial_scale(), x.view(), solution, radius)
+        let x = x.view().with_excluded(plan.excluded().cloned());
+        function_of(plan.shared_kernel(), plan.exponent(), plan.monomial_scale(), x, solution, radius)
     }
 
     /// How far the model can be from the optimum; with several functions, the one with the largest relative gap.
@@ -134,6 +171,27 @@ impl Model {
     /// The route that was taken, and why.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+}
+
+/// Why a model has no residuals.
+const UNSEEN: &str = "no sample was held out when the model was fitted; fit it again by cross-validation";
+pub(super) const BY_EVIDENCE: &str = "the terms of the model were chosen by evidence on all samples, and none was held out; fit \
+                                      another kind of model by cross-validation";
+
+/// The widths by what is known of held-out samples.
+pub(super) fn half_widths(
+    task: &Task,
+    residuals: Option<&Residuals>,
+    coverage: f64,
+    unknown: &'static str,
+) -> Result<Vec<f64>, Error> {
+    match (task, residuals) {
+        (Task::Classes(_), _) => {
+            Err(Error::NoIntervals { reason: "the model predicts classes; ask for their probabilities" })
+        }
+        (Task::Numbers(_), None) => Err(Error::NoIntervals { reason: unknown }),
+        (Task::Numbers(_), Some(residuals)) => residuals.half_widths(coverage),
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Model, Spec, Target, Task, model::function_of};
 use crate::{
     Account, DualProblem, Error, Exponent, FeatureMatrix, Loss, Memory, Observer, Planner, QForm, Route, Solution,
     Solver, Status, Stopping,
+    data::ExcludedProducts,
     error::{Parameter, Remedy},
     form::{Endpoint, Features, Plan, Predict, Shape, SparseWeights},
     kernel::TensorKernel,
@@ -124,12 +125,19 @@ impl Fit {
         radius: Option<f64>,
     ) -> Result<DualModel<'x>, Error> {
         let (kernel, exponent, monomial_scale) = (self.kernel.clone(), self.exponent, self.spec.monomials);
+        let excluded = self.excluded(&x);
+        let x = x.with_excluded(excluded);
         Ok(function_of(kernel, exponent, monomial_scale, x, solution, radius)?.with_memory(self.account.left()))
     }
 
     /// The cost of every route to the data, for this many problems at a time, and the route that would be taken.
     pub fn plan(&self, x: &FeatureMatrix<'_>, problems: usize) -> Result<Plan, Error> {
         self.plan_route(x, self.account.left(), self.spec.route, problems)
+    }
+
+    /// The products of columns that are no monomials.
+    fn excluded(&self, x: &FeatureMatrix<'_>) -> Option<Arc<ExcludedProducts>> {
+        self.spec.interactions.excluded(x, self.kernel.degrees().1)
     }
 
     fn plan_route(
@@ -140,7 +148,8 @@ impl Fit {
         problems: usize,
     ) -> Result<Plan, Error> {
         let monomial_scale = self.spec.monomials;
-        let planner = Planner { memory, monomial_scale, problems, route, ..Planner::default() };
+        let excluded = self.excluded(x);
+        let planner = Planner { memory, monomial_scale, problems, route, excluded, ..Planner::default() };
         planner.plan(Shape::from(x), self.kernel.clone(), self.exponent)
     }
 
@@ -192,6 +201,7 @@ impl Fit {
         let memory = self.account.left();
         if self.exponent.is_endpoint() {
             let plan = self.plan_route(x, memory, Some(route), solutions.len())?;
+            let x = x.view().with_excluded(plan.excluded().cloned());
             let form = Endpoint::new(x, self.kernel.clone(), self.spec.monomials)?;
             check_weights(&form, &solutions)?;
             let functions = form.functions(&weights(&solutions));
@@ -254,7 +264,7 @@ impl Prepared<'_> {
         solutions: Vec<Solution>,
     ) -> Model {
         let found = problems.iter().zip(&solutions);
-        let radii = found.map(|(problem, solution)| problem.radius(&solution.certificate)).collect();
+        let radii = found.map(|(problem, solution)| problem.radius(&solution.alpha, &solution.certificate)).collect();
         let functions = self.functions(x, &solutions);
         Model::new(&self.fit, task, self.plan.clone(), functions, solutions, radii)
     }

@@ -1,17 +1,18 @@
 //! Models of few terms: one sparse function for every output or class.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::ControlFlow};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Target, Task,
-    model::{labels_of, probabilities},
+    Assessment, Decided, Decisions, LEAST_SAMPLES, Target, Task, best_constants,
+    model::{BY_EVIDENCE, half_widths, labels_of, probabilities},
 };
 use crate::{
     Account, Error, FeatureMatrix,
     error::Parameter,
     loss::{LossSpec, Targets},
+    solver::Folds,
     sparse::{SparseFunction, SparseSpec, SparseStability},
 };
 
@@ -91,6 +92,43 @@ impl SparseSpec {
     }
 }
 
+impl SparseSpec {
+    /// How well few terms that are found without each fold predict it, beside the evidence of a model of all samples. `watch` is told the share that is done, and may end it: then there is
+    /// nothing to say.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of a fit, and what is held out")]
+    pub fn assessment(
+        &self,
+        model: &SparseModel,
+        x: &FeatureMatrix<'_>,
+        target: &Target<'_>,
+        sample_weight: Option<&[f64]>,
+        folds: &Folds,
+        account: &Account,
+        watch: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<Option<Assessment>, Error> {
+        let (task, _) = target.outputs(x.samples(), self.loss.targets(), sample_weight)?;
+        let (n, loss) = (x.samples(), self.loss.build()?);
+        let (mut constants, mut decisions): (Vec<Vec<f64>>, Decisions) =
+            (Vec::new(), vec![Vec::new(); task.functions()]);
+        for (at, (held_out, absent)) in folds.held_out().iter().zip(folds.absent()).enumerate() {
+            let mut weights = sample_weight.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
+            absent.iter().for_each(|&i| weights[i] = 0.0);
+            constants.push(best_constants(&task, target, &*loss, &weights)?);
+            let values = self.model(x, target, Some(&weights), account)?.decisions(&x.select_samples(held_out)?)?;
+            decisions.iter_mut().zip(values.chunks(held_out.len())).for_each(|(all, new)| all.extend_from_slice(new));
+            if watch((at + 1) as f64 / folds.count() as f64).is_break() {
+                return Ok(None);
+            }
+        }
+        let decided = Decided::in_folds(folds, &task, &*loss, target, sample_weight, constants);
+        let counted = sample_weight.map_or(n, |weights| weights.iter().filter(|weight| **weight > 0.0).count());
+        // Evidence takes samples for independent ones.
+        let believed = counted >= LEAST_SAMPLES && folds.is_exchangeable();
+        let named = model.functions.iter().any(|function| !function.terms().is_empty() && function.criterion() < 0.0);
+        Ok(Some(decided.assessment(&[decisions], 0, None).with_evidence(named && believed)))
+    }
+}
+
 impl SparseModel {
     /// How often the terms of every function are named when samples are left out, as [`SparseSpec::stability`] has it; the spec, the samples and
     /// the targets are those that the model was fitted with.
@@ -114,6 +152,11 @@ impl SparseModel {
             spec.stability(found, x, y, sample_weight, resamples, seed, account)
         };
         self.functions.iter().zip(&outputs).map(of_function).collect()
+    }
+
+    /// For every output, how far a prediction is off at most in this share of cases: not known, as no sample was held out.
+    pub fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
+        half_widths(&self.task, None, coverage, BY_EVIDENCE)
     }
 
     /// What is predicted.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fit, Model, SolverChoice, Target};
 use crate::{
     Error, FeatureMatrix, Route, Unobserved,
+    data::Interactions,
     kernel::{KernelSpec, MonomialScale},
     loss::LossSpec,
 };
@@ -58,6 +59,9 @@ pub struct Spec {
     pub kernel: KernelSpec,
     /// The scale of its monomials.
     pub monomials: MonomialScale,
+    /// Which products of variables are monomials.
+    #[serde(default = "Interactions::of_old_files")]
+    pub interactions: Interactions,
     /// The loss, which tells whether numbers or classes are predicted.
     pub loss: LossSpec,
     /// Whether a constant without penalty is part of the model.
@@ -79,6 +83,7 @@ impl Default for Spec {
             gamma: 1.0,
             kernel: KernelSpec::Linear,
             monomials: MonomialScale::Raw,
+            interactions: Interactions::Possible,
             loss: LossSpec::Squared,
             fit_intercept: true,
             tolerance: 1e-8,

@@ -6,9 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, error::Parameter, loss::Targets, solver::Folds};
 
-/// The folds unless told otherwise: the usual number, as in scikit-learn.
-const FOLDS: usize = 5;
-
 /// The targets of the samples. References to numbers and to integers are targets.
 #[derive(Debug, Clone)]
 pub enum Target<'a> {
@@ -83,6 +80,12 @@ impl Task {
         }
     }
 
+    /// For every function 1 for the labels of its class and -1 for all others.
+    pub(super) fn signs(&self, labels: &[i64]) -> Vec<Vec<f64>> {
+        let sign = |class: &i64| labels.iter().map(|label| if label == class { 1.0 } else { -1.0 }).collect();
+        self.positive().iter().map(sign).collect()
+    }
+
     /// The classes that a function is fitted for.
     fn positive(&self) -> &[i64] {
         match self {
@@ -94,6 +97,25 @@ impl Task {
 }
 
 impl Target<'_> {
+    /// The folds unless told otherwise: the usual number, as in scikit-learn.
+    pub(super) const FOLDS: usize = 5;
+
+    /// Weights that give every class the same part, with the mean that the given weights have; refused for numbers.
+    pub fn balanced(&self, sample_weight: Option<&[f64]>) -> Result<Vec<f64>, Error> {
+        let Self::Labels(labels) = self else {
+            return Err(Error::parameter(Parameter::ClassWeight, "numbers as targets", "classes"));
+        };
+        self.check_lengths(labels.len(), sample_weight)?;
+        let weight = |i: usize| sample_weight.map_or(1.0, |weights| weights[i]);
+        let classes = classes(labels, sample_weight)?;
+        let mut sums = vec![0.0; classes.len()];
+        let place = |label: &i64| classes.partition_point(|class| class < label);
+        labels.iter().enumerate().for_each(|(i, label)| sums[place(label)] += weight(i));
+        let total: f64 = sums.iter().sum();
+        let each = total / classes.len() as f64;
+        Ok(labels.iter().enumerate().map(|(i, label)| weight(i) * each / sums[place(label)]).collect())
+    }
+
     /// What is predicted, and the targets of every function: numbers, or 1 for its class and -1 for all others. Refused are targets whose
     /// number is not that of the samples, or whose kind is not that of the loss.
     pub fn outputs(
@@ -104,16 +126,13 @@ impl Target<'_> {
     ) -> Result<(Task, Outputs<'_>), Error> {
         self.check_lengths(samples, sample_weight)?;
         match (self, targets) {
-            (Self::Numbers(outputs), Targets::Real) => {
+            (Self::Numbers(outputs), Targets::Real | Targets::Counts) => {
                 let outputs: Outputs<'_> = outputs.iter().map(|y| Cow::Borrowed(&**y)).collect();
                 Ok((Task::Numbers(outputs.len()), outputs))
             }
             (Self::Labels(labels), Targets::Signs) => {
                 let task = Task::Classes(classes(labels, sample_weight)?);
-                let against_others = |class: &i64| -> Cow<'_, [f64]> {
-                    labels.iter().map(|label| if label == class { 1.0 } else { -1.0 }).collect()
-                };
-                let signs = task.positive().iter().map(against_others).collect();
+                let signs = task.signs(labels).into_iter().map(Cow::Owned).collect();
                 Ok((task, signs))
             }
             (Self::Numbers(_), Targets::Signs) => Err(Error::Parameter {
@@ -121,7 +140,7 @@ impl Target<'_> {
                 got: "numbers".to_owned(),
                 allowed: "integers, one for each class, with a loss for classes",
             }),
-            (Self::Labels(_), Targets::Real) => Err(Error::Parameter {
+            (Self::Labels(_), Targets::Real | Targets::Counts) => Err(Error::Parameter {
                 parameter: Parameter::Target,
                 got: "classes".to_owned(),
                 allowed: "numbers, with a loss for numbers",
@@ -147,7 +166,7 @@ impl Target<'_> {
 
     /// Random folds, five unless told otherwise; every class is spread evenly over them.
     pub fn folds(&self, samples: usize, count: Option<usize>, seed: u64) -> Result<Folds, Error> {
-        let count = count.unwrap_or(FOLDS.min(samples));
+        let count = count.unwrap_or(Self::FOLDS.min(samples));
         match self {
             Self::Numbers(_) => Folds::shuffled(samples, count, seed),
             Self::Labels(labels) => {

@@ -61,7 +61,7 @@ const OTHER_UNITS: f64 = 16.0;
 impl<'a> Endpoint<'a> {
     /// The form of a kernel with finitely many features that is not normalised.
     pub(crate) fn new(
-        x: &'a FeatureMatrix<'_>,
+        x: FeatureMatrix<'a>,
         kernel: Arc<dyn TensorKernel>,
         monomial_scale: MonomialScale,
     ) -> Result<Self, Error> {
@@ -69,7 +69,7 @@ impl<'a> Endpoint<'a> {
             let allowed = "a kernel that is not normalised for p = 1, or p > 1";
             return Err(Error::Parameter { parameter: Parameter::Kernel, got: kernel.name(), allowed });
         }
-        let monomials = Monomials::new(x.view(), kernel, monomial_scale, Exponent::of_penalty(1.0)?)?;
+        let monomials = Monomials::new(x.clone(), kernel, monomial_scale, Exponent::of_penalty(1.0)?)?;
         let sizes = if monomial_scale == MonomialScale::Raw {
             let degrees: Vec<usize> = monomials.degrees().collect();
             let largest =
@@ -79,7 +79,7 @@ impl<'a> Endpoint<'a> {
             // A column with mean square 1 has no entry above sqrt(n).
             vec![(x.samples() as f64).sqrt(); x.samples()]
         };
-        Ok(Self { x: x.view(), monomials, sizes })
+        Ok(Self { x, monomials, sizes })
     }
 
     /// The values of a feature, one per sample.

@@ -181,8 +181,8 @@ impl<'k> FeatureMap<'k> {
         self.columns(x, 1, Memory::limit(u64::MAX))
     }
 
-    /// The feature matrix `Phi_n` (23) `[featmat]` of the samples in the rows of `x`: one column per monomial. With its
-    /// copy of `x` it is kept within the memory allowed.
+    /// The feature matrix `Phi_n` (23) `[featmat]` of the samples in the rows of `x`: one column per monomial; those of products
+    /// that the samples exclude ([`FeatureMatrix::with_excluded`]) are 0. With its copy of `x` it is kept within the memory allowed.
     pub fn matrix(&self, x: &FeatureMatrix<'_>, memory: Memory) -> Result<FeatureMatrix<'static>, Error> {
         Error::check_length("a row of X", x.features(), self.inputs)?;
         memory.check(FEATURE_MATRIX, self.bytes(x.samples()), INSTEAD)?;
@@ -190,7 +190,13 @@ impl<'k> FeatureMap<'k> {
         for (j, column) in columns.chunks_exact_mut(x.samples()).enumerate() {
             x.column_into(j, column);
         }
-        FeatureMatrix::from_columns(x.samples(), self.len(), self.columns(&columns, x.samples(), memory)?)
+        let mut phi = self.columns(&columns, x.samples(), memory)?;
+        if let Some(excluded) = x.excluded() {
+            let of_monomials = phi.chunks_exact_mut(x.samples()).zip(self.iter());
+            let no_monomials = of_monomials.filter(|(_, (monomial, _))| excluded.excludes(&monomial.variables()));
+            no_monomials.for_each(|(column, _)| column.fill(0.0));
+        }
+        FeatureMatrix::from_columns(x.samples(), self.len(), phi)
     }
 
     /// The bytes that [`matrix`](Self::matrix) takes for n samples; `None` beyond all counting.

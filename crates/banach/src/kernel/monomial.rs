@@ -31,16 +31,17 @@ impl Monomial {
 
     /// As features are ordered: by degree, and within a degree as the words of their variables are in a dictionary.
     pub(crate) fn cmp_listed(&self, other: &Self) -> Ordering {
-        let words = |monomial: &Self| {
-            let letters = monomial.factors.iter().map(|&(variable, exponent)| iter::repeat_n(variable, exponent));
-            letters.flatten().collect::<Vec<_>>()
-        };
-        self.degree().cmp(&other.degree()).then_with(|| words(self).cmp(&words(other)))
+        self.degree().cmp(&other.degree()).then_with(|| self.variables().cmp(&other.variables()))
     }
 
     /// The variables that occur, in increasing order, each with its exponent; none for the constant 1.
     pub fn factors(&self) -> &[(usize, usize)] {
         &self.factors
+    }
+
+    /// The variables, each as often as it occurs, in increasing order.
+    pub(crate) fn variables(&self) -> Vec<usize> {
+        self.factors.iter().flat_map(|&(variable, exponent)| iter::repeat_n(variable, exponent)).collect()
     }
 
     /// The sum of the exponents.

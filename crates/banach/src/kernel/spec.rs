@@ -53,6 +53,10 @@ pub struct Degrees {
 }
 
 impl Degrees {
+    /// The degrees of poly and anova unless told otherwise: the variables and their products. Products alone explain little where a variable acts
+    /// by itself.
+    pub const USUAL: Self = Self { min: 1, max: 2, range: true };
+
     /// One degree.
     pub fn one(degree: usize) -> Self {
         Self { min: degree, max: degree, range: false }
@@ -87,9 +91,9 @@ impl FromStr for Degrees {
 pub struct KernelChoice {
     /// Which kernel.
     pub name: KernelName,
-    /// The degree of the products, or a range; 2 for poly and anova, and all degrees for exp, if not given.
+    /// The degree of the products, or a range; 1 to 2 for poly and anova ([`Degrees::USUAL`]), and all degrees for exp, if not given.
     pub degree: Option<Degrees>,
-    /// The constant of the polynomial; 0 if not given, or 1 with a range of degrees.
+    /// The constant of the polynomial; if not given, 0 with one degree, 1 with a range of degrees.
     pub coef0: Option<f64>,
     /// The scale of poly and exp; 1 if not given.
     pub scale: Option<f64>,
@@ -113,8 +117,10 @@ impl KernelChoice {
             let allowed = "no value, but for the kernels poly and exp; multiply the columns";
             return Err(Error::parameter(Parameter::Scale, scale, allowed));
         }
-        let (scale, pairs) = (scale.unwrap_or(1.0), Degrees::one(2));
-        let spec = match (name, degree) {
+        let (scale, products) = (scale.unwrap_or(1.0), matches!(name, KernelName::Poly | KernelName::Anova));
+        // A polynomial without a constant has one degree.
+        let usual = if coef0 == Some(0.0) { Degrees::one(2) } else { Degrees::USUAL };
+        let spec = match (name, degree.or(products.then_some(usual))) {
             (KernelName::Linear, None | Some(Degrees { min: 1, max: 1, .. })) => KernelSpec::Linear,
             (KernelName::Linear, Some(Degrees { max, .. })) => {
                 let allowed = "1 for the kernel linear; choose poly or anova for others";
@@ -127,11 +133,11 @@ impl KernelChoice {
                 KernelSpec::Poly { degree: max, scale, coef0, degrees: Some((min, max)) }
             }
             (KernelName::Poly, degree) => {
-                let degree = degree.unwrap_or(pairs).max;
+                let degree = degree.map_or(2, |degree| degree.max);
                 KernelSpec::Poly { degree, scale, coef0: coef0.unwrap_or(0.0), degrees: None }
             }
             (KernelName::Anova, degree) => {
-                let Degrees { min, max, .. } = degree.unwrap_or(pairs);
+                let Degrees { min, max, .. } = degree.unwrap_or(Degrees::USUAL);
                 KernelSpec::Anova { degrees: (min, max) }
             }
             (KernelName::Exp, degree) => {
@@ -269,6 +275,10 @@ mod tests {
             }
         }
         assert!("rbf".parse::<KernelName>().is_err());
+        let degrees = |choice: KernelChoice| choice.spec().and_then(|spec| spec.build()).expect("valid").degrees();
+        let [_, poly, anova, _] = KernelName::ALL.map(KernelChoice::new);
+        assert_eq!((degrees(poly), degrees(anova)), ((1, Some(2)), (1, Some(2))), "the variables and their products");
+        assert_eq!(degrees(KernelChoice { coef0: Some(0.0), ..poly }), (2, Some(2)), "no constant, one degree");
     }
 
     #[test]

@@ -7,8 +7,17 @@ use std::fmt;
 pub enum Targets {
     /// Any finite number: regression. The loss depends on `y - t` alone.
     Real,
+    /// Numbers >= 0: counts, or rates of counts, which need not be whole.
+    Counts,
     /// -1 or 1: classification.
     Signs,
+}
+
+impl Targets {
+    /// Whether they stand for classes.
+    pub fn are_classes(self) -> bool {
+        self == Self::Signs
+    }
 }
 
 /// How Algorithm 3.3 divides the dual into a smooth part and a part with a proximity operator.
@@ -45,8 +54,14 @@ impl Conjugate<'_> {
 /// A conjugate that is differentiable inside its domain, for [`Conjugate::Smooth`]. Every `s` that a method is given lies in the
 /// domain, and inside of it where there is a derivative.
 pub trait SmoothConjugate: fmt::Debug {
-    /// A modulus of strong convexity of `psi`, above 0.
+    /// A modulus of strong convexity of `psi` on its whole domain; 0 where there is none.
     fn modulus(&self) -> f64;
+
+    /// A modulus, above 0, between `s` and every `r` whose Bregman distance `psi(s) - psi(r) - psi'(r)(s - r)` is at most `distance`.
+    /// One whose [`modulus`](Self::modulus) is above 0 keeps this default.
+    fn modulus_near(&self, _y: f64, _s: f64, _distance: f64) -> f64 {
+        self.modulus()
+    }
 
     /// `psi(s)`.
     fn psi(&self, y: f64, s: f64) -> f64;
@@ -78,8 +93,9 @@ pub trait SmoothConjugate: fmt::Debug {
 ///
 /// (Fenchel-Young); the left side is [`gap`](Self::gap). The sum of the gaps is the duality gap.
 ///
-/// Six methods determine a loss, and [`probability`](Self::probability) adds to it where there is one. The others follow from them: a
-/// loss that overrides one of those breaks its certificate. What lies above a target, and nothing else, costs here:
+/// Six methods determine a loss; [`probability`](Self::probability), [`response`](Self::response) and
+/// [`best_constant`](Self::best_constant) add to it where there is something to add. The others follow from them: a loss that overrides
+/// one of those breaks its certificate. What lies above a target, and nothing else, costs here:
 ///
 /// ```
 /// use banach::loss::{Conjugate, Loss, Targets};
@@ -134,6 +150,17 @@ pub trait Loss: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The number that is predicted where the prediction is `t`: `t` itself, but for a loss that predicts a function of it.
+    fn response(&self, t: f64) -> f64 {
+        t
+    }
+
+    /// The `b` that minimises `sum_i gamma_i L(y_i, omega_i + b)`, for samples `(gamma_i, y_i, omega_i)` of which one attains a minimum,
+    /// where there is a formula for it; others keep this default, and it is searched for.
+    fn best_constant(&self, _samples: &mut dyn Iterator<Item = (f64, f64, f64)>) -> Option<f64> {
+        None
+    }
+
     /// How Algorithm 3.3 treats it.
     fn split(&self) -> Split {
         match self.conjugate_kind() {
@@ -159,7 +186,12 @@ pub trait Loss: fmt::Debug + Send + Sync {
         }
     }
 
-    /// A Lipschitz constant of the slope, or `None` for a loss with kinks.
+    /// Whether the loss has kinks: predictions at which its slope jumps.
+    fn has_kinks(&self) -> bool {
+        matches!(self.conjugate_kind(), Conjugate::Quadratic { a: 0.0, .. })
+    }
+
+    /// A Lipschitz constant of the slope, or `None` where it has none.
     fn smoothness(&self) -> Option<f64> {
         let modulus = self.strong_convexity();
         (modulus > 0.0).then(|| 1.0 / modulus)

@@ -1,4 +1,4 @@
-use super::{Conjugate, Loss, SmoothConjugate, Targets};
+use super::{Conjugate, Loss, SmoothConjugate, Targets, entropy::excess};
 
 /// `log(1 + exp(-y t))` for `y` in {-1, 1} (Example A.2(iv)).
 ///
@@ -117,20 +117,4 @@ fn relative_entropy(c: f64, a: f64, b: f64) -> f64 {
     // The difference from the nearer end keeps its digits when a or b is tiny.
     let difference = if a <= b { c - a } else { b - (1.0 - c) };
     a * excess(difference / a) + b * excess(-difference / b)
-}
-
-/// `(1+x) log(1+x) - x >= 0` for `x >= -1`.
-fn excess(x: f64) -> f64 {
-    if x <= -1.0 {
-        return 1.0;
-    }
-    if x.abs() < 0.03 {
-        // x^2/2 - x^3/6 + x^4/12 - ... with coefficients (-1)^j / (j (j-1)).
-        let series = (2..12).rev().fold(0.0, |sum, j| {
-            let j = f64::from(j);
-            1.0 / (j * (j - 1.0)) - x * sum
-        });
-        return x * x * series;
-    }
-    (1.0 + x) * x.ln_1p() - x
 }

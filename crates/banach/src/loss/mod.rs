@@ -1,4 +1,4 @@
-//! The losses of the paper (Example A.2 `[ex:losses]`) and three more, with their conjugates, one file each.
+//! The losses of the paper (Example A.2 `[ex:losses]`) and four more, with their conjugates, one file each.
 //!
 //! A loss knows nothing of weights: sample i enters the dual (24) `[eq:gendual]` as
 //! `gamma_i L*(y_i, -alpha_i/gamma_i)`, so everything is a function of the unit dual variable
@@ -6,12 +6,14 @@
 
 mod absolute;
 mod contract;
+mod entropy;
 mod epsilon_insensitive;
 mod hinge;
 mod huber;
 #[cfg(test)]
 pub(crate) mod laws;
 mod logistic;
+mod poisson;
 mod quantile;
 mod spec;
 mod squared;
@@ -23,6 +25,7 @@ pub use epsilon_insensitive::EpsilonInsensitive;
 pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use poisson::Poisson;
 pub use quantile::Quantile;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
@@ -35,6 +38,7 @@ spec::losses! {
     EpsilonInsensitive { epsilon: 0.1 }, "epsilon_insensitive", Real, "|y - t| beyond epsilon";
     Huber { rho: 1.35 }, "huber", Real, "Squared near 0, linear beyond rho";
     Quantile { tau: 0.5 }, "quantile", Real, "For the quantile tau";
+    Poisson, "poisson", Counts, "For counts, whose logarithm is predicted";
     Logistic, "logistic", Signs, "For classes, with probabilities";
     Hinge, "hinge", Signs, "For classes, as in support vector machines";
     SquaredHinge, "squared_hinge", Signs, "For classes, smoother";

@@ -77,9 +77,9 @@ macro_rules! losses {
 pub(super) use losses;
 
 impl LossSpec {
-    /// The losses for these targets.
+    /// The losses for these targets. Counts are numbers.
     pub fn of(targets: Targets) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(move |loss| loss.targets() == targets)
+        Self::ALL.into_iter().filter(move |loss| loss.targets().are_classes() == targets.are_classes())
     }
 
     /// The loss of a name, as `epsilon_insensitive`; losses for other targets are not known by name.
@@ -93,10 +93,7 @@ impl LossSpec {
 fn names(targets: Targets) -> &'static str {
     static REAL: LazyLock<String> = LazyLock::new(|| sentence(Targets::Real));
     static SIGNS: LazyLock<String> = LazyLock::new(|| sentence(Targets::Signs));
-    match targets {
-        Targets::Real => &REAL,
-        Targets::Signs => &SIGNS,
-    }
+    if targets.are_classes() { &SIGNS } else { &REAL }
 }
 
 fn sentence(targets: Targets) -> String {
@@ -115,7 +112,7 @@ mod tests {
             assert_eq!(LossSpec::named(spec.name(), spec.targets()), Ok(spec));
             let built = spec.build().expect("valid");
             assert_eq!((built.name(), built.targets()), (spec.name(), spec.targets()));
-            let other = if spec.targets() == Targets::Real { Targets::Signs } else { Targets::Real };
+            let other = if spec.targets().are_classes() { Targets::Real } else { Targets::Signs };
             assert!(matches!(
                 LossSpec::named(spec.name(), other),
                 Err(Error::Parameter { parameter: Parameter::Loss, .. })

@@ -18,7 +18,7 @@ impl<'a> DualModel<'a> {
         alpha: &[f64],
         weights: &SparseWeights,
     ) -> Result<Self, Error> {
-        let form = Endpoint::new(&samples, kernel.clone(), monomial_scale)?;
+        let form = Endpoint::new(samples.view(), kernel.clone(), monomial_scale)?;
         form.check(weights)?;
         let terms = form.terms(weights);
         let model = Self::of_any_exponent(samples, kernel, Exponent::of_penalty(1.0)?, alpha)?;

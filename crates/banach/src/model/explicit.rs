@@ -1,6 +1,9 @@
 //! Functions written out: a constant and a few monomials.
 
-use std::fmt::{self, Write};
+use std::{
+    borrow::Cow,
+    fmt::{self, Write},
+};
 
 use rayon::prelude::*;
 
@@ -107,9 +110,11 @@ impl ExplicitModel {
         Ok(values)
     }
 
-    /// As a line of text with `left` before the equals sign, and four digits: `y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7`.
+    /// As a line of text with `left` before the equals sign, and four digits: `y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7`. Names that could be
+    /// taken for something else are in backticks.
     pub fn equation<S: AsRef<str>>(&self, left: &str, names: &[S]) -> String {
-        self.text(left, " * ", |number| number, |monomial| monomial.with_names(names))
+        let names: Vec<Cow<'_, str>> = names.iter().map(|name| in_backticks(name.as_ref())).collect();
+        self.text(left, " * ", |number| number, |monomial| monomial.with_names(&names))
     }
 
     /// As a formula of LaTeX, with four digits: `y = 1.2 + 0.98\, \mathrm{age}\, \mathrm{dose}^{2} - 0.51\, x_{7}`.
@@ -165,6 +170,13 @@ impl fmt::Display for ExplicitModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.equation::<&str>("y", &[]))
     }
+}
+
+/// A name as it is, or in backticks where a reader could take it for a number or for several things.
+fn in_backticks(name: &str) -> Cow<'_, str> {
+    let joins = |c: char| c.is_whitespace() || "+-*/^=()<>,;:|&!".contains(c);
+    let plain = !name.is_empty() && !name.contains(joins) && !name.starts_with(|c: char| c.is_ascii_digit());
+    if plain { Cow::Borrowed(name) } else { Cow::Owned(format!("`{name}`")) }
 }
 
 /// A name in LaTeX.
@@ -228,6 +240,8 @@ pub(super) mod tests {
             model.latex("y", &names),
             "y = 1.2 + 0.98\\, \\mathrm{age}\\, \\mathrm{dose\\_1}^{2} - 0.51\\, x_{7} + 12350 - 1.5 \\cdot 10^{-9}\\, x_{2}^{3}"
         );
+        let product = ExplicitModel::new(0.0, vec![(monomial(&[(0, 1), (1, 2), (2, 1)]), 2.0)]).expect("finite");
+        assert_eq!(product.equation("mg/l", &["a-b", "color=red", "ok_1"]), "mg/l = 2 * `a-b` * `color=red`^2 * ok_1");
         let without = ExplicitModel::new(0.0, terms[1..2].to_vec()).expect("finite");
         assert_eq!(without.to_string(), "y = -0.51 * x7");
         assert_eq!(ExplicitModel::new(0.0, vec![]).expect("finite").to_string(), "y = 0");

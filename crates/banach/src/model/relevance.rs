@@ -97,6 +97,20 @@ impl PairShares {
         Self { variables, shares, error }
     }
 
+    /// No share of any pair of some variables.
+    pub(crate) fn none(variables: &[usize]) -> Self {
+        let mut variables = variables.to_vec();
+        variables.sort_unstable();
+        variables.dedup();
+        Self { shares: vec![0.0; variables.len() * variables.len()], variables, error: 0.0 }
+    }
+
+    /// Adds a multiple of the shares of the same pairs.
+    pub(crate) fn add(&mut self, other: &Self, factor: f64) {
+        self.shares.iter_mut().zip(&other.shares).for_each(|(sum, share)| *sum += factor * share);
+        self.error += factor * other.error;
+    }
+
     /// The variables, in increasing order.
     pub fn variables(&self) -> &[usize] {
         &self.variables
@@ -245,7 +259,7 @@ impl DualModel<'_> {
             };
         };
         let Ok(order) = order else { return Ok(true) };
-        if self.monomial_scale != MonomialScale::Raw {
+        if self.monomial_scale != MonomialScale::Raw || self.samples.excluded().is_some() {
             return Ok(true);
         }
         Ok(reads_features(features, samples, inputs, order))

@@ -34,7 +34,7 @@ use self::{
 };
 use crate::{
     Error, Exponent, FeatureMatrix,
-    data::MAX_ENTRY,
+    data::{ExcludedProducts, MAX_ENTRY},
     kernel::{MAX_DEGREE, MonomialScale, TensorKernel, ln_norms},
     numeric::{binary_exponent, largest, scale_by_exp2},
 };
@@ -53,6 +53,8 @@ pub(crate) struct Monomials<'a> {
     row_exponent: f64,
     pub(crate) degrees: Vec<Degree>,
     layout: Tiling,
+    /// The products that are no monomials. They keep their numbers, and their coefficients are 0.
+    excluded: Option<Arc<ExcludedProducts>>,
     /// `ln ||Phi(x_i)||_q` of the samples, which for a normalised kernel is 0, or minus infinity for a sample without features.
     /// Empty unless monomials are raw.
     pub(crate) ln_norms: Vec<f64>,
@@ -83,6 +85,7 @@ impl<'a> Monomials<'a> {
         let degrees = degrees::degrees(&*kernel, x.features())?;
         let layout = Tiling::new(x.samples(), x.features(), &degrees, WIDTH);
         let exponents = if monomial_scale == MonomialScale::Raw { Vec::new() } else { x.column_exponents() };
+        let excluded = x.excluded().filter(|_| degrees.iter().any(|degree| degree.degree >= 2)).cloned();
         let mut monomials = Self {
             points: Points { x, rows: None },
             kernel,
@@ -92,6 +95,7 @@ impl<'a> Monomials<'a> {
             row_exponent: 0.0,
             degrees,
             layout,
+            excluded,
             ln_norms: Vec::new(),
             ln_divisors: Vec::new(),
         };
@@ -159,6 +163,7 @@ impl<'a> Monomials<'a> {
             row_exponent: self.row_exponent,
             degrees: self.degrees.clone(),
             layout: self.layout.clone(),
+            excluded: self.excluded.clone(),
             ln_norms: self.ln_norms.clone(),
             ln_divisors: self.ln_divisors.clone(),
         }
@@ -174,9 +179,25 @@ impl<'a> Monomials<'a> {
         self.points.x.features()
     }
 
-    /// The number of monomials.
+    /// The number of monomials, with those that are excluded.
     pub(crate) fn count(&self) -> u64 {
         self.layout.count
+    }
+
+    /// The number of monomials that are not excluded.
+    pub(crate) fn possible(&self) -> u64 {
+        let Some(excluded) = &self.excluded else { return self.count() };
+        self.degrees.iter().map(|degree| excluded.count(degree.degree, degree.distinct)).sum()
+    }
+
+    /// Whether any product is excluded.
+    pub(crate) fn excludes_any(&self) -> bool {
+        self.excluded.is_some()
+    }
+
+    /// Whether the product of these variables, each as often as it occurs and in increasing order, is excluded.
+    fn excludes(&self, variables: &[usize]) -> bool {
+        self.excluded.as_ref().is_some_and(|excluded| excluded.excludes(variables))
     }
 
     /// The degrees, in order.
@@ -284,6 +305,7 @@ impl<'a> Monomials<'a> {
         let degree = *self.degrees.iter().find(|degree| degree.degree == variables.len())?;
         let repeats = variables.windows(2).any(|pair| pair[0] == pair[1]);
         let exists = !(degree.distinct && repeats) && variables.iter().all(|variable| *variable < self.inputs());
+        let exists = exists && !self.excludes(variables);
         exists.then(|| self.place(degree, variables))
     }
 
@@ -298,6 +320,9 @@ impl<'a> Monomials<'a> {
 
     /// The values of a monomial, one per sample.
     pub(crate) fn column_into(&self, variables: &[u32], out: &mut [f64]) {
+        if self.excluded.is_some() && self.excludes(&variables.iter().map(|&j| j as usize).collect::<Vec<_>>()) {
+            return out.fill(0.0);
+        }
         self.points.factors_into(out);
         variables.iter().for_each(|&variable| self.points.x.multiply_by_column(variable as usize, out));
         if self.monomial_scale == MonomialScale::Raw {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Roots;
+use crate::data::ExcludedProducts;
 
 /// The monomials of a tile: `x_prefix x_j x_k` for j in `outer` and k in `inner`. An entry of the tile is at
 /// `(j - outer.start) inner.len() + (k - inner.start)`. Below degree 2 there is no j and `outer` is empty; the constant
@@ -61,6 +62,25 @@ impl Place<'_> {
     /// Whether all monomials have the coefficient of distinct variables.
     pub(super) fn is_uniform(&self) -> bool {
         !self.is_diagonal() && (self.distinct || self.prefix.is_empty() || self.outer.start > self.from)
+    }
+
+    /// Sets the entries of products that are excluded to 0, in a tile whose prefix is not.
+    pub(super) fn mask(&self, excluded: &ExcludedProducts, entries: &mut [f64]) {
+        if self.degree < 2 {
+            return;
+        }
+        let free_prefix = !self.prefix.iter().any(|&variable| excluded.concerns(variable));
+        for (j, entries) in self.outer.clone().zip(entries.chunks_mut(self.inner.len())) {
+            if excluded.conflicts(self.prefix, j) {
+                entries.fill(0.0);
+            } else if !free_prefix || excluded.concerns(j) {
+                for (k, entry) in self.inner.clone().zip(entries) {
+                    if excluded.pair(j, k) || excluded.conflicts(self.prefix, k) {
+                        *entry = 0.0;
+                    }
+                }
+            }
+        }
     }
 
     /// Multiplies the entries of a tile that is not uniform by the roots of their coefficients.

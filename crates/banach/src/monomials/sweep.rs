@@ -333,6 +333,11 @@ impl MonomialSweep<'_, '_> {
         if uniform && roots.pair == 0.0 {
             return;
         }
+        // Monomials of their own scale are masked by their sizes.
+        let mask = monomials.excluded.as_deref().filter(|_| !rescales);
+        if monomials.excludes(place.prefix) {
+            return;
+        }
         let spread = if rescales { self.measure(place, roots, work) } else { 0.0 };
         let factor = if uniform && !rescales { roots.pair } else { 1.0 };
         let groups = alphas.len() / n / self.group;
@@ -351,6 +356,7 @@ impl MonomialSweep<'_, '_> {
                 } else if !uniform {
                     place.weigh(roots, u);
                 }
+                mask.iter().for_each(|excluded| place.mask(excluded, u));
             }
             let sum = sum_of(work.sums, groups, group);
             let state = &mut work.states[group * self.state..][..self.state];
@@ -364,6 +370,7 @@ impl MonomialSweep<'_, '_> {
             } else if !uniform {
                 place.weigh(roots, w);
             }
+            mask.iter().for_each(|excluded| place.mask(excluded, w));
             let buffers = [&mut *work.left, &mut *work.right, &mut *work.column, &mut *work.other_column];
             backward(&points.x, place, work.output_factors, w, factor, sum, buffers);
         }
@@ -384,6 +391,7 @@ impl MonomialSweep<'_, '_> {
         if !place.is_uniform() {
             place.weigh(roots, inverse_sizes);
         }
+        monomials.excluded.iter().for_each(|excluded| place.mask(excluded, inverse_sizes));
         let ratios =
             means.iter().zip(&*inverse_sizes).map(|(mean, inverse_size)| (mean * inverse_size) * (mean * inverse_size));
         ratios.fold(0.0, f64::max)

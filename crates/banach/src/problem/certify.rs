@@ -45,8 +45,9 @@ impl DualProblem<'_> {
         let certificate = claimed(b, evaluation);
         let (claimed, rest) = (certificate.relative_gap(), unblurred(b, evaluation));
         // What rounding adds beside a kink does not depend on the gap; what it adds to a parabola falls with the gap's root.
-        let lasts = self.loss().smoothness().is_none() && claimed - rest > tolerance;
-        let blurred = claimed > tolerance && (lasts || rest <= SHARE_TO_BE_GAINED * tolerance);
+        let lasts = self.loss().has_kinks() && claimed - rest > tolerance;
+        // A tolerance of 0 is for runs that go on as far as they can.
+        let blurred = claimed > tolerance && tolerance > 0.0 && (lasts || rest <= SHARE_TO_BE_GAINED * tolerance);
         Certified { certificate, b, passes, blurred, doubtful: claimed > tolerance && rest <= tolerance }
     }
 

@@ -11,7 +11,7 @@ impl DualProblem<'_> {
     /// The problem with an intercept: a constant `b` without penalty is added to every prediction, and the dual
     /// vectors are those with `sum_i alpha_i = 0`.
     ///
-    /// Refuses the logistic loss with one class, whose objective decreases as `b` grows without end.
+    /// Refuses the logistic loss with one class and counts that are all 0, whose objective decreases as `b` moves without end.
     pub fn with_intercept(mut self) -> Result<Self, Error> {
         self.zero_intercept = Some(0.0);
         self.settled()
@@ -45,7 +45,7 @@ impl DualProblem<'_> {
         let b = match (self.has_intercept(), self.loss.curvature()) {
             (false, _) => 0.0,
             (true, Some(curvature)) => self.newton_step(omega, curvature),
-            (true, None) => self.middle_of_minimisers(omega),
+            (true, None) => self.constant_by_formula(omega).unwrap_or_else(|| self.middle_of_minimisers(omega)),
         };
         (self.centre() + b) - self.centre()
     }
@@ -65,7 +65,7 @@ impl DualProblem<'_> {
     fn centre(&self) -> f64 {
         match self.loss.targets() {
             Targets::Real => self.zero_intercept.unwrap_or(0.0),
-            Targets::Signs => 0.0,
+            Targets::Counts | Targets::Signs => 0.0,
         }
     }
 
@@ -81,7 +81,16 @@ impl DualProblem<'_> {
         if attains_minimum(self.loss, label) || labels.any(|y| y != label) {
             return Ok(());
         }
+        if self.loss.targets() == Targets::Counts {
+            return Err(Error::NoCounts { fold: None, samples: self.present().count() });
+        }
         Err(Error::OneClass { loss: self.loss.name(), label, samples: self.present().count() })
+    }
+
+    /// [`Loss::best_constant`], where it is a number.
+    fn constant_by_formula(&self, omega: &[f64]) -> Option<f64> {
+        let mut samples = self.present().map(|i| (self.gammas[i], self.centred(self.y[i]), omega[i]));
+        self.loss.best_constant(&mut samples).filter(|b| b.is_finite())
     }
 
     /// A quadratic is minimised by one step of Newton's method. The second one removes the rounding of the first.
@@ -116,7 +125,7 @@ impl DualProblem<'_> {
             let (falling, rising) = slopes(b, |(left, _)| left);
             rising * (1.0 - rounding) > falling * (1.0 + rounding)
         };
-        let hint = self.loss.smoothness().map(|_| {
+        let hint = (!self.loss.has_kinks()).then(|| {
             let size = self.present().map(|i| self.centred(self.y[i]).abs() + omega[i].abs()).fold(0.0, f64::max);
             search::near(size, |b| {
                 let (falling, rising) = slopes(b, |(_, right)| right);

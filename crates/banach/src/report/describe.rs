@@ -3,17 +3,19 @@
 use std::fmt;
 
 use super::{
-    FunctionReport, GapAfter, ModelSummary, Note, RelevanceTable, Report, SparseTable, StabilityTable, TopTable,
-    Validation,
+    FunctionReport, GapAfter, ModelSummary, Note, Quantity, Readout, RelevanceTable, Report, SparseTable,
+    StabilityTable, TopTable, Validation, name,
+    readout::{Reading, predicted_classes},
 };
 use crate::{
     DualProblem, Error, FeatureMatrix, Fit, Model, Status,
     error::Remedy,
-    fit::repetitions,
+    fit::{VariableRanges, repetitions},
     kernel::MonomialScale,
     memory::Taken,
-    model::Budget,
+    model::{Budget, PairShares, Relevance},
     selection::{StabilityOptions, stability},
+    sparse::{Hierarchy, SparseSpec},
 };
 
 /// What is to be told of every function, beside its certificate.
@@ -23,10 +25,14 @@ pub struct Tables {
     pub top: usize,
     /// How much every variable matters.
     pub relevance: bool,
+    /// What is predicted along the variables that matter most, for pictures; it needs their relevance.
+    pub readout: bool,
     /// An equation of the terms that can be named, at most so many.
     pub select: Option<usize>,
     /// Which terms most halves of the samples name, at most so many each.
     pub stability: Option<usize>,
+    /// Which products may be terms of both.
+    pub hierarchy: Hierarchy,
     /// Of the halves.
     pub seed: u64,
 }
@@ -38,6 +44,8 @@ pub enum Part {
     Monomials,
     /// How much every variable matters.
     Relevance,
+    /// What is predicted along the variables that matter most.
+    Readout,
     /// The equation.
     Equation,
     /// The stability.
@@ -51,6 +59,7 @@ impl fmt::Display for Part {
         f.write_str(match self {
             Self::Monomials => "table of monomials",
             Self::Relevance => "relevance",
+            Self::Readout => "effects of variables",
             Self::Equation => "equation",
             Self::Stability => "stability",
             Self::LeaveOneOut => "leave-one-out score",
@@ -117,15 +126,24 @@ impl Described<'_> {
         let mut notes = validation.as_ref().map_or_else(Vec::new, |validation| validation.notes.clone());
         let functions = 0..self.problems.len();
         let functions = functions.map(|place| self.function(place, tables, history(place), watch, &mut notes));
-        let functions: Vec<FunctionReport> = functions.collect::<Result<_, _>>()?;
+        let (functions, relevances): (Vec<FunctionReport>, Vec<Option<Relevance>>) =
+            functions.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let relevances: Option<Vec<Relevance>> = relevances.into_iter().collect();
+        let readout = relevances
+            .filter(|_| tables.readout)
+            .and_then(|relevances| made(Part::Readout, watch, &mut notes, || self.readout(&relevances)));
         let leave_one_out = self
             .can_leave_out()
             .then(|| made(Part::LeaveOneOut, watch, &mut notes, || Ok(self.leave_one_out())).flatten())
             .flatten();
         Ok(Report {
             functions,
-            model: ModelSummary::new(self.fit, self.x.features(), Some(self.fit.spec().gamma)),
+            readout,
+            learning_curve: None,
+            model: ModelSummary::new(self.fit, self.model.plan(), Some(self.fit.spec().gamma)),
             route: self.model.plan().into(),
+            assessment: validation.as_ref().and_then(|validation| validation.assessment.clone()),
+            test: None,
             validation,
             leave_one_out,
             status: self.model.status(),
@@ -140,7 +158,7 @@ impl Described<'_> {
         history: Vec<GapAfter>,
         watch: &mut dyn Watch,
         notes: &mut Vec<Note>,
-    ) -> Result<FunctionReport, Error> {
+    ) -> Result<(FunctionReport, Option<Relevance>), Error> {
         let ColumnNames { names, units, .. } = self.columns;
         let memory = self.fit.account().left();
         let function = self.model.function(place, self.x)?.with_memory(memory);
@@ -154,20 +172,22 @@ impl Described<'_> {
         let top = (tables.top > 0 && !untouched)
             .then(|| made(Part::Monomials, watch, notes, || function.top_monomials(tables.top, Budget::default())))
             .flatten();
-        let relevance = tables.relevance.then(|| made(Part::Relevance, watch, notes, || function.relevance(memory)));
-        let selection =
-            tables.select.and_then(|terms| made(Part::Equation, watch, notes, || self.select(place, terms)));
+        let wanted = tables.relevance || tables.readout;
+        let relevance = wanted.then(|| made(Part::Relevance, watch, notes, || function.relevance(memory))).flatten();
+        let selection = tables
+            .select
+            .and_then(|terms| made(Part::Equation, watch, notes, || self.select(place, terms, tables.hierarchy)));
         notes.extend(selection.as_ref().is_some_and(|found| found.terms.is_empty()).then_some(Note::NothingNamed));
         let stability = tables
             .stability
-            .and_then(|terms| made(Part::Stability, watch, notes, || self.stability(place, terms, tables.seed)));
+            .and_then(|terms| made(Part::Stability, watch, notes, || self.stability(place, terms, tables)));
         notes.extend(
             stability
                 .as_ref()
                 .filter(|found| found.unproven > 0)
                 .map(|found| Note::StabilityUnproven { failed: found.unproven, searches: found.subsamples }),
         );
-        Ok(FunctionReport {
+        let report = FunctionReport {
             class: self.class(place),
             status: solution.status,
             certificate: solution.certificate.into(),
@@ -182,11 +202,49 @@ impl Described<'_> {
             intercept_original: linear
                 .filter(|_| scale == MonomialScale::Raw)
                 .and_then(|units| self.value_at(place, units.origin()).ok()),
+            leaders: Vec::new(),
             top: top.map(|top| TopTable::new(top, names, linear.map(|units| units.deviations))),
-            relevance: relevance.flatten().map(|found| RelevanceTable::new(&found, names)),
+            relevance: relevance.as_ref().map(|found| RelevanceTable::new(found, names)),
             selection,
             stability,
-        })
+        };
+        Ok((report, relevance))
+    }
+
+    /// What matters to all functions together, by the mean of their shares.
+    fn readout(&self, relevances: &[Relevance]) -> Result<Readout, Error> {
+        let (functions, kernel) = (relevances.len() as f64, self.fit.kernel());
+        let classes = self.columns.classes.unwrap_or_default();
+        let likely = !classes.is_empty() && self.fit.loss().probability(1.0, 0.0).is_some();
+        let mean = |j: usize| relevances.iter().map(|own| own.variables()[j] / functions).sum();
+        let alone = kernel.degrees().1 == Some(1) && !kernel.normalized();
+        let pairs = |variables: &[usize]| -> Result<PairShares, Error> {
+            let mut sum = PairShares::none(variables);
+            // Without a product there is no pair.
+            for place in 0..if alone { 0 } else { relevances.len() } {
+                let function = self.model.function(place, self.x)?;
+                sum.add(&function.pair_shares(variables, self.fit.account().left())?, 1.0 / functions);
+            }
+            Ok(sum)
+        };
+        let class = |i: usize| match self.problems {
+            [only] => f64::from(u8::from(only.targets()[i] > 0.0)),
+            all => all.iter().position(|problem| problem.targets()[i] > 0.0).unwrap_or(0) as f64,
+        };
+        let numbers = || self.problems[0].targets().to_vec();
+        let targets = if classes.is_empty() { numbers() } else { (0..self.x.samples()).map(class).collect() };
+        Reading {
+            shares: (0..self.x.features()).map(mean).collect(),
+            pairs: &pairs,
+            ranges: &VariableRanges::of(self.x, self.problems[0].sample_weights()),
+            predict: &|x| if likely { self.model.probabilities(x) } else { self.model.responses(x, None) },
+            quantity: Quantity::of(!classes.is_empty(), likely),
+            classes: predicted_classes(classes, likely, self.problems.len()),
+            name: &|variable| name(self.columns.names, variable),
+            units: self.columns.units,
+            samples: Some((self.x, targets)),
+        }
+        .readout()
     }
 
     /// The class that a function is positive for.
@@ -202,8 +260,9 @@ impl Described<'_> {
     }
 
     /// The terms that can be named, of the variables as they were measured.
-    fn select(&self, place: usize, terms: usize) -> Result<SparseTable, Error> {
-        let (spec, problem) = (self.fit.spec().few_terms(Some(terms))?, &self.problems[place]);
+    fn select(&self, place: usize, terms: usize, hierarchy: Hierarchy) -> Result<SparseTable, Error> {
+        let spec = SparseSpec { hierarchy, ..self.fit.spec().few_terms(Some(terms))? };
+        let problem = &self.problems[place];
         let (x, _taken) = self.measured()?;
         let weights = repetitions(problem.sample_weights());
         let found = spec.run(&x, problem.targets(), weights.as_deref(), self.fit.account())?;
@@ -211,8 +270,10 @@ impl Described<'_> {
         SparseTable::new(&found, self.columns.names, left)
     }
 
-    fn stability(&self, place: usize, terms: usize, seed: u64) -> Result<StabilityTable, Error> {
-        let (spec, problem) = (self.fit.spec().few_terms(Some(terms))?, &self.problems[place]);
+    fn stability(&self, place: usize, terms: usize, tables: &Tables) -> Result<StabilityTable, Error> {
+        let &Tables { hierarchy, seed, .. } = tables;
+        let spec = SparseSpec { hierarchy, ..self.fit.spec().few_terms(Some(terms))? };
+        let problem = &self.problems[place];
         let (x, _taken) = self.measured()?;
         let weights = repetitions(problem.sample_weights());
         let (given, options) =

@@ -21,7 +21,7 @@ pub struct HeldOutRow {
     pub row: usize,
     /// The target of every function: a number, or 1 and -1 for its class and others.
     pub targets: Vec<f64>,
-    /// The prediction of every function.
+    /// The prediction of every function: a number of the kind of its target, or its decision.
     pub predictions: Vec<f64>,
 }
 
@@ -66,7 +66,10 @@ impl HeldOut {
                 samples.push(HeldOutRow {
                     row: sample + 1,
                     targets: targets.iter().map(|y| y[sample]).collect(),
-                    predictions: validated.iter().map(|one| one.fits[gamma][fold].predictions[at]).collect(),
+                    predictions: validated
+                        .iter()
+                        .map(|one| loss.response(one.fits[gamma][fold].predictions[at]))
+                        .collect(),
                 });
             }
         }

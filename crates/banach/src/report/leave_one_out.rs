@@ -6,7 +6,6 @@ use super::Described;
 use crate::{
     DualProblem, Status,
     fit::Task,
-    loss::Targets,
     solver::{Metric, leave_one_out, score},
 };
 
@@ -39,10 +38,7 @@ impl Described<'_> {
         let (memory, solutions) = (self.fit.account().left(), self.model.solutions());
         let each = self.problems.iter().zip(solutions).map(|(problem, found)| leave_one_out(problem, found, memory));
         let predictions: Vec<Vec<f64>> = each.collect::<Option<_>>()?;
-        let metric = match self.fit.loss().targets() {
-            Targets::Real => Metric::RSquared,
-            Targets::Signs => Metric::Accuracy,
-        };
+        let metric = Metric::of(self.fit.loss().targets());
         let score = match self.model.task() {
             Task::Classes(classes) if classes.len() > 2 => accuracy(self.problems, &predictions),
             _ => mean_score(self.problems, &predictions),

@@ -3,12 +3,13 @@
 //! A [`Report`] holds numbers, names, equations and enums. Enums become words when they are printed; [`Note::render`] spells parameters
 //! in the words of a door.
 
-mod auto;
 mod bars;
 mod describe;
 mod held_out;
+mod leaders;
 mod leave_one_out;
 mod note;
+mod readout;
 mod relevance;
 mod sparse;
 mod stability;
@@ -18,21 +19,28 @@ mod tests;
 mod top;
 mod validation;
 
-pub use auto::{AutoReadout, ClassCurve, EffectCurve, EffectPartner, PairShare};
 pub use describe::{ColumnNames, ColumnUnits, Described, Part, Tables, Watch};
 pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
+pub use leaders::Leaders;
 pub use leave_one_out::LeaveOneOut;
 pub use note::Note;
+pub use readout::{
+    ClassCurve, EffectCurve, EffectPartner, EffectSurface, PairShare, Quantity, Readout, SampleValues, ShownSamples,
+};
 pub use relevance::{DegreeShare, RelevanceTable, VariableShare};
 pub use sparse::{AlternativeEntry, Centre, SparseEntry, SparseFunctionReport, SparseTable};
 pub use stability::{MonomialFrequency, StabilityTable};
 pub use summary::{CertificateValues, ModelSummary, RouteCost, RouteSummary};
-pub use top::{TopEntry, TopTable};
+pub use top::{RANKINGS, TopEntry, TopTable};
 pub use validation::{ChoiceRule, Combination, Validation};
 
 use serde::Serialize;
 
-use crate::{Status, kernel::Monomial};
+use crate::{
+    Status,
+    fit::{Assessment, LearningCurve},
+    kernel::Monomial,
+};
 
 /// A fitted model, and all that was asked about it.
 #[derive(Debug, Clone, Serialize)]
@@ -41,6 +49,10 @@ pub struct Report {
     pub model: ModelSummary,
     /// The route to the data, and what the others would have cost.
     pub route: RouteSummary,
+    /// How well it predicts samples that were not seen, against a constant; none if no sample was held out.
+    pub assessment: Option<Assessment>,
+    /// The same for the samples of a test of their own, if there is one.
+    pub test: Option<Assessment>,
     /// What held-out samples say, if any were.
     pub validation: Option<Validation>,
     /// What samples say that are left out one at a time, without another fit; none for p below 1.1 or more than 2000 samples.
@@ -49,6 +61,10 @@ pub struct Report {
     pub status: Status,
     /// One for every output or class.
     pub functions: Vec<FunctionReport>,
+    /// What matters to all functions together and what is predicted along it, if asked for.
+    pub readout: Option<Readout>,
+    /// How the error falls with the number of samples, if asked for.
+    pub learning_curve: Option<LearningCurve>,
     /// What the reader should know.
     #[serde(skip)]
     pub notes: Vec<Note>,
@@ -75,6 +91,8 @@ pub struct FunctionReport {
     pub intercept_original: Option<f64>,
     /// The largest monomials, if asked for.
     pub top: Option<TopTable>,
+    /// Those that lead at smaller and at larger gammas, where gamma was chosen.
+    pub leaders: Vec<Leaders>,
     /// How much every variable matters, if asked for.
     pub relevance: Option<RelevanceTable>,
     /// The few terms that can be named, if asked for: an equation of the variables as they were measured.

@@ -4,11 +4,11 @@ use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use super::Factor;
+use super::{Factor, bars::shortened};
 use crate::selection::{Stability, StabilityOptions, StableMonomial};
 
 /// Characters of a bar that stands for all halves.
-const BAR: f64 = 40.0;
+const BAR: f64 = 24.0;
 
 /// How often each monomial is a term where only half of the samples are known.
 #[derive(Debug, Clone, Serialize)]
@@ -77,7 +77,7 @@ impl StabilityTable {
             "share of {} halves in which a monomial is named, {:.1} of each",
             self.subsamples, self.selected_per_fit
         )?;
-        let first = self.monomials.iter().take(rows).map(|entry| (shown(&entry.monomial), entry.frequency));
+        let first = self.monomials.iter().take(rows).map(|entry| (shortened(&shown(&entry.monomial)), entry.frequency));
         let first: Vec<(String, f64)> = first.collect();
         let width = first.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         for (at, (label, frequency)) in first.iter().enumerate() {

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     Certificate, Error, Exponent, Fit, Route,
     form::{Plan, RoutePlan},
-    kernel::{MonomialScale, cardinality},
+    kernel::MonomialScale,
 };
 
 /// The parameters of a model in numbers and names.
@@ -17,7 +17,7 @@ pub struct ModelSummary {
     pub min_degree: usize,
     /// The highest; none if there is no highest.
     pub max_degree: Option<usize>,
-    /// How many monomials it has; none if infinitely many.
+    /// How many monomials it has, without those that the samples exclude; none if infinitely many.
     pub features: Option<f64>,
     /// How they are scaled.
     pub monomials: MonomialScale,
@@ -37,15 +37,15 @@ pub struct ModelSummary {
 }
 
 impl ModelSummary {
-    /// Of a fit to so many variables, with its gamma if it has one.
-    pub fn new(fit: &Fit, variables: usize, gamma: Option<f64>) -> Self {
+    /// Of a fit by a plan, with its gamma if it has one.
+    pub fn new(fit: &Fit, plan: &Plan, gamma: Option<f64>) -> Self {
         let (spec, kernel, exponent) = (fit.spec(), fit.kernel(), fit.exponent());
         let (min_degree, max_degree) = kernel.degrees();
         Self {
             kernel: kernel.name(),
             min_degree,
             max_degree,
-            features: cardinality(&**kernel, variables).and_then(|count| count.to_string().parse().ok()),
+            features: plan.monomials(),
             monomials: spec.monomials,
             exponent,
             p: exponent.p(),

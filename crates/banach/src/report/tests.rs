@@ -6,6 +6,7 @@ use crate::{
     fit::{KernelSpace, Search},
     kernel::KernelSpec,
     solver::Start,
+    sparse::Hierarchy,
 };
 
 /// Lets every part run, or none.
@@ -52,7 +53,7 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<Part>)
     let fit = Fit::new(&asked).expect("in range");
     let folds = y.folds(N, Some(4), 0).expect("enough");
     let found = search.run(&fit, &x, &y, None, &folds, &mut Unobserved).expect("works");
-    let validation = Validation::new(&found, search.choice, &y, &**fit.loss()).expect("the same targets");
+    let validation = Validation::new(&found, search.choice, &y, &**fit.loss(), None).expect("the same targets");
 
     let fit = Fit::new(&found.chosen_or_middle()).expect("in range");
     let (task, outputs) = y.outputs(N, fit.loss().targets(), None).expect("its targets");
@@ -70,7 +71,15 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<Part>)
     let described = Described { fit: &fit, problems: &problems, model: &model, x: &x, columns };
     let mut watched = Watched { ended, begun: Vec::new() };
     let step = GapAfter { passes: 1, relative_gap: 0.5 };
-    let tables = Tables { top: 3, relevance: true, select: Some(3), stability: Some(2), seed: 1 };
+    let tables = Tables {
+        top: 3,
+        relevance: true,
+        readout: true,
+        select: Some(3),
+        stability: Some(2),
+        hierarchy: Hierarchy::None,
+        seed: 1,
+    };
     let report = described.report(&tables, Some(validation), |_| vec![step], &mut watched).expect("works");
     (report, watched.begun)
 }
@@ -78,7 +87,10 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<Part>)
 #[test]
 fn what_is_asked_is_told_by_name() {
     let (report, begun) = report(pairs(), false, false);
-    assert_eq!(begun, [Part::Monomials, Part::Relevance, Part::Equation, Part::Stability, Part::LeaveOneOut]);
+    assert_eq!(
+        begun,
+        [Part::Monomials, Part::Relevance, Part::Equation, Part::Stability, Part::Readout, Part::LeaveOneOut]
+    );
     let [function] = &report.functions[..] else { panic!("{report:?}") };
     let top = function.top.as_ref().expect("asked for");
     assert_eq!(top.monomials.len(), 3);
@@ -137,6 +149,7 @@ fn parts_that_are_ended_become_notes() {
     let (report, begun) = report(pairs(), false, true);
     assert!(begun.is_empty());
     let ended = |part: Part| report.notes.contains(&Note::Ended(part));
+    // What variables do is read out by their relevance, and not begun without it.
     let parts = [Part::Monomials, Part::Relevance, Part::Equation, Part::Stability, Part::LeaveOneOut];
     assert!(parts.into_iter().all(ended), "{report:?}");
     let function = &report.functions[0];

@@ -8,7 +8,8 @@ use crate::{
     model::{SearchEnd, TopMonomial, TopMonomials},
 };
 
-/// The largest monomials of a function, and what is proven of them.
+/// The largest monomials of a function, and how exactly they are known. All of it is about the computation: what other samples would have given is
+/// for stability to say.
 #[derive(Debug, Clone, Serialize)]
 pub struct TopTable {
     /// The largest first.
@@ -25,6 +26,10 @@ pub struct TopTable {
     pub nodes: u64,
 }
 
+/// Which ranking to trust for what.
+pub const RANKINGS: &str = "A weight tells how this fit is built, at this gamma alone; relevance what its predictions depend on; \
+                            only stability tells what other rows would name again.";
+
 /// One monomial.
 #[derive(Debug, Clone, Serialize)]
 pub struct TopEntry {
@@ -40,8 +45,8 @@ pub struct TopEntry {
     pub coefficient_original: Option<f64>,
     /// Its share of `||w||_p^p`.
     pub share: Option<f64>,
-    /// An interval that holds the weight at the optimum.
-    pub interval: Option<(f64, f64)>,
+    /// An interval that holds the weight of the exact optimum: the error of the solver, and nothing of chance.
+    pub solver_interval: Option<(f64, f64)>,
 }
 
 impl TopTable {
@@ -61,7 +66,7 @@ impl TopTable {
             coefficient: entry.coefficient,
             coefficient_original: original(&entry.monomial, entry.coefficient),
             share: entry.share,
-            interval: entry.interval,
+            solver_interval: entry.interval,
         };
         let monomials = entries.into_iter().map(entry).collect();
         Self { monomials, complete: end == SearchEnd::Complete, set_proven, order_proven, unlisted, nodes }

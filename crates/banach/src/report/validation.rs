@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{HeldOut, Note};
 use crate::{
     Error, Loss, Target,
-    fit::{Candidate, Searched, Tried},
+    fit::{Assessment, Candidate, Searched, Tried},
     solver::{Choice, Metric},
 };
 
@@ -30,6 +30,9 @@ pub struct Validation {
     pub at_end: bool,
     /// The samples that were held out, at the gamma that was taken.
     pub held_out: Option<HeldOut>,
+    /// How well it predicts them, against a constant.
+    #[serde(skip)]
+    pub assessment: Option<Assessment>,
     /// What the reader should know.
     #[serde(skip)]
     pub notes: Vec<Note>,
@@ -62,7 +65,13 @@ pub struct Combination {
 
 impl Validation {
     /// What a search found that fitted this loss to these targets.
-    pub fn new(found: &Searched, choice: Choice, target: &Target<'_>, loss: &dyn Loss) -> Result<Self, Error> {
+    pub fn new(
+        found: &Searched,
+        choice: Choice,
+        target: &Target<'_>,
+        loss: &dyn Loss,
+        sample_weight: Option<&[f64]>,
+    ) -> Result<Self, Error> {
         let (at, chosen) = found.chosen.map_or((0, None), |(option, candidate)| (option, Some(candidate)));
         let tried = &found.tried[at];
         let combination = |(place, tried): (usize, &Tried)| Combination {
@@ -86,6 +95,7 @@ impl Validation {
             fits: found.folds.count() * tried.functions.len(),
             at_end: found.best_is_at_end(),
             held_out: chosen.map(|gamma| HeldOut::new(&tried.functions, gamma, target, loss)).transpose()?,
+            assessment: found.assessment(target, loss, sample_weight)?,
             notes: notes(found),
         })
     }

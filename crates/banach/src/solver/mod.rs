@@ -17,7 +17,7 @@ mod working_set;
 
 use std::{fmt, ops::ControlFlow};
 
-pub use cross_validation::{Choice, CrossValidation, FoldFit, Folds, Mean, Metric, cross_validate};
+pub use cross_validation::{Choice, CrossValidation, Dealing, FoldFit, Folds, Mean, Metric, cross_validate};
 pub(crate) use cross_validation::{SplitMix64, cross_validate_all, score, shuffle};
 pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;

@@ -13,7 +13,7 @@ pub enum Start {
     /// The minimiser of Lambda on the ray `alpha_i = t a_i`. It costs one evaluation, because
     /// `Q(t alpha) = t^q Q(alpha)`.
     ///
-    /// `a_i = gamma_i y_i`. With an intercept the entries sum to zero: `a_i = gamma_i (y_i - y_bar)` with the mean
+    /// `a_i = gamma_i y_i`, for counts `gamma_i (y_i - 1)`. With an intercept the entries sum to zero: `a_i = gamma_i (y_i - y_bar)` with the mean
     /// `y_bar = sum_i gamma_i y_i / sum_i gamma_i`, or for labels `y_i gamma_i` over the sum of gamma in the class.
     /// For regression losses with a bounded domain [`Newton`](super::Newton) takes a bounded function of the residuals.
     Ray,
@@ -63,13 +63,14 @@ pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, sh
         of_form + terms.sum::<f64>()
     };
     // The ray leaves the domain where its first sample does. Without an end, every sample is past its minimum from
-    // alpha_i/gamma_i = y_i on.
+    // alpha_i/gamma_i = y_i on, for counts from y_i - 1 on: the slope of the loss at 0.
     let ends = moving.iter().map(|&(_, s, y)| {
         let (lower, upper) = loss.domain(y);
         (if s > 0.0 { upper } else { lower }) / s
     });
     let end = share * ends.fold(f64::INFINITY, f64::min);
-    let past = moving.iter().map(|&(_, s, y)| (y / s).abs()).fold(0.0, f64::max);
+    let least = |y: f64| if loss.targets() == Targets::Counts { y - 1.0 } else { y };
+    let past = moving.iter().map(|&(_, s, y)| (least(y) / s).abs()).fold(0.0, f64::max);
     let upper = if end.is_finite() { end.ln() } else { past.ln().max(-700.0) };
     bisect(-700.0, upper, 60, |ln_t| slope(ln_t) < 0.0).exp()
 }
@@ -115,8 +116,9 @@ pub(super) fn direction(problem: &DualProblem<'_>) -> Vec<f64> {
     let (y, gammas) = (problem.targets(), problem.gammas());
     let samples = || gammas.iter().zip(y);
     match (problem.has_intercept(), problem.loss().targets()) {
+        (false, Targets::Counts) => samples().map(|(gamma, y)| gamma * (y - 1.0)).collect(),
         (false, _) => samples().map(|(gamma, y)| gamma * y).collect(),
-        (true, Targets::Real) => {
+        (true, Targets::Real | Targets::Counts) => {
             let largest = problem.largest_gamma();
             let total: f64 = gammas.iter().map(|gamma| gamma / largest).sum();
             let centred = |y: f64| problem.centred(y);

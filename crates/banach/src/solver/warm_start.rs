@@ -40,7 +40,7 @@ impl History {
     /// for the others.
     pub(super) fn start(&self, problem: &DualProblem<'_>) -> Start {
         let Some(last) = &self.last else { return Start::Auto };
-        let before = self.before.as_ref().filter(|_| problem.loss().smoothness().is_some());
+        let before = self.before.as_ref().filter(|_| !problem.loss().has_kinks());
         let line = before.and_then(|before| on_line(problem, before, last));
         let candidates = line.into_iter().chain(std::iter::once_with(|| on_ray(problem, last)));
         let balanced = candidates.map(|mut alpha| {

@@ -67,10 +67,10 @@ impl<'x> Dictionary<'x> {
         Ok(Self { monomials, constant: design.constant().map(<[f64]>::to_vec) })
     }
 
-    /// The number of monomials, N. A constant among them is no term where there is an intercept.
+    /// The number of monomials that are not excluded, N. A constant among them is no term where there is an intercept.
     pub(crate) fn count(&self) -> f64 {
         let constant = self.constant.is_some() && self.monomials.degrees().next() == Some(0);
-        self.monomials.count() as f64 - f64::from(u8::from(constant))
+        self.monomials.possible() as f64 - f64::from(u8::from(constant))
     }
 
     /// The number of samples, n.

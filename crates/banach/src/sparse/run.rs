@@ -49,7 +49,7 @@ pub(super) enum Variables {
 pub(super) struct Fitting<'f> {
     spec: &'f SparseSpec,
     kernel: Arc<dyn TensorKernel>,
-    x: Cow<'f, FeatureMatrix<'f>>,
+    x: FeatureMatrix<'f>,
     y: Cow<'f, [f64]>,
     weights: Vec<f64>,
     design: Design,
@@ -70,12 +70,13 @@ impl<'f> Fitting<'f> {
         let design = Design::new(y, sample_weight, spec.fit_intercept)?;
         let weights = sample_weight.map_or_else(|| vec![1.0; y.len()], <[f64]>::to_vec);
         let kernel = spec.kernel.build()?;
+        let x = x.view().with_excluded(spec.interactions.excluded(x, kernel.degrees().1));
         let some: Vec<usize> = (0..y.len()).filter(|&i| design.roots()[i] > 0.0).collect();
         if spec.loss == LossSpec::Squared || some.len() == y.len() {
-            let (x, y) = (Cow::Borrowed(x), Cow::Borrowed(y));
+            let y = Cow::Borrowed(y);
             return Ok(Self { spec, kernel, x, y, weights, design, account, most_listed });
         }
-        let x = Cow::Owned(x.select_samples(&some)?);
+        let x = x.select_samples(&some)?;
         let y: Vec<f64> = some.iter().map(|&i| y[i]).collect();
         let weights: Vec<f64> = some.iter().map(|&i| weights[i]).collect();
         let design = Design::new(&y, Some(&weights), spec.fit_intercept)?;

@@ -7,7 +7,9 @@ use super::{
     run::{Fitting, Variables},
     search::MOST_LISTED,
 };
-use crate::{Account, Error, FeatureMatrix, Memory, error::Parameter, kernel::KernelSpec, loss::LossSpec};
+use crate::{
+    Account, Error, FeatureMatrix, Memory, data::Interactions, error::Parameter, kernel::KernelSpec, loss::LossSpec,
+};
 
 /// Which few monomials of a kernel explain numbers, or tell two classes apart: unless a penalty is asked for, the support with the smallest
 /// criterion, and nothing shrunk.
@@ -44,6 +46,8 @@ pub struct SparseSpec {
     pub penalty: SparsePenalty,
     /// Which supports are allowed.
     pub hierarchy: Hierarchy,
+    /// Which products of variables are monomials.
+    pub interactions: Interactions,
 }
 
 impl Default for SparseSpec {
@@ -55,6 +59,7 @@ impl Default for SparseSpec {
             loss: LossSpec::Squared,
             penalty: SparsePenalty::Evidence,
             hierarchy: Hierarchy::None,
+            interactions: Interactions::Possible,
         }
     }
 }

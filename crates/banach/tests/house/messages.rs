@@ -15,7 +15,7 @@ const LIBRARIES: [&str; 2] = ["crates/banach/src", "crates/banach-io/src"];
 const CRATES: &str = "crates";
 
 /// The keys of attributes whose texts are code, or reasons for those who read it.
-const CODE: [&str; 2] = ["reason", "skip_serializing_if"];
+const CODE: [&str; 3] = ["default", "reason", "skip_serializing_if"];
 
 /// The words that only doors have.
 #[derive(Default)]

@@ -12,7 +12,7 @@ use banach::{
     Certificate, DualProblem, Exponent, FeatureMatrix, Loss, Memory, Newton, Solver, Stopping, Unobserved,
     form::{Features, Gram},
     kernel::{Exponential, FeatureMap, Linear, Normalized, TensorKernel},
-    loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Quantile, Squared, SquaredHinge, Targets},
+    loss::{Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Poisson, Quantile, Squared, SquaredHinge, Targets},
     solver::{
         ProximalGradient,
         primal::{Fista, GradientDescent, PrimalProblem},
@@ -115,6 +115,17 @@ fn logistic() {
     };
     agrees(&Logistic, epigraph);
     baselines_agree(&Logistic, epigraph);
+}
+
+/// `exp(t) <= s`, less `y t` and the constant that makes a half deviance of it.
+#[test]
+fn poisson() {
+    agrees(&Poisson, |program, gamma, y, t| {
+        let (s, line) = (program.variable(gamma), program.variable(gamma));
+        program.require(ExponentialConeT(), [t.clone(), constant(1.0), s]);
+        let least = if y > 0.0 { y * y.ln() - y } else { 0.0 };
+        program.require(ZeroConeT(1), [line - constant(least) + t * y]);
+    });
 }
 
 #[test]
@@ -243,6 +254,7 @@ impl Data {
             let y = 2.0 * x[0] - x[1] + noise;
             match targets {
                 Targets::Real => y,
+                Targets::Counts => (0.5 * y).exp().round(),
                 Targets::Signs => y.signum(),
             }
         });
@@ -279,7 +291,7 @@ struct Found {
 impl Found {
     fn by(method: Method, problem: &DualProblem<'_>, form: &Features<'_>, stopping: Stopping) -> Self {
         let solution = method(stopping).solve(problem, &mut Unobserved).expect("valid");
-        let unique = problem.has_intercept() && problem.loss().smoothness().is_some();
+        let unique = problem.has_intercept() && !problem.loss().has_kinks();
         Self {
             weights: form.weights(&solution.alpha),
             intercept: unique.then_some(solution.intercept),

@@ -110,7 +110,7 @@ fn separable_samples() {
         for p in EXPONENTS {
             check("separable", &features(n, &columns, p), &y, &GAMMAS, |loss, gamma| {
                 // With fewer features than samples every sample is on its kink.
-                let exact = n > d && loss.targets() == Targets::Real && loss.smoothness().is_none();
+                let exact = n > d && loss.targets() == Targets::Real && loss.has_kinks();
                 let of_classes = n < d && loss.targets() == Targets::Signs;
                 of_classes || if exact { gamma <= 1e2 } else { must_converge(p, gamma) }
             });
@@ -191,7 +191,8 @@ fn outliers() {
     for (p, size) in EXPONENTS.iter().flat_map(|&p| [1e6, 1e100].map(|size| (p, size))) {
         y[3] = size;
         check("outlier", &features(n, &columns, p), &y, &[1e-2, 1.0, 1e2], |loss, _| {
-            loss.name() != "squared" || p == 2.0 || size == 1e6
+            let counts = loss.targets() == Targets::Counts;
+            size == 1e6 || !counts && (p == 2.0 || loss.name() != "squared")
         });
     }
 }
@@ -210,7 +211,7 @@ fn exponents_near_2_and_columns_of_every_size() {
         let (kernel, exponent) = (Polynomial::new(2, 1.0, 0.0).expect("valid"), Exponent::new(p).expect("inside"));
         let tiles = Tiles::new(x, kernel, MonomialScale::Raw, exponent, Memory::default()).expect("fits");
         // Beside a kink the rounding of products of these columns is more than the tolerance, which the status says.
-        check("tiles", &tiles, &y, &[0.1, 10.0], |loss, _| loss.smoothness().is_some());
+        check("tiles", &tiles, &y, &[0.1, 10.0], |loss, _| !loss.has_kinks());
     }
 }
 
@@ -289,7 +290,7 @@ fn starts_at_the_border() {
                     (&balanced, Start::Ray),
                 ] {
                     let what = format!("{loss:?} p = {p}, gamma = {gamma:e}, {start:?}");
-                    if loss.name() == "logistic" && start != Start::Ray {
+                    if ["logistic", "poisson"].contains(&loss.name()) && start != Start::Ray {
                         let refused = Newton::default().solve_from(problem, &start, &mut Unobserved);
                         assert!(matches!(refused, Err(Error::BadValue { what: "alpha_0", .. })), "{what}");
                         continue;
@@ -334,11 +335,13 @@ fn tolerances_and_limits() {
                 };
                 let end = run(0.0, 10_000);
                 let (gap, what) = (end.certificate.relative_gap(), format!("{loss:?} p = {p}, b: {intercept}"));
-                assert!(end.passes <= 300 && gap <= 2e-11, "{what}: {:?} {gap:e} {}", end.status, end.passes);
+                // The gap of counts falls to the square of a rounding, a little at a time.
+                let most = if loss.targets() == Targets::Counts { 600 } else { 300 };
+                assert!(end.passes <= most && gap <= 2e-11, "{what}: {:?} {gap:e} {}", end.status, end.passes);
                 assert!(end.status == Status::Stalled || (end.status == Status::Converged && gap == 0.0), "{what}");
                 let fine = run(1e-14, 10_000);
                 let gap = fine.certificate.relative_gap();
-                let smooth = loss.smoothness().is_some();
+                let smooth = !loss.has_kinks();
                 assert!(fine.passes <= 300 && gap <= if smooth { 1e-13 } else { 2e-11 }, "{what}: {gap:e}");
                 let finest = run(1e-16, 10_000);
                 let reached = finest.certificate.relative_gap() <= 1e-16;

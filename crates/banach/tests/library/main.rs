@@ -6,6 +6,7 @@ mod clarabel;
 mod direct_solve;
 mod edge_cases;
 mod every_loss;
+mod excluded_products;
 mod gram_edge_cases;
 mod hard_problems;
 mod held_out;

@@ -162,7 +162,7 @@ impl Task {
                 let solution = self.solve(&problem, report)?;
                 let started = Instant::now();
                 let mut model = DualModel::new(x.view(), kernel, exponent, &solution.alpha)?.with_monomial_scale(scale);
-                if let Some(radius) = problem.radius(&solution.certificate) {
+                if let Some(radius) = problem.radius(&solution.alpha, &solution.certificate) {
                     model = model.with_radius(radius)?;
                 }
                 let top = model.top_monomials(self.top, Budget::default())?;

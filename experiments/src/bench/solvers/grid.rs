@@ -290,13 +290,19 @@ impl Grid {
         for part in &request.parts {
             watch.begin(&format!("data of {}", part.name()), 0);
             let sample = part.source.sample(request.seed);
+            let size = spread(&sample.targets);
+            let counts: Vec<f64> = sample.targets.iter().map(|y| (2.0 * y / size).exp().round()).collect();
             let signs: Vec<f64> = sample.targets.iter().map(|y| y.signum()).collect();
             for p in &part.exponents {
                 let form = part.form(&sample, p)?;
-                let losses = losses(p, spread(&sample.targets), part.every_loss)?;
+                let losses = losses(p, size, part.every_loss)?;
                 watch.begin(&format!("{}, p = {p}", part.name()), losses.len());
                 for (done, loss) in losses.iter().enumerate() {
-                    let targets = if loss.targets() == Targets::Signs { &signs } else { &sample.targets };
+                    let targets = match loss.targets() {
+                        Targets::Signs => &signs,
+                        Targets::Counts => &counts,
+                        Targets::Real => &sample.targets,
+                    };
                     let first = runs.len();
                     for intercept in INTERCEPTS {
                         for &gamma in &part.gammas {
@@ -419,7 +425,7 @@ mod tests {
     fn every_problem_is_run_and_summed_up() {
         let grid = Grid::run(tiny(), &mut Count::default()).expect("it runs");
         let per_cell = GAMMAS.len() * INTERCEPTS.len();
-        assert_eq!(grid.cells.len(), 8 + 1 + 8);
+        assert_eq!(grid.cells.len(), 9 + 1 + 9);
         assert_eq!(grid.runs.len(), grid.cells.len() * per_cell);
         for (cell, runs) in grid.cells.iter().zip(grid.runs.chunks(per_cell)) {
             assert!(runs.iter().all(|run| (&run.part, run.loss, run.p) == (&cell.part, cell.loss, cell.p)));
@@ -437,7 +443,7 @@ mod tests {
     #[test]
     fn the_quick_grid_is_within_its_limits() {
         let grid = Grid::run(GridRequest::quick(), &mut Count::default()).expect("it runs");
-        assert_eq!(grid.cells.len(), 100);
+        assert_eq!(grid.cells.len(), 112);
         for run in &grid.runs {
             // Beside a kink, the bound on rounding in a tensor of order 6 can be above the tolerance.
             let rounded = run.is_rounded() && run.part.contains("Gram");
@@ -453,7 +459,7 @@ mod tests {
         let mut parts: Vec<Part> = [(60, 3), (40, 8), (20, 40)].map(Part::of_shape).to_vec();
         parts.iter_mut().for_each(|part| part.exponents = vec!["4/3", "1.05"]);
         let grid = Grid::run(GridRequest { parts, seed: 0 }, &mut Count::default()).expect("it runs");
-        assert_eq!(grid.cells.len(), 3 * 2 * 8);
+        assert_eq!(grid.cells.len(), 3 * 2 * 9);
         for run in &grid.runs {
             assert!(run.converged || (run.is_rounded() && run.gamma >= 1e4), "{run:?}");
             assert!(run.evaluations <= run.limit && run.limit == 40, "{run:?}");

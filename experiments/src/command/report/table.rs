@@ -23,7 +23,7 @@ impl ResultTable {
     pub(crate) fn text(&self) -> String {
         let Self { title, setting, header, rows, notes } = self.clone();
         let rows = rows.iter().map(|row| row.iter().map(Cell::marked).collect()).collect();
-        table::Table { title, setting, header, rows, notes }.text()
+        table::Table { title, setting, header, rows, notes }.wide_text()
     }
 }
 

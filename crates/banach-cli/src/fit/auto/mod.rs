@@ -6,20 +6,24 @@ pub(crate) mod text;
 use std::ops::ControlFlow;
 
 use banach::{
-    Status,
+    Status, Target,
     data::ColumnScaling,
-    fit::{Auto, AutoModel, AutoProgress, AutoRecord, Recipe, TermsStanding},
-    report::{AutoReadout, SparseFunctionReport},
+    fit::{Assessment, Auto, AutoModel, AutoProgress, AutoRecord, Learner, LearningCurve, Recipe, TermsStanding},
+    report::{Readout, SparseFunctionReport},
+    solver::Folds,
 };
 use banach_io::{Provenance, SavedAuto};
 use serde::Serialize;
 
 use super::{
     args::{Columns, FitArgs},
+    held,
     input::{CONSTANT, Input},
     interrupt,
     result::Data,
     sparse::functions,
+    targets::Printed,
+    tested,
 };
 use crate::{files, options::Common, print, progress::Bar};
 
@@ -30,13 +34,19 @@ pub(super) struct FittedAuto {
     /// What makes it again.
     command: String,
     data: Data,
+    /// How well it predicts rows that were not seen, against a constant.
+    assessment: Option<Assessment>,
+    /// The same for the rows of a test of their own.
+    test: Option<Assessment>,
     /// What was tried and chosen.
     choice: AutoRecord,
     /// The loss of the model as a share of that of a constant.
     error: f64,
     /// What matters to it: variables, pairs, and what the leading variables do.
     #[serde(flatten)]
-    readout: AutoReadout,
+    readout: Readout,
+    /// How the error falls with the number of rows, if asked for.
+    learning_curve: Option<LearningCurve>,
     /// The few terms that evidence names, be they the model or not.
     terms: Vec<SparseFunctionReport>,
     /// Their own errors, beside that of the model.
@@ -50,18 +60,19 @@ pub(super) struct FittedAuto {
 /// Steps of the bar.
 const STEPS: f64 = 1000.0;
 
-pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
+pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Printed> {
     files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
     // Every contender has units of its own.
     let columns = Columns { no_standardize: true, ..fit.columns.clone() };
-    let input = Input::read(&fit.data, &columns, &fit.model, common.account()?)?;
+    let input = held::read(fit, &columns, common)?;
     let _page = input.page(fit.tables.report.is_some())?;
     let x = input.matrix()?;
     anyhow::ensure!(!ColumnScaling::standard(&x, None).columns().is_empty(), CONSTANT);
     interrupt::install()?;
     let auto =
         Auto { effort: fit.choice_of_model.effort, seconds: fit.choice_of_model.max_seconds, seed: fit.running.seed };
-    let model = {
+    let (folds, weights) = (held::folds(fit, &input)?, input.weights.as_deref());
+    let mut model = {
         let (bar, mut tried): (Bar, Option<Recipe>) = (Bar::new(common.quiet), None);
         let _watched = interrupt::Watched::begin();
         let mut watch = |progress: AutoProgress<'_>| {
@@ -72,12 +83,39 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
             bar.step((STEPS * progress.done) as usize);
             if interrupt::pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let found = auto.run(&x, &input.goal.target, None, &input.account, &mut watch);
+        let found = auto.run(&x, &input.goal.target, weights, Some(&folds), &input.account, &mut watch);
         found.map_err(|error| input.located(error.into()))?
     };
+    if fit.held.permutations.is_some()
+        && let (Some(assessment), Some(error)) = (model.record().assessment.clone(), model.record().least_error())
+    {
+        let mut refit = |target: &Target<'_>, weights: Option<&[f64]>| {
+            let mut watch = |_: AutoProgress<'_>| {
+                if interrupt::pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let found = auto.run(&x, target, weights, Some(&folds), &input.account, &mut watch)?;
+            Ok(found.record().least_error().filter(|_| !interrupt::pressed()))
+        };
+        let checked = held::with_permutations(assessment, error, fit, &input, &folds, common, &mut refit)?;
+        model = model.with_assessment(checked);
+    }
     if let Some(path) = &fit.output {
         saved(&input, &model)?.write(path)?;
     }
+    let learning_curve = match &model.record().assessment {
+        Some(whole) if fit.tables.learning_curve => {
+            let mut choose = |part: &Folds| {
+                let mut watch = |_: AutoProgress<'_>| {
+                    if interrupt::pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                };
+                let found = auto.run(&x, &input.goal.target, weights, Some(part), &input.account, &mut watch)?;
+                Ok(found.record().assessment.clone().filter(|_| !interrupt::pressed()))
+            };
+            let parts = (&folds, &input.goal.target, fit.running.seed);
+            Some(LearningCurve::new(Learner::Choice, whole, parts, &mut choose)?)
+        }
+        _ => None,
+    };
     let terms = model.record().terms.as_ref().map(|terms| functions(&input, terms)).transpose()?;
     let classes = input.goal.classes.as_ref().map_or(&[][..], |classes| &classes.labels);
     let fitted = FittedAuto {
@@ -85,10 +123,19 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         command: command.to_owned(),
         data: input.data(),
         error: model.record().error(),
-        readout: AutoReadout::new(&model, input.data.table.names(), classes, input.account.left())?,
+        readout: Readout::of_auto(
+            &model,
+            input.data.table.names(),
+            classes,
+            Some((&x, &input.goal.target)),
+            input.account.left(),
+        )?,
+        learning_curve,
         terms: terms.unwrap_or_default(),
         terms_standing: model.record().terms_standing(),
-        choice: model.record().clone(),
+        assessment: model.record().assessment.clone().map(|found| input.named(found)),
+        test: tested::assessed(fit, &input, || Ok(saved(&input, &model)?.to_bytes()?))?,
+        choice: AutoRecord { assessment: None, ..model.record().clone() },
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes: input.notes,
     };
@@ -96,8 +143,8 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     if let Some(path) = &fit.tables.report {
         page::write(path, &fitted, &target, common)?;
     }
-    print::out(&if common.json { print::json(&fitted)? } else { text::page(&fitted) })?;
-    Ok(u8::from(model.status() != Status::Converged || interrupt::pressed()))
+    let text = if common.json { print::json(&fitted)? } else { text::page(&fitted) };
+    Ok((text, u8::from(model.status() != Status::Converged || interrupt::pressed())))
 }
 
 fn saved(input: &Input, model: &AutoModel) -> anyhow::Result<SavedAuto> {
@@ -105,7 +152,9 @@ fn saved(input: &Input, model: &AutoModel) -> anyhow::Result<SavedAuto> {
         names: Some(input.data.table.names().to_vec()),
         encodings: input.data.encodings.clone(),
         zero_based: input.data.zero_based,
+        preparation: input.preparation.clone(),
         target: Some(input.data.target.name().to_owned()),
+        weights: input.weights.clone(),
         provenance: Provenance { source: Some(input.data.file.clone()), ..Provenance::default() },
         ..SavedAuto::new(model.clone(), input.observed()?)
     })

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use banach::{
     Target,
-    fit::Task,
-    report::{ClassCurve, EffectCurve},
+    fit::{ContenderScore, Task},
 };
 use minijinja::{Value, context, value::Serde};
 
@@ -15,34 +13,35 @@ use crate::{
     files::write_file,
     fit::{
         page::{
-            chart::{Axis, Chart, Line},
-            environment, safe,
+            chart::{Axis, Chart},
+            learning,
+            readout::pictures,
+            rendered, safe,
         },
         sparse::text::stands_for,
-        text::significant,
+        verdict,
     },
     options::Common,
 };
 
 pub(super) fn write(path: &Path, fitted: &FittedAuto, target: &Target<'_>, common: &Common) -> anyhow::Result<()> {
-    let mut environment = environment()?;
-    environment.add_template("auto.html", include_str!("page.html")).context("the template of a chosen model")?;
-    let template = environment.get_template("auto.html").context("the template of a chosen model")?;
     let largest = fitted.readout.relevance.first().map_or(1.0, |entry| entry.share.max(f64::MIN_POSITIVE));
     let stands: Vec<Vec<String>> =
         fitted.terms.iter().map(|function| function.table.centres.iter().map(stands_for).collect()).collect();
     let recipes: Vec<String> = fitted.choice.standings.iter().map(|standing| standing.recipe.to_string()).collect();
     let left_out: Vec<String> = fitted.choice.left_out.iter().map(|(recipe, why)| format!("{recipe}: {why}")).collect();
-    let page = template.render(context! {
+    let verdict = verdict::page(fitted.assessment.as_ref(), fitted.test.as_ref());
+    let own = context! {
         fitted => Serde(fitted),
         sentence => fitted.choice.sentence(),
         predictions => predictions(fitted, target).as_ref().map(safe),
         terms_sentence => fitted.choice.terms_sentence(),
-        effects => effects(&fitted.readout.effects, if fitted.data.sparse { "0" } else { "its mean" }),
-        positive => positive(&fitted.readout.effects).map(str::to_owned),
-        largest, stands, recipes, left_out,
-    });
-    write_file(path, page.context("rendering the chosen model")?, common)
+        told => pictures(&fitted.readout, &fitted.data),
+        spreads => spreads(fitted),
+        largest, stands, recipes, left_out, verdict,
+        ..learning(fitted.learning_curve.as_ref())
+    };
+    write_file(path, rendered(include_str!("page.html"), own)?, common)
 }
 
 /// Held-out predictions of numbers against what was observed.
@@ -61,56 +60,27 @@ fn predictions(fitted: &FittedAuto, target: &Target<'_>) -> Option<Chart> {
     Some(chart)
 }
 
-/// The class whose probability the curves are, of two classes.
-fn positive(curves: &[EffectCurve]) -> Option<&str> {
-    let curve = curves.first().filter(|curve| curve.curves.len() == 2)?;
-    drawn(curve).next()?.class.as_deref()
-}
-
-/// Lines of different colours.
-const COLOURS: usize = 6;
-
-/// The classes whose curves are drawn: of two the second, as the first is what is left; of more the first six, which have colours.
-fn drawn(curve: &EffectCurve) -> impl Iterator<Item = &ClassCurve> {
-    let first = usize::from(curve.curves.len() == 2);
-    curve.curves.iter().skip(first).take(COLOURS)
-}
-
-/// For every variable a chart, and what its lines are where there are several. All have one height: a flat line is a small effect.
-fn effects(curves: &[EffectCurve], centre: &str) -> Vec<Value> {
-    let lines: Vec<Vec<(String, &[f64])>> = curves.iter().map(|curve| lines(curve, centre)).collect();
-    let classes = curves.iter().flat_map(|curve| &curve.curves).any(|one| one.class.is_some());
-    let height = if classes {
-        Axis::unit("probability")
-    } else {
-        Axis::linear("predicted", lines.iter().flatten().flat_map(|(_, values)| values.iter().copied()))
+/// The error of every contender with its standard error on one scale, which begins at 0; where no row was held out, what evidence claims.
+fn spreads(fitted: &FittedAuto) -> Vec<Value> {
+    let choice = &fitted.choice;
+    let of = |standing: &ContenderScore| match (standing.loss, standing.claimed) {
+        (Some(loss), _) => Some((loss.value / choice.constant_loss, loss.standard_error / choice.constant_loss)),
+        (None, Some(claimed)) => Some((claimed / choice.constant_loss, 0.0)),
+        (None, None) => None,
     };
-    let effect = |(curve, lines): (&EffectCurve, &Vec<(String, &[f64])>)| {
-        let along = Axis::linear("value of the variable", curve.values.iter().copied());
-        let mut chart = Chart::new(format!("What {} does", curve.variable), along, height.clone());
-        chart.legend = false;
-        let line = |(label, values): &(String, &[f64])| Line {
-            label: label.clone(),
-            points: curve.values.iter().copied().zip(values.iter().copied()).collect(),
-            errors: Vec::new(),
-        };
-        chart.lines = lines.iter().map(line).collect();
-        let told: Vec<String> = lines.iter().map(|(label, _)| label.clone()).filter(|_| lines.len() > 1).collect();
-        context! { chart => safe(&chart), variable => curve.variable.clone(), lines => told }
+    let finite = |error: f64| if error.is_finite() { error } else { 0.0 };
+    let known = choice.standings.iter().filter_map(of).map(|(error, spread)| error + finite(spread));
+    // One that is far off would leave no room for the others.
+    let end = known.filter(|end| end.is_finite()).fold(1.0_f64, f64::max).min(2.0);
+    let drawn = |standing: &ContenderScore| {
+        let Some((error, spread)) = of(standing).filter(|(error, _)| error.is_finite()) else { return Value::from("") };
+        let place = |value: f64| 4.0 + 104.0 * (value / end).clamp(0.0, 1.0);
+        let (low, middle, high) = (place(error - finite(spread)), place(error), place(error + finite(spread)));
+        let class = if standing.weight > 0.0 { "taken" } else { "" };
+        Value::from_safe_string(format!(
+            "<svg class=\"spread\" viewBox=\"0 0 112 14\" aria-hidden=\"true\"><line x1=\"{low:.1}\" y1=\"7\" x2=\"{high:.1}\" \
+             y2=\"7\"/><circle class=\"{class}\" cx=\"{middle:.1}\" cy=\"7\" r=\"3.5\"/></svg>"
+        ))
     };
-    curves.iter().zip(&lines).map(effect).collect()
-}
-
-/// What is drawn of a variable, each with what it is: the curves of classes, or one curve and those beside its partner.
-fn lines<'c>(curve: &'c EffectCurve, centre: &str) -> Vec<(String, &'c [f64])> {
-    let label = |class: &ClassCurve| class.class.clone().unwrap_or_default();
-    let mut lines: Vec<(String, &[f64])> = drawn(curve).map(|one| (label(one), &one.predictions[..])).collect();
-    if let ([(label, _)], Some(partner)) = (&mut lines[..], &curve.partner) {
-        *label = format!("{} at {centre}", partner.variable);
-        for (value, curves) in [(partner.low, &partner.at_low), (partner.high, &partner.at_high)] {
-            let at = curves.last().map_or(&[][..], |one| &one.predictions);
-            lines.push((format!("at {}", significant(value)), at));
-        }
-    }
-    lines
+    choice.standings.iter().map(drawn).collect()
 }

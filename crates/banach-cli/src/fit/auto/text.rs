@@ -2,7 +2,7 @@
 
 use banach::{
     fit::{AutoRecord, ContenderScore},
-    report::{AutoReadout, PairShare, SparseFunctionReport, VariableShare},
+    report::{PairShare, Readout, SparseFunctionReport, VariableShare},
 };
 
 use super::FittedAuto;
@@ -10,6 +10,7 @@ use crate::{
     fit::{
         sparse::text::tables,
         text::{data, significant},
+        verdict,
     },
     table::Table,
     visible::visible_name,
@@ -23,21 +24,16 @@ const TOLD: f64 = 0.01;
 
 /// Everything, the verdict first.
 pub(super) fn page(fitted: &FittedAuto) -> String {
-    let mut lines = vec![data(&fitted.data), format!("model:  {}", fitted.choice.sentence())];
-    lines.extend(classes(&fitted.choice));
+    let mut lines = verdict::lines(fitted.assessment.as_ref(), fitted.test.as_ref());
+    lines.extend([data(&fitted.data), format!("model:  {}", fitted.choice.sentence())]);
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
+    let confused = verdict::confusion(fitted.assessment.as_ref(), fitted.test.as_ref());
+    lines.extend(confused.map(|table| format!("\n{}", table.text().trim_end())));
     lines.push(format!("\n{}", contenders(&fitted.choice).text().trim_end()));
     lines.extend(matters(&fitted.readout).iter().map(|table| format!("\n{}", table.text().trim_end())));
     lines.extend(terms(&fitted.terms, &fitted.choice));
     lines.join("\n") + "\n"
-}
-
-/// How often the class is right.
-pub(crate) fn classes(choice: &AutoRecord) -> Option<String> {
-    let accuracy = choice.accuracy?;
-    let (value, error) = (100.0 * accuracy.value, 100.0 * accuracy.standard_error);
-    Some(format!("        {value:.1} % +- {error:.1} % of held-out rows get the right class"))
 }
 
 /// What was tried.
@@ -72,7 +68,7 @@ pub(crate) fn contenders(choice: &AutoRecord) -> Table {
 }
 
 /// The variables that matter most, and the pairs.
-pub(crate) fn matters(readout: &AutoReadout) -> Vec<Table> {
+pub(crate) fn matters(readout: &Readout) -> Vec<Table> {
     variables(&readout.relevance).into_iter().chain(pairs(&readout.pairs)).collect()
 }
 

@@ -1,15 +1,26 @@
-//! A page on one fit: everything that the JSON object says, with pictures. It needs no other file, and no script.
+//! A page on one fit: everything that the JSON object says, with pictures. It needs no other file. A script sorts and saves its tables; nothing
+//! else depends on it. Pages of other kinds of fits are made of the same parts.
 
 pub(crate) mod chart;
+mod glossary;
+pub(crate) mod readout;
+mod surface;
 
 use std::path::Path;
 
 use anyhow::Context;
-use banach::report::{FunctionReport, HeldOut, Separation, Validation};
-use minijinja::{Environment, Value, context, value::Serde};
+use banach::{
+    fit::{Learner, LearningCurve},
+    report::{FunctionReport, HeldOut, RANKINGS, Separation, Validation},
+};
+use minijinja::{Environment, Error, ErrorKind, HtmlEscape, Value, context, value::Serde};
 
 use self::chart::{Axis, Chart, Line};
-use super::{result::Fitted, text::significant};
+use super::{
+    result::Fitted,
+    text::{leaders, significant, solver_error},
+    verdict,
+};
 use crate::{files::write_file, options::Common};
 
 /// Writes the page.
@@ -19,10 +30,6 @@ pub(crate) fn write(path: &Path, fitted: &Fitted, common: &Common) -> anyhow::Re
 
 /// The page.
 fn page(fitted: &Fitted) -> anyhow::Result<String> {
-    let mut environment = environment()?;
-    // The ending of the name turns escaping on.
-    environment.add_template("page.html", include_str!("page.html")).context("the report's template")?;
-    let template = environment.get_template("page.html").context("the report's template")?;
     let charts = context! {
         gammas => fitted.report.validation.as_ref().map(|validation| safe(&gammas(validation))),
         predictions => predictions(fitted).as_ref().map(safe),
@@ -33,18 +40,90 @@ fn page(fitted: &Fitted) -> anyhow::Result<String> {
     let functions: Vec<Value> = fitted.report.functions.iter().map(sizes).collect();
     let gap = |at: &usize| fitted.report.functions[*at].certificate.relative_gap;
     let worst = (0..fitted.report.functions.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)));
-    template.render(context! { fitted => Serde(fitted), charts, functions, worst }).context("rendering the report")
+    let verdict = verdict::page(fitted.report.assessment.as_ref(), fitted.report.test.as_ref());
+    let learning = learning(fitted.report.learning_curve.as_ref());
+    let told = fitted.report.readout.as_ref().map(|found| readout::pictures(found, &fitted.data));
+    let own = context! {
+        fitted => Serde(fitted), charts, functions, worst, verdict, told, rankings => RANKINGS, ..learning
+    };
+    rendered(include_str!("page.html"), own)
+}
+
+/// A page of this template, with all parts that pages share.
+pub(crate) fn rendered(template: &'static str, own: Value) -> anyhow::Result<String> {
+    let mut environment = environment()?;
+    // The ending of the name turns escaping on.
+    environment.add_template("own.html", template).context("the template of the page")?;
+    let page = environment.get_template("own.html").context("the template of the page")?;
+    page.render(context! { glossary => glossary::GLOSSARY, ..own }).context("rendering the page")
+}
+
+/// The learning curve, and what is fitted to its parts.
+pub(crate) fn learning(curve: Option<&LearningCurve>) -> Value {
+    let learner = curve.map(|curve| match curve.what {
+        Learner::ChosenParameters => "the model sees, its parameters as they were chosen",
+        Learner::Terms => "the whole search for terms sees",
+        Learner::Choice => "the whole choice of a model sees",
+    });
+    context! { learning => curve.filter(|curve| curve.points.len() > 1).map(|curve| safe(&learned(curve))), learner }
+}
+
+fn learned(curve: &LearningCurve) -> Chart {
+    let points: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.samples, point.error)).collect();
+    let x = Axis::linear("rows", points.iter().map(|(rows, _)| *rows).chain([0.0]));
+    let y = Axis::linear("error", points.iter().map(|(_, error)| *error).chain([0.0]));
+    let mut chart = Chart::new("Error on held-out rows for every number of rows", x, y);
+    chart.lines.push(Line { label: "error".to_owned(), points, errors: Vec::new() });
+    chart
+}
+
+/// Nothing is drawn of what is not known.
+fn finite(error: f64) -> f64 {
+    if error.is_finite() { error } else { 0.0 }
 }
 
 /// What every page needs.
-pub(crate) fn environment() -> anyhow::Result<Environment<'static>> {
+fn environment() -> anyhow::Result<Environment<'static>> {
     let mut environment = Environment::new();
     environment.add_filter("short", |number: f64| significant(number));
     // What JSON has as null.
     environment.add_test("finite", |number: f64| number.is_finite());
-    environment.add_filter("percent", |share: f64| format!("{:.2} %", 100.0 * share));
-    environment.add_template("style.css", include_str!("style.css")).context("the style of pages")?;
+    environment.add_filter("percent", percent);
+    // Every number says where it is in the JSON object.
+    environment.add_function("number", |path: &str, value: f64| data(path, value, &significant(value)));
+    environment.add_function("share", |path: &str, value: f64| data(path, value, &percent(value)));
+    environment.add_function("word", word);
+    for (name, part) in [
+        ("head.html", include_str!("head.html")),
+        ("verdict.html", include_str!("verdict.html")),
+        ("readout.html", include_str!("readout.html")),
+        ("learning.html", include_str!("learning.html")),
+        ("foot.html", include_str!("foot.html")),
+        ("style.css", include_str!("style.css")),
+        ("script.js", include_str!("script.js")),
+    ] {
+        environment.add_template(name, part).with_context(|| format!("the part {name} of pages"))?;
+    }
     Ok(environment)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+fn data(path: &str, value: f64, text: &str) -> Value {
+    let path = HtmlEscape(path);
+    Value::from_safe_string(format!("<data data-path=\"{path}\" value=\"{value:?}\">{text}</data>"))
+}
+
+/// A word with its meaning, which is shown where it is pointed at, and a link to it.
+fn word(word: &str) -> Result<Value, Error> {
+    let unknown = || Error::new(ErrorKind::InvalidOperation, format!("{word} is not in the glossary"));
+    let meaning = HtmlEscape(glossary::meaning(word).ok_or_else(unknown)?);
+    let place = word.replace(' ', "-");
+    Ok(Value::from_safe_string(format!(
+        "<a class=\"word\" href=\"#word-{place}\" data-meaning=\"{meaning}\">{word}</a>"
+    )))
 }
 
 /// A chart is markup already.
@@ -65,18 +144,23 @@ fn sizes(function: &FunctionReport) -> Value {
     };
     let frequencies: Vec<Option<f64>> =
         top.into_iter().flat_map(|top| &top.monomials).map(|entry| frequency(&entry.monomial)).collect();
-    context! { weight => largest(weights), share => largest(shares), frequencies }
+    context! {
+        weight => largest(weights),
+        share => largest(shares),
+        frequencies,
+        solver_error => top.map(solver_error),
+        leaders => leaders(function),
+    }
 }
 
 /// The held-out loss against gamma.
 pub(crate) fn gammas(validation: &Validation) -> Chart {
     let known = || validation.candidates.iter().filter(|candidate| candidate.loss.value.is_finite());
-    let error = |error: f64| if error.is_finite() { error } else { 0.0 };
     let losses = known().map(|candidate| (candidate.gamma, candidate.loss.value));
     let line = Line {
         label: "held-out loss".to_owned(),
         points: losses.collect(),
-        errors: known().map(|candidate| error(candidate.loss.standard_error)).collect(),
+        errors: known().map(|candidate| finite(candidate.loss.standard_error)).collect(),
     };
     let ends = line.points.iter().zip(&line.errors).flat_map(|((_, y), error)| [y - error, y + error]);
     let y = Axis::linear("loss on held-out samples", ends);

@@ -3,9 +3,13 @@
 mod page;
 pub(crate) mod text;
 
+use std::ops::ControlFlow;
+
 use banach::{
-    fit::SparseModel,
-    report::{SparseFunctionReport, SparseTable},
+    FeatureMatrix, Target,
+    fit::{Assessment, Learner, LearningCurve, SparseModel, repetitions},
+    report::{Readout, SparseFunctionReport, SparseTable},
+    solver::Folds,
     sparse::SparseSpec,
 };
 use banach_io::{Label, Provenance, SavedSparse};
@@ -13,11 +17,14 @@ use serde::Serialize;
 
 use super::{
     args::{Columns, FitArgs},
+    held,
     input::Input,
     resolve,
     result::Data,
+    targets::Printed,
+    tested,
 };
-use crate::{files, options::Common, print};
+use crate::{files, options::Common, print, progress::Bar};
 
 /// What `banach fit --sparse` prints.
 #[derive(Debug, Serialize)]
@@ -26,21 +33,32 @@ struct FittedSparse {
     /// What makes it again.
     command: String,
     data: Data,
+    /// How well terms that are found without them predict rows, against a constant.
+    assessment: Option<Assessment>,
+    /// The same for the rows of a test of their own.
+    test: Option<Assessment>,
     /// What could be named, and how it was looked for.
     spec: SparseSpec,
+    /// What matters to the terms and what they predict along it, for a page.
+    readout: Option<Readout>,
+    /// How the error falls with the number of rows, if asked for.
+    learning_curve: Option<LearningCurve>,
     /// One, or one for every class if there are more than two.
     functions: Vec<SparseFunctionReport>,
     /// The model file, if one was asked for.
     saved: Option<String>,
     /// What the reader should know.
     notes: Vec<String>,
+    /// Whether to say how the search ended.
+    #[serde(skip)]
+    explain: bool,
 }
 
-pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
+pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Printed> {
     files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
     // Products of variables as they were measured are tried as well as those of centred ones, so nothing is standardised here.
     let columns = Columns { no_standardize: true, ..fit.columns.clone() };
-    let input = Input::read(&fit.data, &columns, &fit.model, common.account()?)?;
+    let input = held::read(fit, &columns, common)?;
     let _page = input.page(fit.tables.report.is_some())?;
     let spec = SparseSpec {
         kernel: resolve::kernel(&fit.model).spec()?,
@@ -49,28 +67,79 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         loss: input.goal.loss,
         penalty: fit.sparse.penalty,
         hierarchy: fit.sparse.hierarchy,
+        ..SparseSpec::default()
     };
     let x = input.matrix()?;
-    let model =
-        spec.model(&x, &input.goal.target, None, &input.account).map_err(|error| input.located(error.into()))?;
+    // Evidence takes weights for numbers of repetitions.
+    let weights = input.weights.as_deref().and_then(repetitions);
+    let model = spec
+        .model(&x, &input.goal.target, weights.as_deref(), &input.account)
+        .map_err(|error| input.located(error.into()))?;
     if let Some(path) = &fit.output {
         saved(&input, &spec, &model).write(path)?;
     }
+    let (assessment, learning_curve) = assessed(fit, common, &input, (&spec, &model), &x, weights.as_deref())?;
+    let given = (&x, &input.goal.target, weights.as_deref());
+    let classes = input.goal.classes.as_ref().map_or(&[][..], |classes| &classes.labels);
+    let readout =
+        fit.tables.report.is_some().then(|| Readout::of_terms(&model, input.data.table.names(), classes, given));
     let fitted = FittedSparse {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
+        assessment: assessment.map(|found| input.named(found)),
+        test: tested::assessed(fit, &input, || Ok(saved(&input, &spec, &model).to_bytes()?))?,
+        readout: readout.transpose()?,
+        learning_curve,
         functions: functions(&input, &model)?,
         spec,
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
         notes: input.notes,
+        explain: common.explain,
     };
     if let Some(path) = &fit.tables.report {
         page::write(path, &fitted, common)?;
     }
-    print::out(&if common.json { print::json(&fitted)? } else { text::page(&fitted) })?;
+    let text = if common.json { print::json(&fitted)? } else { text::page(&fitted) };
     let holds = model.functions().iter().all(|function| function.certificate().holds());
-    Ok(u8::from(!holds))
+    Ok((text, u8::from(!holds)))
+}
+
+/// How well terms that are found without each fold predict it, and with fewer rows if that was asked for; nothing where the rows allow no
+/// folds that were not asked for.
+fn assessed(
+    fit: &FitArgs,
+    common: &Common,
+    input: &Input,
+    (spec, model): (&SparseSpec, &SparseModel),
+    x: &FeatureMatrix<'_>,
+    weights: Option<&[f64]>,
+) -> anyhow::Result<(Option<Assessment>, Option<LearningCurve>)> {
+    let folds = match held::folds(fit, input) {
+        Ok(folds) => folds,
+        Err(_) if fit.choice.cv.is_none() => return Ok((None, None)),
+        Err(error) => return Err(error.into()),
+    };
+    let of = |target: &Target<'_>, weights: Option<&[f64]>, folds: &Folds| {
+        let bar = Bar::new(common.quiet);
+        bar.begin("held-out rows", folds.count());
+        let mut watch = |share: f64| {
+            bar.step((share * folds.count() as f64).round() as usize);
+            ControlFlow::Continue(())
+        };
+        spec.assessment(model, x, target, weights, folds, &input.account, &mut watch)
+    };
+    let target = &input.goal.target;
+    let Some(assessment) = of(target, weights, &folds)? else { return Ok((None, None)) };
+    let mut part = |part: &Folds| of(target, weights, part);
+    let parts = (&folds, target, fit.running.seed);
+    let curve = fit.tables.learning_curve.then(|| LearningCurve::new(Learner::Terms, &assessment, parts, &mut part));
+    let curve = curve.transpose()?;
+    let error = assessment.error();
+    let mut refit =
+        |target: &Target<'_>, weights: Option<&[f64]>| Ok(of(target, weights, &folds)?.map(|found| found.error()));
+    let assessment = held::with_permutations(assessment, error, fit, input, &folds, common, &mut refit)?;
+    Ok((Some(assessment), curve))
 }
 
 /// Every function by the names of its class and of its variables.
@@ -89,6 +158,7 @@ fn saved(input: &Input, spec: &SparseSpec, model: &SparseModel) -> SavedSparse {
         names: Some(input.data.table.names().to_vec()),
         encodings: input.data.encodings.clone(),
         zero_based: input.data.zero_based,
+        preparation: input.preparation.clone(),
         target: Some(input.data.target.name().to_owned()),
         labels,
         provenance: Provenance { source: Some(input.data.file.clone()), ..Provenance::default() },

@@ -2,30 +2,29 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use banach::report::SparseTable;
 use minijinja::{Value, context, value::Serde};
 
 use super::{
     FittedSparse,
-    text::{proof, stands_for, verdict},
+    text::{found, proof, stands_for},
 };
 use crate::{
     files::write_file,
     fit::{
         page::{
             chart::{Axis, Chart, Line},
-            environment, safe,
+            learning,
+            readout::pictures,
+            rendered, safe,
         },
         text::significant,
+        verdict,
     },
     options::Common,
 };
 
 pub(super) fn write(path: &Path, fitted: &FittedSparse, common: &Common) -> anyhow::Result<()> {
-    let mut environment = environment()?;
-    environment.add_template("sparse.html", include_str!("page.html")).context("the template of few terms")?;
-    let template = environment.get_template("sparse.html").context("the template of few terms")?;
     let functions: Vec<Value> = fitted
         .functions
         .iter()
@@ -33,7 +32,7 @@ pub(super) fn write(path: &Path, fitted: &FittedSparse, common: &Common) -> anyh
             let (table, class) = (&function.table, function.class.as_deref());
             let most = table.terms.iter().map(|term| term.evidence).fold(f64::MIN_POSITIVE, f64::max);
             context! {
-                verdict => verdict(table, class.filter(|_| fitted.functions.len() > 1)),
+                verdict => found(table, class.filter(|_| fitted.functions.len() > 1)),
                 proof => proof(table),
                 holds => table.certificate.holds(),
                 shrinks => table.shrinks(),
@@ -44,8 +43,11 @@ pub(super) fn write(path: &Path, fitted: &FittedSparse, common: &Common) -> anyh
             }
         })
         .collect();
-    let page = template.render(context! { fitted => Serde(fitted), functions }).context("rendering the terms")?;
-    write_file(path, page, common)
+    let verdict = verdict::page(fitted.assessment.as_ref(), fitted.test.as_ref());
+    let told = fitted.readout.as_ref().map(|found| pictures(found, &fitted.data));
+    let learning = learning(fitted.learning_curve.as_ref());
+    let own = context! { fitted => Serde(fitted), functions, verdict, told, ..learning };
+    write_file(path, rendered(include_str!("page.html"), own)?, common)
 }
 
 /// The evidence of the best equation of every number of terms.

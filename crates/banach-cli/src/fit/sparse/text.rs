@@ -7,19 +7,28 @@ use banach::{
 
 use super::FittedSparse;
 use crate::{
-    fit::text::{count, data, significant},
+    fit::{
+        text::{count, data, significant},
+        verdict,
+    },
     table::Table,
     visible::visible_name,
 };
 
 /// Everything, the verdicts first.
 pub(super) fn page(fitted: &FittedSparse) -> String {
-    let mut lines = vec![data(&fitted.data)];
+    let mut lines = verdict::lines(fitted.assessment.as_ref(), fitted.test.as_ref());
+    lines.push(data(&fitted.data));
     for SparseFunctionReport { class, table } in &fitted.functions {
-        lines.extend([format!("sparse: {}", verdict(table, class.as_deref())), format!("proof:  {}", proof(table))]);
+        lines.push(format!("sparse: {}", found(table, class.as_deref())));
+        // A search that ended early is no detail.
+        let told = fitted.explain || !table.certificate.holds();
+        lines.extend(told.then(|| format!("search: {}", proof(table))));
     }
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
+    let confused = verdict::confusion(fitted.assessment.as_ref(), fitted.test.as_ref());
+    lines.extend(confused.map(|table| format!("\n{}", table.text().trim_end())));
     for SparseFunctionReport { class, table } in &fitted.functions {
         let of = class.as_ref().filter(|_| fitted.functions.len() > 1);
         lines.extend(tables(table, &of.map_or_else(String::new, |class| format!(" of class {class:?}"))));
@@ -28,7 +37,7 @@ pub(super) fn page(fitted: &FittedSparse) -> String {
 }
 
 /// What was found, in one line.
-pub(crate) fn verdict(sparse: &SparseTable, class: Option<&str>) -> String {
+pub(crate) fn found(sparse: &SparseTable, class: Option<&str>) -> String {
     let (all, class) = (sparse.dictionary, class.map_or_else(String::new, |class| format!("{class:?}: ")));
     if sparse.terms.is_empty() {
         return format!(
@@ -108,7 +117,9 @@ fn terms(sparse: &SparseTable, of: &str) -> Table {
     let shrunk = sparse.shrinks();
     let mut header = vec!["", "monomial", "coefficient"];
     header.extend(shrunk.then_some("refit"));
-    header.extend(["std. error", "95 % interval", "evidence", "could also be"]);
+    let replaceable = sparse.terms.iter().any(|term| !term.alternatives.is_empty());
+    header.extend(["std. error", "95 % interval", "evidence"]);
+    header.extend(replaceable.then_some("could also be"));
     let row = |(at, term): (usize, &SparseEntry)| {
         let other = |other: &AlternativeEntry| format!("{} ({})", other.monomial, significant(other.evidence.max(0.0)));
         let mut row = vec![(at + 1).to_string(), term.monomial.clone(), significant(term.coefficient)];
@@ -121,8 +132,8 @@ fn terms(sparse: &SparseTable, of: &str) -> Table {
                 "unknown".to_owned()
             },
             significant(term.evidence),
-            term.alternatives.iter().map(other).collect::<Vec<_>>().join(", "),
         ]);
+        row.extend(replaceable.then(|| term.alternatives.iter().map(other).collect::<Vec<_>>().join(", ")));
         row
     };
     let mut notes = Vec::new();

@@ -12,8 +12,9 @@ use super::{
     relevance::term_shares,
 };
 use crate::{
-    Error, Fit, Spec, Unobserved,
+    Error, Fit, Spec, Target, Unobserved,
     error::{Parameter, names},
+    fit::{Assessment, Residuals},
     solver::Mean,
 };
 
@@ -54,12 +55,13 @@ struct Chosen {
     verdict: Verdict,
     weights: Vec<f64>,
     loss: ExpectedLoss,
+    assessment: Option<Assessment>,
 }
 
 impl Choosing<'_, '_> {
     /// The model of the contenders that are chosen, fitted to all samples.
     pub(super) fn model(self, auto: &Auto) -> Result<AutoModel, Error> {
-        let Chosen { verdict, weights, loss } = self.chosen();
+        let Chosen { verdict, weights, loss, assessment } = self.chosen();
         let set = self.set;
         let standing = |(contender, weight): (&Contender, &f64)| ContenderScore {
             recipe: contender.recipe.clone(),
@@ -79,6 +81,8 @@ impl Choosing<'_, '_> {
         });
         let terms = terms.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, model)| (**model).clone());
         let constant_loss = set.scoring.mean(&self.losses(&self.contenders[0]).unwrap_or_default()).value;
+        let known = predictions.as_ref().filter(|_| set.covers_all());
+        let residuals = known.and_then(|predictions| self.residuals(predictions));
         let record = AutoRecord {
             auto: auto.clone(),
             task: set.task.clone(),
@@ -88,13 +92,24 @@ impl Choosing<'_, '_> {
             loss,
             constant_loss,
             accuracy: predictions.as_ref().and_then(|found| set.scoring.accuracy(found)),
-            held_out: predictions,
+            // Folds forward in time leave samples that no model has predicted without them.
+            held_out: predictions.filter(|_| set.covers_all()),
+            residuals,
             standings,
             left_out: self.left_out,
             terms,
+            assessment,
         };
         let ranges = VariableRanges::new(set.x, &set.all().weights, &set.all().units);
         AutoModel::new(record, members, ranges)
+    }
+
+    /// How far predictions of held-out numbers are off, where the samples count.
+    fn residuals(&self, predictions: &[f64]) -> Option<Residuals> {
+        let Target::Numbers(outputs) = self.set.target else { return None };
+        let (y, weights) = (outputs.first()?, &self.set.all().weights);
+        let pairs = y.iter().zip(predictions).zip(weights).filter(|(_, weight)| **weight > 0.0);
+        Residuals::of(&[pairs.map(|((y, prediction), _)| (*y, *prediction)).collect()])
     }
 
     fn losses(&self, contender: &Contender) -> Option<Vec<f64>> {
@@ -122,10 +137,12 @@ impl Choosing<'_, '_> {
         let only = |at: usize| (0..means.len()).map(|other| f64::from(u8::from(other == at))).collect::<Vec<f64>>();
         let claimed = |at: usize| self.contenders[at].claimed.unwrap_or(f64::INFINITY);
         let terms = (0..means.len()).fold(0, |best, at| if claimed(at) < claimed(best) { at } else { best });
+        let evidence = claimed(terms) < value(0);
         // Where both are exact, the terms can be read.
         if claimed(terms) < value(best).max(EXACT * value(0)) {
             let loss = ExpectedLoss::Claimed(claimed(terms));
-            return Chosen { verdict: Verdict::Terms, weights: only(terms), loss };
+            let assessment = self.assessed(&losses, terms, None, evidence);
+            return Chosen { verdict: Verdict::Terms, weights: only(terms), loss, assessment };
         }
         let weights = self.mixture_weights();
         if let (Some(mixed), Some(of_best)) = (self.mixed(&weights), &losses[best]) {
@@ -134,16 +151,23 @@ impl Choosing<'_, '_> {
             let gain = scoring.mean(&gains);
             if gain.value > gain.standard_error {
                 let loss = ExpectedLoss::HeldOut(scoring.mean(&of_mixture));
-                return Chosen { verdict: Verdict::Mixture, weights, loss };
+                let assessment = self.assessed(&losses, best, Some(&mixed), evidence);
+                if assessment.as_ref().is_some_and(|found| found.better) {
+                    return Chosen { verdict: Verdict::Mixture, weights, loss, assessment };
+                }
             }
         }
+        // What is no better than the constant by more than the best of so many would be by chance is no discovery.
+        let second = (2..means.len()).fold(1, |best, at| if value(at) < value(best) { at } else { best });
+        let assessment = self.assessed(&losses, if best == 0 { second } else { best }, None, evidence);
+        let best = if assessment.as_ref().is_some_and(|found| found.better) { best } else { 0 };
         let verdict = match &self.contenders[best].blueprint {
             Blueprint::Constant => Verdict::Constant,
             Blueprint::Terms(_) => Verdict::Terms,
             Blueprint::Dense { .. } => Verdict::One,
         };
         let loss = means[best].expect("the constant has a loss, and the best is no worse");
-        Chosen { verdict, weights: only(best), loss: ExpectedLoss::HeldOut(loss) }
+        Chosen { verdict, weights: only(best), loss: ExpectedLoss::HeldOut(loss), assessment }
     }
 
     /// The weights of the best mixture of all contenders that have predicted held-out samples.

@@ -104,7 +104,8 @@ impl Trial<'_, '_> {
         learned: Learned,
     ) -> Result<Option<Vec<Finalist<'o>>>, Error> {
         let everyone = || options.iter().map(|spec| Finalist { spec, around: None }).collect();
-        if learned == Learned::FromTargets || options.iter().any(|spec| spec.p < LEAST_LEFT_OUT) {
+        let exchangeable = self.set().folds.is_exchangeable();
+        if learned == Learned::FromTargets || !exchangeable || options.iter().any(|spec| spec.p < LEAST_LEFT_OUT) {
             return Ok(Some(everyone()));
         }
         let all = lanes.last().expect("there is a lane of all samples");

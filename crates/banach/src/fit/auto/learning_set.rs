@@ -24,6 +24,7 @@ pub(super) struct LearningSet<'a> {
     pub loss: LossSpec,
     pub sample_weight: Option<&'a [f64]>,
     pub account: &'a Account,
+    pub folds: Folds,
     pub lanes: Vec<Lane>,
     pub scoring: Scoring,
     in_units: OnceLock<Result<Vec<FeatureMatrix<'static>>, Error>>,
@@ -48,7 +49,7 @@ impl<'a> LearningSet<'a> {
         target: &'a Target<'a>,
         sample_weight: Option<&'a [f64]>,
         account: &'a Account,
-        seed: u64,
+        folds: Folds,
     ) -> Result<Self, Error> {
         let loss = match target {
             Target::Numbers(_) => LossSpec::Squared,
@@ -66,13 +67,19 @@ impl<'a> LearningSet<'a> {
             Error::check_values("y", y, "finite numbers up to 1e100 in magnitude", |y| y.abs() <= 1e100)?;
         }
         let all = sample_weight.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
-        let lane = |held_out: &[usize]| -> Result<Lane, Error> {
+        let lane = |fold: Option<Folds>| {
             let mut weights = all.clone();
-            held_out.iter().for_each(|&i| weights[i] = 0.0);
-            let fold = if held_out.is_empty() { None } else { Some(Folds::new(n, vec![held_out.to_vec()])?) };
-            Ok(Lane { fold, units: ColumnScaling::standard(x, Some(&weights)), weights })
+            fold.iter().flat_map(|fold| &fold.absent()[0]).for_each(|&i| weights[i] = 0.0);
+            Lane { fold, units: ColumnScaling::standard(x, Some(&weights)), weights }
         };
-        let folds = target.folds(n, None, seed)?;
+        Error::check_length("folds", folds.samples(), n)?;
+        let held_out: usize = folds.held_out().iter().map(Vec::len).sum();
+        let mut once = folds.held_out().concat();
+        once.sort_unstable();
+        once.dedup();
+        let allowed =
+            "folds that hold out every sample at most once, to choose a model; repeated ones are for one model";
+        Parameter::Folds.check(&folds, once.len() == held_out, allowed)?;
         let bytes = (folds.count() as u64 + 1).saturating_mul(bytes(x));
         let taken = account.take(bytes).map_err(|short| {
             short.error(
@@ -80,9 +87,9 @@ impl<'a> LearningSet<'a> {
                 &[Remedy::Do("fit a model of your own choice, which needs no folds of its own")],
             )
         })?;
-        let mut lanes = folds.held_out().iter().map(|held_out| lane(held_out)).collect::<Result<Vec<_>, _>>()?;
-        lanes.push(lane(&[])?);
-        let scoring = Scoring::new(target, &task, &all);
+        let lanes = folds.each().into_iter().map(Some).chain([None]).map(lane).collect();
+        // Samples that are never held out have no part in scores.
+        let scoring = Scoring::new(target, &task, &all).among(&once);
         if let (Some(y), false) = (scoring.numbers(), scoring.variance().is_normal())
             && let Some(other) = y.iter().find(|other| **other != y[0])
         {
@@ -93,7 +100,25 @@ impl<'a> LearningSet<'a> {
             });
         }
         let (in_units, rotated) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { x, target, task, loss, sample_weight, account, lanes, scoring, in_units, rotated, _taken: taken })
+        Ok(Self {
+            x,
+            target,
+            task,
+            loss,
+            sample_weight,
+            account,
+            folds,
+            lanes,
+            scoring,
+            in_units,
+            rotated,
+            _taken: taken,
+        })
+    }
+
+    /// Whether every sample is held out.
+    pub(super) fn covers_all(&self) -> bool {
+        self.folds.held_out().iter().map(Vec::len).sum::<usize>() == self.x.samples()
     }
 
     /// The number of samples that count.

@@ -1,5 +1,6 @@
 //! The automatic choice: everything that can be afforded is tried, and held-out samples decide.
 
+mod assessed;
 mod choice;
 mod contender;
 mod effects;
@@ -29,13 +30,14 @@ pub use effects::AutoEffect;
 pub use explanation::{AutoExplanation, ContributionSource, PartialContribution};
 pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, MemberKind, TermsStanding};
 pub use ranges::VariableRanges;
-pub(crate) use relevance::LEAST_PAIR_SHARE;
+pub(crate) use relevance::{LEAST_PAIR_SHARE, pairs_of_terms, term_shares, variables_of_terms};
 
 use self::{choice::Choosing, contender::Contender, learning_set::LearningSet, plan::planned, validation::Trial};
 use super::{Target, Task};
 use crate::{
     Account, Error, FeatureMatrix,
     error::{Parameter, names},
+    solver::Folds,
 };
 
 /// How much is tried.
@@ -112,22 +114,25 @@ impl Auto {
         sample_weight: Option<&[f64]>,
         account: &Account,
     ) -> Result<AutoModel, Error> {
-        self.run(x, target, sample_weight, account, &mut |_| ControlFlow::Continue(()))
+        self.run(x, target, sample_weight, None, account, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`fit`](Self::fit), watched. When it is ended, the contenders that are finished have been all.
+    /// As [`fit`](Self::fit), watched, with folds of the caller's, each of whose samples is held out at most once. When it is ended, the
+    /// contenders that are finished have been all.
     pub fn run(
         &self,
         x: &FeatureMatrix<'_>,
         target: &Target<'_>,
         sample_weight: Option<&[f64]>,
+        folds: Option<&Folds>,
         account: &Account,
         watch: &mut WatchAuto<'_>,
     ) -> Result<AutoModel, Error> {
         let begun = Instant::now();
         let limit = self.seconds.unwrap_or(f64::INFINITY);
         Parameter::Seconds.check(limit, limit > 0.0, "a number > 0")?;
-        let set = LearningSet::new(x, target, sample_weight, account, self.seed)?;
+        let folds = folds.map_or_else(|| target.folds(x.samples(), None, self.seed), |folds| Ok(folds.clone()))?;
+        let set = LearningSet::new(x, target, sample_weight, account, folds)?;
         let plan = planned(self.effort, &set);
         let whole: f64 = plan.tried.iter().map(|step| step.seconds).sum();
         let (mut contenders, mut left_out, mut done) = (vec![Contender::constant(&set)], plan.left_out, 0.0);

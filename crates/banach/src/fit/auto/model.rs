@@ -9,7 +9,10 @@ use crate::{
     Error, FeatureMatrix, Model, Spec, Status,
     data::ColumnScaling,
     error::Parameter,
-    fit::{SparseModel, Task},
+    fit::{
+        Assessment, Residuals, SparseModel, Task,
+        model::{BY_EVIDENCE, half_widths},
+    },
     solver::Mean,
 };
 
@@ -41,14 +44,20 @@ pub struct AutoRecord {
     pub constant_loss: f64,
     /// The share of held-out samples whose class is predicted; `None` for numbers, and where no sample was held out.
     pub accuracy: Option<Mean>,
-    /// The predictions of held-out samples, as [`AutoModel::predictions`] has them; `None` where few terms are the model by their evidence.
+    /// The predictions of held-out samples, as [`AutoModel::predictions`] has them; `None` where not all samples were held out, of the model or by the folds.
     pub held_out: Option<Vec<f64>>,
+    /// How far these were off, of numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residuals: Option<Residuals>,
     /// Every contender, in the order in which they were tried; the first is the constant.
     pub standings: Vec<ContenderScore>,
     /// What was not tried, and why.
     pub left_out: Vec<(Recipe, String)>,
     /// The few terms that evidence names, be they the model or not.
     pub terms: Option<SparseModel>,
+    /// What held-out samples say of the model, or where a constant is the model of the best of the others; `None` if nothing else was held out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assessment: Option<Assessment>,
 }
 
 /// The loss that is to be expected: the squared error, or the logarithmic loss of classes.
@@ -130,6 +139,11 @@ impl AutoMember {
 }
 
 impl AutoModel {
+    /// For every output, how far a prediction is off at most in this share of cases ([`Residuals`]).
+    pub fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
+        half_widths(&self.record.task, self.record.residuals.as_ref(), coverage, BY_EVIDENCE)
+    }
+
     /// A mixture of members that go together with each other and with what is known of them.
     pub fn new(record: AutoRecord, members: Vec<AutoMember>, ranges: VariableRanges) -> Result<Self, Error> {
         ranges.check(record.variables)?;
@@ -154,6 +168,13 @@ impl AutoModel {
     /// What was tried and chosen.
     pub fn record(&self) -> &AutoRecord {
         &self.record
+    }
+
+    /// With another assessment of the same held-out samples: one that shuffled targets were held against.
+    #[must_use]
+    pub fn with_assessment(mut self, assessment: Assessment) -> Self {
+        self.record.assessment = Some(assessment);
+        self
     }
 
     /// What the model is made of.
@@ -264,6 +285,12 @@ impl AutoRecord {
     /// The loss as a share of that of the constant.
     pub fn error(&self) -> f64 {
         self.loss.value() / self.constant_loss
+    }
+
+    /// The least loss of anything that was tried on held-out samples, as a share of that of the constant; `None` if nothing was held out.
+    pub fn least_error(&self) -> Option<f64> {
+        let tried = self.standings.iter().skip(1).filter_map(|standing| standing.loss);
+        tried.map(|loss| loss.value / self.constant_loss).reduce(f64::min)
     }
 
     /// What was chosen, in one line.

@@ -44,6 +44,11 @@ impl VariableRanges {
         ranges
     }
 
+    /// Those of a table over the samples of a positive weight.
+    pub(crate) fn of(x: &FeatureMatrix<'_>, weights: &[f64]) -> Self {
+        Self::new(x, weights, &ColumnScaling::standard(x, Some(weights)))
+    }
+
     /// Whether these are numbers for so many variables.
     pub(super) fn check(&self, variables: usize) -> Result<(), Error> {
         for (what, values) in
@@ -61,7 +66,7 @@ impl VariableRanges {
     }
 
     /// Points in which all variables are at their centres, but for some, whose values are given.
-    pub(super) fn moved(&self, points: usize, moved: &[(usize, &[f64])]) -> Result<FeatureMatrix<'static>, Error> {
+    pub(crate) fn moved(&self, points: usize, moved: &[(usize, &[f64])]) -> Result<FeatureMatrix<'static>, Error> {
         let mut values = Vec::with_capacity(points * self.centres.len());
         for (variable, centre) in self.centres.iter().enumerate() {
             match moved.iter().find(|(other, _)| *other == variable) {
@@ -73,7 +78,7 @@ impl VariableRanges {
     }
 
     /// Values of a variable from its least to its largest, at equal distances; both alone where it takes no others.
-    pub(super) fn grid(&self, variable: usize, points: usize) -> Vec<f64> {
+    pub(crate) fn grid(&self, variable: usize, points: usize) -> Vec<f64> {
         let (least, largest) = (self.least[variable], self.largest[variable]);
         let points = if self.two_valued.binary_search(&variable).is_ok() { 2 } else { points.max(2) };
         let last = (points - 1) as f64;

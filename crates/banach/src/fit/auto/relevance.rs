@@ -78,6 +78,7 @@ impl AutoMember {
         let mut all = vec![0.0; variables];
         match &self.kind {
             MemberKind::Constant(_) => {}
+            MemberKind::Terms { shares, .. } => return Ok(variables_of_terms(shares, variables)),
             MemberKind::Dense(member) => {
                 let functions = member.model.solutions().len();
                 for function in 0..functions {
@@ -85,11 +86,6 @@ impl AutoMember {
                     for (&column, share) in member.units.columns().iter().zip(found.variables()) {
                         all[column] += share / functions as f64;
                     }
-                }
-            }
-            MemberKind::Terms { shares, .. } => {
-                for (variables, share) in shares {
-                    variables.iter().for_each(|variable| all[*variable] += share);
                 }
             }
         }
@@ -102,14 +98,7 @@ impl AutoMember {
         match &self.kind {
             MemberKind::Constant(_) => Ok((vec![0.0; count * count], 0.0)),
             MemberKind::Dense(member) => member.pair_shares(variables, memory),
-            MemberKind::Terms { shares, .. } => {
-                let mut all = vec![0.0; count * count];
-                for (own, share) in shares {
-                    let places = || own.iter().filter_map(|variable| variables.binary_search(variable).ok());
-                    places().for_each(|a| places().for_each(|b| all[a * count + b] += share));
-                }
-                Ok((all, 0.0))
-            }
+            MemberKind::Terms { shares, .. } => Ok((pairs_of_terms(shares, variables), 0.0)),
         }
     }
 }
@@ -138,7 +127,7 @@ impl DenseMember {
 
 /// For every set of variables that terms are made of the share of what these terms contribute, by their variances over the samples that
 /// count; the mean over the functions.
-pub(super) fn term_shares(
+pub(crate) fn term_shares(
     model: &SparseModel,
     x: &FeatureMatrix<'_>,
     weights: &[f64],
@@ -160,4 +149,24 @@ pub(super) fn term_shares(
         }
     }
     Ok(shares.into_iter().collect())
+}
+
+/// The shares of so many variables, from those of [`term_shares`].
+pub(crate) fn variables_of_terms(shares: &[(Vec<usize>, f64)], variables: usize) -> Vec<f64> {
+    let mut all = vec![0.0; variables];
+    for (own, share) in shares {
+        own.iter().for_each(|variable| all[*variable] += share);
+    }
+    all
+}
+
+/// The shares of the pairs of some variables in increasing order, row after row of a square.
+pub(crate) fn pairs_of_terms(shares: &[(Vec<usize>, f64)], variables: &[usize]) -> Vec<f64> {
+    let count = variables.len();
+    let mut all = vec![0.0; count * count];
+    for (own, share) in shares {
+        let places = || own.iter().filter_map(|variable| variables.binary_search(variable).ok());
+        places().for_each(|a| places().for_each(|b| all[a * count + b] += share));
+    }
+    all
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error, FeatureMatrix, Model, Spec,
     data::ColumnScaling,
-    fit::{Lengths, SparseModel},
+    fit::{LEAST_SAMPLES, Lengths, SparseModel},
     solver::Mean,
     sparse::SparseSpec,
 };
@@ -26,8 +26,6 @@ const ENOUGH_FOLDS: usize = 2;
 const NAMING: f64 = 1.1;
 /// The most variables that get a length.
 const MOST_LENGTHS: usize = 50;
-/// Few terms are believed on their evidence from so many samples on.
-const LEAST_SAMPLES: usize = 30;
 
 /// What few terms that are found without each fold come to.
 enum HeldOutTerms {
@@ -148,16 +146,23 @@ impl Trial<'_, '_> {
         if model.functions().iter().all(|function| function.terms().is_empty()) {
             return Ok(Vec::new());
         }
-        let claimed = if set.counted() >= LEAST_SAMPLES { self.claimed(&model) } else { None };
+        // Evidence takes samples for independent ones.
+        let believed = set.counted() >= LEAST_SAMPLES && set.folds.is_exchangeable();
+        let claimed = if believed { self.claimed(&model) } else { None };
         let held_out = |contender: &Contender| {
             contender.predictions.as_ref().map(|found| set.scoring.mean(&set.scoring.losses(found)).value)
         };
         let best = before.iter().filter_map(held_out).fold(f64::INFINITY, f64::min);
         let simpler = before.iter().filter_map(|contender| contender.claimed).fold(f64::INFINITY, f64::min);
-        // Where evidence decides, for the terms or against them or for simpler ones, nothing is held out.
-        let decided = claimed.is_some_and(|claimed| claimed < best || claimed > PROMISING * best || claimed >= simpler);
-        let rival =
-            before.iter().filter(|rival| held_out(rival) == Some(best)).find_map(|rival| rival.predictions.clone());
+        // Where evidence decides against the terms or for simpler ones, nothing is held out.
+        let decided = claimed.is_some_and(|claimed| claimed > PROMISING * best || claimed >= simpler);
+        // Where it decides for them, all folds are told, however far behind.
+        let wins = claimed.is_some_and(|claimed| claimed < best);
+        let rival = before
+            .iter()
+            .filter(|_| !wins)
+            .filter(|rival| held_out(rival) == Some(best))
+            .find_map(|rival| rival.predictions.clone());
         let held_out = if decided { None } else { self.terms_without_folds(&spec, rival.as_deref())? };
         let (predictions, behind) = match held_out {
             Some(HeldOutTerms::All(predictions)) => (Some(predictions), None),

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Loss, Target,
-    fit::{Task, probabilities},
+    fit::{Predicted, PredictedNumber, Task, probabilities},
     loss::Logistic,
     solver::Mean,
 };
@@ -120,6 +120,37 @@ impl Scoring {
             Truth::Classes(..) => self.likelihoods(predictions).map(|p| p.max(LEAST_PROBABILITY)).collect(),
         };
         predictions.iter().map(column).collect()
+    }
+
+    /// What is predicted of some samples, by a model and by a constant.
+    pub(super) fn predicted(
+        &self,
+        predictions: &[f64],
+        constant: &[f64],
+        samples: &[usize],
+        labels: Vec<String>,
+    ) -> Predicted {
+        let n = self.weights.len();
+        let among = |values: &[f64]| samples.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+        match &self.truth {
+            Truth::Numbers(y) => Predicted::Numbers(vec![PredictedNumber {
+                y: among(y),
+                t: among(predictions),
+                constant: among(constant),
+            }]),
+            Truth::Classes(classes, count) => {
+                let share = |class: usize, i: usize| constant[class * n + i];
+                let largest = |i: &usize| {
+                    (1..*count).fold(0, |best, class| if share(class, *i) > share(best, *i) { class } else { best })
+                };
+                Predicted::Classes {
+                    labels,
+                    truth: samples.iter().map(|&i| classes[i]).collect(),
+                    scores: predictions.chunks(n).map(among).collect(),
+                    constant: samples.iter().map(largest).collect(),
+                }
+            }
+        }
     }
 
     /// The numbers that are predicted; `None` for classes.

@@ -1,7 +1,9 @@
 //! The search: gamma, and on request p, degree and scale, by the loss of held-out samples.
 
+mod assessed;
 mod candidate;
 mod exponential;
+mod gammas;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -12,51 +14,19 @@ use serde::{Deserialize, Serialize};
 
 pub use candidate::Candidate;
 pub(in crate::fit) use exponential::degrees as exponential_degrees;
+pub use gammas::Gammas;
+use gammas::WIDENINGS;
 pub use space::{KernelSpace, SearchOption};
 
 use super::{Fit, Spec, Target};
 use crate::{
-    Error, FeatureMatrix, Observer, Status,
+    Error, FeatureMatrix, Observer, Status, Unobserved,
     form::{LongFit, Plan},
-    solver::{Choice, CrossValidation, Folds, GammaGrid, Mean, Metric, Progress, cross_validate_all},
+    solver::{Choice, CrossValidation, Folds, Mean, Metric, Progress, cross_validate_all},
 };
 
 /// The relative duality gap of the fits of a search: held-out losses do not need more digits.
 const TOLERANCE: f64 = 1e-6;
-
-/// Values of gamma.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gammas {
-    /// This many values, by the rule of [`GammaGrid::from_data`].
-    Count(usize),
-    /// These values.
-    Given(Vec<f64>),
-}
-
-impl Default for Gammas {
-    fn default() -> Self {
-        Self::Count(20)
-    }
-}
-
-impl Gammas {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        match self {
-            Self::Count(count) => *count,
-            Self::Given(gammas) => gammas.len(),
-        }
-    }
-
-    /// The values for a problem.
-    pub fn grid(&self, problem: &crate::DualProblem<'_>) -> Result<GammaGrid, Error> {
-        match self {
-            Self::Count(count) => GammaGrid::from_data(problem, *count),
-            Self::Given(gammas) => GammaGrid::new(gammas.clone()),
-        }
-    }
-}
 
 /// What is searched, and how one of the candidates is taken.
 ///
@@ -161,6 +131,29 @@ impl Search {
                 Err(error) => left_out.push((option, error)),
             }
         }
+        // A grid whose best value lies at its end has not found it.
+        for round in 0..WIDENINGS {
+            let Some((place, _)) = self.choose(&tried) else { break };
+            let Some(grid) = self.gammas.beyond(&tried[place], round) else { break };
+            // Fits there end at the gap of the final fit, so that what is chosen reaches it.
+            let (gammas, tolerance) = (Gammas::Given(grid.values().to_vec()), fit.spec().tolerance);
+            let wider = Self { gammas, tolerance, ..self.clone() };
+            let option = tried[place].option.clone();
+            let mut shifted = Shifted { observer, before };
+            let Ok(more) = wider.try_out(fit, &option, x, y, sample_weight, folds, &mut shifted) else { break };
+            // Beyond where fits converge there is nothing to find.
+            if more.functions.iter().any(|function| function.unconverged().next().is_some()) {
+                break;
+            }
+            let known = tried[place].clone();
+            before += more.functions.len() * folds.count() * more.candidates.len();
+            tried[place].join(more);
+            // Of all samples the fit may fail where those without a fold did not.
+            if !self.choose(&tried).is_some_and(|chosen| reaches_its_gap(fit, &tried, chosen, x, y, sample_weight)) {
+                tried[place] = known;
+                break;
+            }
+        }
         let Some(first) = tried.first() else {
             let error = left_out.into_iter().next().map(|(_, error)| error);
             return Err(error.unwrap_or(Error::Empty { what: "what is searched" }));
@@ -227,6 +220,14 @@ impl Search {
 }
 
 impl Tried {
+    /// With other gammas of the same combination, all of them smaller or all larger.
+    fn join(&mut self, other: Self) {
+        let below = other.candidates.last().map(|last| last.gamma) < self.candidates.first().map(|first| first.gamma);
+        let at = if below { 0 } else { self.candidates.len() };
+        self.candidates.splice(at..at, other.candidates);
+        self.functions.iter_mut().zip(other.functions).for_each(|(own, other)| own.join(other));
+    }
+
     /// The place of the candidate with the smallest loss.
     pub fn best(&self) -> Option<usize> {
         self.pick(Choice::Best)
@@ -289,4 +290,19 @@ impl Observer for Shifted<'_> {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         self.observer.observe(&Progress { problem: self.before + progress.problem, ..*progress })
     }
+}
+
+/// Whether the fit of all samples with what was chosen converges.
+fn reaches_its_gap(
+    fit: &Fit,
+    tried: &[Tried],
+    (option, candidate): (usize, usize),
+    x: &FeatureMatrix<'_>,
+    y: &Target<'_>,
+    sample_weight: Option<&[f64]>,
+) -> bool {
+    let tried = &tried[option];
+    let spec = Spec { gamma: tried.candidates[candidate].gamma, ..tried.option.spec.clone() };
+    let model = fit.with_spec(&spec).and_then(|fit| fit.run(x, y, sample_weight, &mut Unobserved));
+    model.is_ok_and(|model| model.status() == Status::Converged)
 }

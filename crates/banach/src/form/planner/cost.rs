@@ -93,6 +93,11 @@ impl Workload<'_> {
 
     /// What keeps a tensor from being taken: it holds the monomials as they are.
     fn tensor_order(&self) -> Result<usize, Error> {
+        if self.planner.excluded.is_some() && self.kernel.degrees().1.is_some_and(|highest| highest >= 2) {
+            let allowed =
+                "tiles or features: the columns have labels or two values, and a tensor would hold all their products";
+            return Err(Error::parameter(Parameter::Route, "a Gram tensor", allowed));
+        }
         match self.planner.monomial_scale {
             MonomialScale::Raw => self.exponent.order(),
             monomial_scale => Err(Error::parameter(

@@ -22,9 +22,10 @@ use self::cost::Workload;
 use super::{Endpoint, Features, Gram, KernelFeatures, QForm, Tiles};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
-    cost::Rates,
+    cost::{Rates, feature_count},
+    data::ExcludedProducts,
     error::{Parameter, names},
-    kernel::{MonomialScale, TensorKernel, check_columns, lists_inputs},
+    kernel::{Block, MonomialScale, TensorKernel, check_columns, lists_inputs},
 };
 
 /// A way to hold `Q`.
@@ -89,6 +90,8 @@ pub struct Planner {
     pub evaluations: usize,
     /// The only route to be considered; `None` for all.
     pub route: Option<Route>,
+    /// Products of columns that are no monomials. A tensor holds all products, so that it cannot be taken for finitely many monomials.
+    pub excluded: Option<Arc<ExcludedProducts>>,
 }
 
 impl Default for Planner {
@@ -100,6 +103,7 @@ impl Default for Planner {
             problems: 1,
             evaluations: 50,
             route: None,
+            excluded: None,
         }
     }
 }
@@ -228,6 +232,21 @@ impl Plan {
         self.planner.monomial_scale
     }
 
+    /// The products that are no monomials, of a kernel with finitely many.
+    pub fn excluded(&self) -> Option<&Arc<ExcludedProducts>> {
+        self.planner.excluded.as_ref().filter(|_| self.kernel.degrees().1.is_some_and(|highest| highest >= 2))
+    }
+
+    /// The number of monomials; `None` for infinitely many.
+    pub fn monomials(&self) -> Option<f64> {
+        let excluded = self.excluded();
+        let count = |excluded: &ExcludedProducts| {
+            let blocks = Block::all(&*self.kernel, self.kernel.degrees().1?);
+            Some(blocks.map(|block| excluded.count(block.degree, block.distinct) as f64).sum())
+        };
+        excluded.map_or_else(|| feature_count(&*self.kernel, self.shape.inputs), |excluded| count(excluded))
+    }
+
     /// The form of the data for which the plan was made. The data are not copied.
     pub fn build<'a>(&self, x: &'a FeatureMatrix<'_>) -> Result<Box<dyn QForm + 'a>, Error> {
         let Shape { samples, inputs, .. } = self.shape;
@@ -235,19 +254,20 @@ impl Plan {
         Error::check_length("a row of X", x.features(), inputs)?;
         let (kernel, exponent) = (self.kernel.clone(), self.exponent);
         let monomial_scale = self.planner.monomial_scale;
+        let x = x.view().with_excluded(self.excluded().cloned());
         // A form takes what the plan says, and leaves the rest to the solver.
         let memory = Memory::limit(self.cost().bytes);
         if exponent.is_endpoint() {
             return Ok(Box::new(Endpoint::new(x, kernel, monomial_scale)?));
         }
         Ok(match self.chosen {
-            Route::Features if self.lists_inputs() => Box::new(Features::new(x.view(), exponent)),
+            Route::Features if self.lists_inputs() => Box::new(Features::new(x, exponent)),
             Route::Features => {
-                Box::new(KernelFeatures::with_monomial_scale(x, kernel, monomial_scale, exponent, memory)?)
+                Box::new(KernelFeatures::with_monomial_scale(&x, kernel, monomial_scale, exponent, memory)?)
             }
-            Route::Tiles => Box::new(Tiles::new(x.view(), kernel, monomial_scale, exponent, memory)?),
-            Route::Gram => Box::new(Gram::new(x.view(), kernel, exponent, memory)?),
-            Route::Streamed => Box::new(Gram::streamed(x.view(), kernel, exponent, memory)?),
+            Route::Tiles => Box::new(Tiles::new(x, kernel, monomial_scale, exponent, memory)?),
+            Route::Gram => Box::new(Gram::new(x, kernel, exponent, memory)?),
+            Route::Streamed => Box::new(Gram::streamed(x, kernel, exponent, memory)?),
         })
     }
 }

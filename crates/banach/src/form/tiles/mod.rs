@@ -139,11 +139,12 @@ impl<'a> Tiles<'a> {
         })
     }
 
-    /// The values of the kernel at all pairs of samples, if its monomials are raw and it is in range there.
+    /// The values of the kernel at all pairs of samples, if its monomials are raw, none is excluded, and it is in range
+    /// there.
     fn kernel_square(&self) -> Option<Vec<f64>> {
         let Monomials { points, kernel, monomial_scale, .. } = &self.monomials;
         let (n, x) = (self.samples(), &points.x);
-        if *monomial_scale != MonomialScale::Raw {
+        if *monomial_scale != MonomialScale::Raw || self.monomials.excludes_any() {
             return None;
         }
         let count = kernel.symmetric();

@@ -159,6 +159,24 @@ impl DualModel<'_> {
         if let Some(terms) = &self.terms {
             return Ok(monomials.iter().map(|monomial| entry_of_terms(terms, monomial)).collect());
         }
+        let excluded = self.samples.excluded().filter(|_| self.kernel.degrees().1.is_some());
+        if let Some(excluded) =
+            excluded.filter(|excluded| monomials.iter().any(|one| excluded.excludes(&one.variables())))
+        {
+            let (none, some): (Vec<_>, Vec<_>) =
+                monomials.iter().cloned().partition(|monomial| excluded.excludes(&monomial.variables()));
+            let mut some = self.entries_of(&some)?.into_iter();
+            let nothing = |monomial: &Monomial| TopMonomial {
+                monomial: monomial.clone(),
+                weight: 0.0,
+                coefficient: 0.0,
+                share: self.ln_norm.map(|_| 0.0),
+                interval: self.radius.map(|_| (0.0, 0.0)),
+            };
+            let entry =
+                |monomial: &Monomial| if none.contains(monomial) { Some(nothing(monomial)) } else { some.next() };
+            return Ok(monomials.iter().filter_map(entry).collect());
+        }
         if self.kernel.normalized() {
             // The divisor is that of all features.
             return self.entries_in_order(monomials);

@@ -289,6 +289,10 @@ fn look(tree: &Tree, bounds: Option<&Bounds>, limits: Limits, places: &[usize], 
     let mut z = vec![0.0; tree.stride];
     let mut looked = Looked::default();
     for place in part {
+        // Whatever it is multiplied with, such a product is none.
+        if tree.excludes(places, place) {
+            continue;
+        }
         let factor = tree.coefficients.by_exponent[if places.last() == Some(&place) { repeats + 1 } else { 1 }];
         let next = place + usize::from(tree.coefficients.distinct);
         let ends = leaf || next >= tree.inputs;

@@ -13,7 +13,7 @@ impl TopMonomials {
     }
 
     fn lines<S: AsRef<str>>(&self, names: &[S]) -> Vec<String> {
-        let mut rows = vec![["", "monomial", "weight", "coefficient", "share", "interval"].map(str::to_owned)];
+        let mut rows = vec![["", "monomial", "weight", "coefficient", "share", "solver interval"].map(str::to_owned)];
         for (rank, entry) in self.entries.iter().enumerate() {
             rows.push([
                 (rank + 1).to_string(),
@@ -43,8 +43,8 @@ impl TopMonomials {
     fn summary(&self) -> String {
         let Self { nodes, unlisted, .. } = self;
         match (self.end, self.set_proven, self.order_proven) {
-            (_, _, true) => "Proven to be the largest at the optimum, in this order.".to_owned(),
-            (_, true, false) => "Proven to be the largest at the optimum; their order is not.".to_owned(),
+            (_, _, true) => "The solver's error cannot change this list or its order.".to_owned(),
+            (_, true, false) => "The solver's error cannot change this list; it may change its order.".to_owned(),
             (SearchEnd::Complete, ..) => "The largest of this dual vector.".to_owned(),
             (end, ..) => {
                 let why = match end {
@@ -61,7 +61,7 @@ impl TopMonomials {
 }
 
 impl fmt::Display for TopMonomials {
-    /// A table with a row for every monomial, and a line on what is proven.
+    /// A table with a row for every monomial, and a line on what the solver's error may change.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.with_names::<&str>(&[]))
     }

@@ -1,10 +1,11 @@
 //! The monomials of a kernel as a tree, and `u_k` of any of them.
 
-use std::f64::consts::LN_2;
+use std::{f64::consts::LN_2, sync::Arc};
 
 use super::bounds::Bound;
 use crate::{
     Error,
+    data::ExcludedProducts,
     error::{Parameter, Remedy},
     kernel::{Monomial, MonomialScale, check_range, symmetric_sums},
     model::DualModel,
@@ -78,6 +79,8 @@ pub(super) struct Tree {
     first_exponent: f64,
     pub coefficients: Coefficients,
     pub monomial_scale: MonomialScale,
+    /// The products of variables that are no monomials.
+    excluded: Option<Arc<ExcludedProducts>>,
     /// A bound on the distance of the optimal dual vector, in units of `alpha`.
     pub radius: f64,
     /// The true `u_k` is `2^exponent` times the one here.
@@ -163,6 +166,7 @@ impl Tree {
             first,
             coefficients,
             monomial_scale: model.monomial_scale,
+            excluded: model.samples.excluded().filter(|_| !infinite).cloned(),
             radius,
             exponent: alpha_exponent + shift + if raw { base } else { 0.0 },
             first_exponent: base,
@@ -274,6 +278,13 @@ impl Tree {
         let mut variables: Vec<usize> = places.iter().map(|&place| self.variables[place]).collect();
         variables.sort_unstable();
         Monomial::of_sorted(&variables)
+    }
+
+    /// Whether the product of the variables at these places and at one more is no monomial because of the last.
+    pub(super) fn excludes(&self, places: &[usize], last: usize) -> bool {
+        let of = |place: usize| self.variables[place];
+        let excluded = self.excluded.as_ref();
+        excluded.is_some_and(|excluded| places.iter().any(|&place| excluded.pair(of(place), of(last))))
     }
 
     /// The path of a monomial.

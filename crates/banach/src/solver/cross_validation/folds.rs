@@ -17,10 +17,30 @@ use crate::Error;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folds {
-    samples: usize,
-    held_out: Vec<Vec<usize>>,
+    pub(super) samples: usize,
+    pub(super) held_out: Vec<Vec<usize>>,
     /// What each fit does not see: what it holds out, and perhaps more.
-    absent: Vec<Vec<usize>>,
+    pub(super) absent: Vec<Vec<usize>>,
+    /// How they were dealt.
+    pub(super) dealing: Dealing,
+    /// The group of every sample, where samples of one group are no independent witnesses.
+    pub(super) groups: Option<Vec<usize>>,
+}
+
+/// How samples are dealt to folds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dealing {
+    /// As they were given, or at random.
+    #[default]
+    Plain,
+    /// Groups as a whole.
+    Groups,
+    /// Forward in time: every fit sees the past only.
+    Time,
+    /// Each sample by itself.
+    OneByOne,
+    /// At random, several times.
+    Repeated(usize),
 }
 
 impl Folds {
@@ -42,7 +62,7 @@ impl Folds {
                 return Err(Error::FoldSize { fold, held_out, left });
             }
         }
-        Ok(Self { samples, absent: held_out.clone(), held_out })
+        Ok(Self { samples, absent: held_out.clone(), held_out, dealing: Dealing::Plain, groups: None })
     }
 
     /// Splits into samples to fit to and samples that are held out, which together need not be all: the past and the
@@ -110,7 +130,7 @@ impl Folds {
 
     /// Every sample by itself.
     pub fn leave_one_out(samples: usize) -> Result<Self, Error> {
-        Self::contiguous(samples, samples)
+        Ok(Self { dealing: Dealing::OneByOne, ..Self::contiguous(samples, samples)? })
     }
 
     /// The number of samples, n.

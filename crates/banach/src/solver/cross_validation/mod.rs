@@ -1,13 +1,14 @@
 //! Held-out scores for every gamma and fold, from fits that share their passes.
 
 mod choice;
+mod dealing;
 mod folds;
 #[cfg(test)]
 mod laws;
 mod summary;
 
 pub use choice::Choice;
-pub use folds::Folds;
+pub use folds::{Dealing, Folds};
 pub(crate) use folds::{SplitMix64, shuffle};
 pub(crate) use summary::score;
 pub use summary::{CrossValidation, FoldFit, Mean, Metric};
@@ -81,12 +82,18 @@ fn in_chains(
     solver: &dyn Solver,
     observer: &mut dyn Observer,
 ) -> Result<Vec<CrossValidation>, Error> {
-    let lanes = problems.iter().map(|problem| fold_problems(problem, folds)).collect::<Result<Vec<_>, _>>()?.concat();
+    let lanes = problems.iter().map(|problem| fold_problems(problem, folds)).collect::<Result<Vec<_>, _>>()?;
     let gammas = grid.values();
-    let mut validated: Vec<_> = problems.iter().map(|problem| CrossValidation::empty(problem, gammas, folds)).collect();
+    let mut validated = Vec::with_capacity(problems.len());
+    for (problem, of_folds) in problems.iter().zip(&lanes) {
+        let constants = of_folds.iter().map(best_constant).collect::<Result<_, _>>()?;
+        validated.push(CrossValidation::empty(problem, gammas, folds, constants));
+    }
+    let lanes = lanes.concat();
     let mut keep = |gamma: usize, lane: usize, solution: &Solution| {
         let (problem, fold) = (lane / folds.count(), lane % folds.count());
-        let fit = FoldFit::new(&problems[problem], &folds.held_out()[fold], solution);
+        let constant = validated[problem].constants[fold];
+        let fit = FoldFit::new(&problems[problem], &folds.held_out()[fold], solution, constant);
         validated[problem].fits[gamma].push(fit);
     };
     follow(&lanes, gammas, chains, solver, observer, &mut keep)?;
@@ -104,12 +111,21 @@ fn fold_problems<'a>(problem: &DualProblem<'a>, folds: &Folds) -> Result<Vec<Dua
     (0..folds.count()).map(|fold| without(problem, folds, fold)).collect()
 }
 
+/// The constant with the least loss on the samples of a problem, whether or not it has an intercept.
+fn best_constant(problem: &DualProblem<'_>) -> Result<f64, Error> {
+    let problem = problem.clone().with_intercept()?;
+    Ok(problem.intercept(&vec![0.0; problem.samples()]))
+}
+
 /// The problem of the samples outside a fold.
 fn without<'a>(problem: &DualProblem<'a>, folds: &Folds, fold: usize) -> Result<DualProblem<'a>, Error> {
     let mut weights = problem.sample_weights().to_vec();
     folds.absent()[fold].iter().for_each(|&i| weights[i] = 0.0);
     let labels = || problem.targets().iter().zip(&weights).filter(|(_, weight)| **weight > 0.0).map(|(y, _)| *y);
     let Some(label) = labels().next() else { return Err(Error::FoldWeight { fold }) };
+    if problem.loss().targets() == Targets::Counts && problem.has_intercept() && labels().all(|y| y == 0.0) {
+        return Err(Error::NoCounts { fold: Some(fold), samples: labels().count() });
+    }
     if problem.loss().targets() == Targets::Signs && labels().all(|y| y == label) {
         return Err(Error::FoldClass { fold, label, samples: labels().count() });
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, Folds};
-use crate::{Certificate, DualProblem, Solution, Status, loss::Targets};
+use crate::{Certificate, DualProblem, Loss, Solution, Status, loss::Targets};
 
 /// Held-out predictions and scores for every gamma and fold.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub struct CrossValidation {
     pub metric: Metric,
     /// The fits, one list over the folds for every gamma.
     pub fits: Vec<Vec<FoldFit>>,
+    /// For every fold the constant that fits the samples that its fits see best: what predictions are compared with.
+    pub constants: Vec<f64>,
 }
 
 /// The score beside the loss.
@@ -27,8 +29,31 @@ pub enum Metric {
     /// `1 - sum (y - t)^2 / sum (y - mean y)^2`, for real targets.
     #[serde(rename = "r2")]
     RSquared,
+    /// `1 - sum L(y, t) / min_c sum L(y, c)`, for counts: the share of the deviance that the predictions explain.
+    #[serde(rename = "d2")]
+    Deviance,
     /// The share of labels whose sign the prediction has, where 0 counts as -1.
     Accuracy,
+}
+
+impl Metric {
+    /// That of a loss with these targets.
+    pub(crate) fn of(targets: Targets) -> Self {
+        match targets {
+            Targets::Real => Self::RSquared,
+            Targets::Counts => Self::Deviance,
+            Targets::Signs => Self::Accuracy,
+        }
+    }
+
+    /// As tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RSquared => "R^2",
+            Self::Deviance => "D^2",
+            Self::Accuracy => "accuracy",
+        }
+    }
 }
 
 /// The model without one fold, seen from that fold.
@@ -40,8 +65,10 @@ pub struct FoldFit {
     pub weight: f64,
     /// Their mean loss; NaN for a fold of weight 0.
     pub loss: f64,
-    /// Their score, if it is defined: R^2 needs two different targets.
+    /// Their score, if it is defined: R^2 and D^2 need two different targets.
     pub score: Option<f64>,
+    /// The root of their mean squared error, of counts of their mean deviance, and that of the constant that fits the other samples best; none for classes.
+    pub root_errors: Option<(f64, f64)>,
     /// How far the model can be from the optimum.
     pub certificate: Certificate,
     /// How its fit ended.
@@ -61,12 +88,22 @@ pub struct Mean {
 }
 
 impl FoldFit {
-    pub(super) fn new(problem: &DualProblem<'_>, held_out: &[usize], solution: &Solution) -> Self {
+    pub(super) fn new(problem: &DualProblem<'_>, held_out: &[usize], solution: &Solution, constant: f64) -> Self {
         let predictions: Vec<f64> = held_out.iter().map(|&i| solution.omega[i] + solution.intercept).collect();
         let samples = held_out_samples(problem, held_out, &predictions);
         Self {
             loss: weighted_mean(&samples, |sample| problem.loss().value(sample.y, sample.t)).unwrap_or(f64::NAN),
             score: score_of(problem, &samples),
+            root_errors: match problem.loss().targets() {
+                Targets::Real => root_error(&samples, |sample| sample.t).zip(root_error(&samples, |_| constant)),
+                Targets::Counts => {
+                    let of = |t: &dyn Fn(&HeldOutSample) -> f64| {
+                        weighted_mean(&samples, |sample| problem.loss().value(sample.y, t(sample))).map(f64::sqrt)
+                    };
+                    of(&|sample| sample.t).zip(of(&|_| constant))
+                }
+                Targets::Signs => None,
+            },
             weight: samples.iter().map(|sample| sample.weight).sum(),
             predictions,
             certificate: solution.certificate,
@@ -78,13 +115,18 @@ impl FoldFit {
 
 impl CrossValidation {
     /// Room for the fits.
-    pub(super) fn empty(problem: &DualProblem<'_>, gammas: &[f64], folds: &Folds) -> Self {
-        let metric = match problem.loss().targets() {
-            Targets::Real => Metric::RSquared,
-            Targets::Signs => Metric::Accuracy,
-        };
+    pub(super) fn empty(problem: &DualProblem<'_>, gammas: &[f64], folds: &Folds, constants: Vec<f64>) -> Self {
+        let metric = Metric::of(problem.loss().targets());
         let fits = gammas.iter().map(|_| Vec::with_capacity(folds.count())).collect();
-        Self { gammas: gammas.to_vec(), folds: folds.clone(), metric, fits }
+        Self { gammas: gammas.to_vec(), folds: folds.clone(), metric, fits, constants }
+    }
+
+    /// With the fits of other gammas for the same problem and folds, all of them smaller or all larger.
+    pub(crate) fn join(&mut self, other: Self) {
+        let below = other.gammas.last() < self.gammas.first();
+        let at = if below { 0 } else { self.gammas.len() };
+        self.gammas.splice(at..at, other.gammas);
+        self.fits.splice(at..at, other.fits);
     }
 
     /// The held-out loss of a gamma, by its index: its mean over the folds.
@@ -93,11 +135,30 @@ impl CrossValidation {
         Mean::over(&folds.map(|fit| (fit.weight, fit.loss)).collect::<Vec<_>>())
     }
 
-    /// The score of a gamma, by its index: its mean over the folds in which it is defined.
+    /// The score of a gamma, by its index, over all held-out samples together. R^2 and D^2 are against the constants of the folds, and have no standard
+    /// error: a mean of R^2 over folds would be at the mercy of folds whose targets hardly differ.
     pub fn score(&self, gamma: usize) -> Option<Mean> {
+        if self.metric != Metric::Accuracy {
+            return self.pooled(gamma).map(|value| Mean { value, standard_error: f64::NAN });
+        }
         let folds = self.fits[gamma].iter().filter_map(|fit| fit.score.map(|score| (fit.weight, score)));
         let folds: Vec<_> = folds.collect();
         (!folds.is_empty()).then(|| Mean::over(&folds))
+    }
+
+    /// `1 - sum (y - t)^2 / sum (y - constant)^2` over all folds; `None` where the constants leave nothing to explain.
+    fn pooled(&self, gamma: usize) -> Option<f64> {
+        let folds: Vec<(f64, f64, f64)> = self.fits[gamma]
+            .iter()
+            .filter_map(|fit| fit.root_errors.map(|(own, constant)| (fit.weight, own, constant)))
+            .collect();
+        let size = folds.iter().fold(0.0_f64, |size, (_, own, constant)| size.max(own.abs()).max(constant.abs()));
+        let total: f64 = folds.iter().map(|(weight, ..)| weight).sum();
+        let sum = |of: &dyn Fn(&(f64, f64, f64)) -> f64| -> f64 {
+            folds.iter().map(|fold| fold.0 / total * (of(fold) / size).powi(2)).sum()
+        };
+        let (own, constant) = (sum(&|fold| fold.1), sum(&|fold| fold.2));
+        (constant > 0.0).then(|| 1.0 - own / constant)
     }
 
     /// The index of the gamma with the smallest held-out loss, the smaller one of equals. `None` if a stop left no
@@ -184,21 +245,33 @@ fn held_out_samples(problem: &DualProblem<'_>, held_out: &[usize], predictions: 
     samples.filter(|sample| sample.weight > 0.0).collect()
 }
 
-/// The score of predictions for samples that a model has not seen: R^2, or the share of signs that are right.
+/// The score of predictions for samples that a model has not seen: R^2, the share of the deviance, or that of signs that are right.
 pub(crate) fn score(problem: &DualProblem<'_>, held_out: &[usize], predictions: &[f64]) -> Option<f64> {
     score_of(problem, &held_out_samples(problem, held_out, predictions))
 }
 
 fn score_of(problem: &DualProblem<'_>, samples: &[HeldOutSample]) -> Option<f64> {
-    match problem.loss().targets() {
-        Targets::Real => r_squared(samples),
-        Targets::Signs => weighted_mean(samples, |&HeldOutSample { y, t, .. }| f64::from((t > 0.0) == (y > 0.0))),
+    match Metric::of(problem.loss().targets()) {
+        Metric::RSquared => r_squared(samples),
+        Metric::Deviance => explained_deviance(problem.loss(), samples),
+        Metric::Accuracy => weighted_mean(samples, |&HeldOutSample { y, t, .. }| f64::from((t > 0.0) == (y > 0.0))),
     }
 }
 
 fn weighted_mean(samples: &[HeldOutSample], f: impl Fn(&HeldOutSample) -> f64) -> Option<f64> {
     let terms: Vec<_> = samples.iter().map(|sample| (sample.weight, f(sample))).collect();
     (!terms.is_empty()).then(|| mean(&terms, |x| x))
+}
+
+/// The root of the mean squared distance of the targets from predictions, relative to the largest, whose square may be out of range.
+fn root_error(samples: &[HeldOutSample], prediction: impl Fn(&HeldOutSample) -> f64) -> Option<f64> {
+    let size = samples.iter().fold(0.0_f64, |size, sample| size.max((sample.y - prediction(sample)).abs()));
+    // Up to the rounding of the constant.
+    let rounding = samples.iter().fold(0.0_f64, |size, sample| size.max(4.0 * f64::EPSILON * sample.y.abs()));
+    if size <= rounding {
+        return (!samples.is_empty()).then_some(0.0);
+    }
+    weighted_mean(samples, |sample| ((sample.y - prediction(sample)) / size).powi(2)).map(|mean| size * mean.sqrt())
 }
 
 /// Deviations relative to the largest, whose square may be out of range.
@@ -213,15 +286,22 @@ fn r_squared(samples: &[HeldOutSample]) -> Option<f64> {
     Some(1.0 - squares(&|sample| sample.y - sample.t)? / squares(&|sample| sample.y - centre)?)
 }
 
+/// The constant that counts are compared with is their mean, which predicts the logarithm of itself.
+fn explained_deviance(loss: &dyn Loss, samples: &[HeldOutSample]) -> Option<f64> {
+    let mean = weighted_mean(samples, |sample| sample.y)?;
+    let constant = mean.ln();
+    let of_constant = weighted_mean(samples, |sample| loss.value(sample.y, constant))?;
+    // One count, up to the rounding of the mean.
+    let spread = samples.iter().any(|sample| (sample.y - mean).abs() > 4.0 * f64::EPSILON * mean);
+    let explained = 1.0 - weighted_mean(samples, |sample| loss.value(sample.y, sample.t))? / of_constant;
+    (spread && explained.is_finite()).then_some(explained)
+}
+
 /// A table over gamma; `*` is the best, `+` the simplest within one standard error.
 impl fmt::Display for CrossValidation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.metric {
-            Metric::RSquared => "R^2",
-            Metric::Accuracy => "accuracy",
-        };
         writeln!(f, "{} gammas, {} folds", self.gammas.len(), self.folds.count())?;
-        writeln!(f, "  {:>11}  {:>11} {:>9}  {:>8} {:>8}  converged", "gamma", "loss", "+-", name, "+-")?;
+        writeln!(f, "  {:>11}  {:>11} {:>9}  {:>8} {:>8}  converged", "gamma", "loss", "+-", self.metric.name(), "+-")?;
         let (best, simplest) = (self.best(), self.one_standard_error());
         for (gamma, fits) in self.fits.iter().enumerate() {
             let mark = match Some(gamma) {

@@ -116,7 +116,7 @@ fn a_path_is_its_fits() {
         for loss in all() {
             let y = targets(&*loss, &y);
             // At the largest gamma, beside a kink, what rounding may do to predictions is 1e-11 of the objective.
-            let solver = newton(if loss.smoothness().is_some() { 1e-12 } else { 2e-11 });
+            let solver = newton(if loss.has_kinks() { 2e-11 } else { 1e-12 });
             for problem in both(&form, &*loss, &y, 1.0) {
                 let grid = GammaGrid::from_data(&problem, 6).expect("in range");
                 let path = path(&problem, &grid, &solver, &mut Unobserved).expect("valid");

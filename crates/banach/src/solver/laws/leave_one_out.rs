@@ -87,7 +87,7 @@ fn the_error_of_left_out_samples_is_nearly_that_of_fits_without_them() {
                 let problem = &both(&form, &*loss, &y, 0.3)[usize::from(intercept)];
                 let (off, missed) = compared(problem, &y);
                 let found = format!("{d} features, p = {p:.2}, {}: {off:+.3}, {missed:.1e} missed", loss.name());
-                let curved = loss.smoothness().is_some();
+                let curved = !loss.has_kinks();
                 if off.abs() > if curved { 0.08 } else { 0.2 } || (curved && missed > 0.1) {
                     far_off.push(found);
                 }
@@ -108,7 +108,7 @@ fn weights_are_repetitions() {
     let weights: Vec<f64> = (0..ROWS).map(|i| if twice.contains(&i) { 2.0 } else { 1.0 }).collect();
     for p in [2.0, 4.0 / 3.0] {
         let (form, form_of_repeated) = (features(&x, p), features(&repeated, p));
-        for loss in all().into_iter().filter(|loss| loss.smoothness().is_some()) {
+        for loss in all().into_iter().filter(|loss| !loss.has_kinks()) {
             let y = targets(&*loss, &y);
             let y_of_repeated: Vec<f64> = rows.iter().map(|&i| y[i]).collect();
             let plain = both(&form_of_repeated, &*loss, &y_of_repeated, 0.8);

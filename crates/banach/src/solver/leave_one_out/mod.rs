@@ -98,7 +98,7 @@ enum Role {
 /// The roles of the samples at their predictions t.
 fn roles(problem: &DualProblem<'_>, alpha: &[f64], t: &[f64]) -> Vec<Role> {
     let roles = held_or_free(problem, alpha, t);
-    if problem.loss().smoothness().is_some() { roles } else { averaged(problem, t, roles) }
+    if problem.loss().has_kinks() { averaged(problem, t, roles) } else { roles }
 }
 
 /// The roles by which dual variables can move.
@@ -111,6 +111,7 @@ fn held_or_free(problem: &DualProblem<'_>, alpha: &[f64], t: &[f64]) -> Vec<Role
     let size = present().map(|i| (alpha[i] / gammas[i]).abs()).fold(0.0, f64::max);
     let force = match loss.targets() {
         Targets::Real => present().map(|i| (y[i] - t[i]).abs()).fold(0.0, f64::max),
+        Targets::Counts => present().filter_map(|i| loss.slope(y[i], t[i])).map(f64::abs).fold(0.0, f64::max),
         Targets::Signs => 1.0,
     };
     let step = if (size / force).is_normal() { size / force } else { 1.0 };
@@ -130,7 +131,7 @@ fn held_or_free(problem: &DualProblem<'_>, alpha: &[f64], t: &[f64]) -> Vec<Role
                 let moved = match loss.targets() {
                     // Such a loss depends on the residual alone, which large constants leave its digits.
                     Targets::Real => loss.prox(y[i] - t[i], step, s),
-                    Targets::Signs => loss.prox(y[i], step, s - step * t[i]),
+                    Targets::Counts | Targets::Signs => loss.prox(y[i], step, s - step * t[i]),
                 };
                 let held = moved == lower || moved == upper || (k > 0.0 && moved == 0.0);
                 if held { at_end(moved) } else { Role::Free { curvature: a / gamma } }

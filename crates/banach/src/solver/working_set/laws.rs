@@ -82,7 +82,7 @@ fn certificates_hold_by_hand_for_every_loss_and_kernel() {
     let matrix = x.by_columns();
     let sample_weight: Vec<f64> = (0..24).map(|i| [1.0, 0.0, 2.5, 0.7][i % 4]).collect();
     for (kernel, scale) in kernels() {
-        let form = Endpoint::new(&matrix, kernel.clone(), scale).expect("finite");
+        let form = Endpoint::new(matrix.view(), kernel.clone(), scale).expect("finite");
         let phi = listed(&form);
         for loss in all() {
             let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
@@ -111,7 +111,7 @@ fn below_the_knee_all_weights_are_zero_and_above_it_one_is_not() {
     let (x, y) = data(20, 8, 2);
     let matrix = x.by_columns();
     for (kernel, scale) in kernels() {
-        let form = Endpoint::new(&matrix, kernel, scale).expect("finite");
+        let form = Endpoint::new(matrix.view(), kernel, scale).expect("finite");
         for loss in all() {
             let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
             let problem = DualProblem::new(&form, &*loss, &y, 1.0).expect("valid").with_intercept().expect("valid");
@@ -121,8 +121,8 @@ fn below_the_knee_all_weights_are_zero_and_above_it_one_is_not() {
                 let solution = solver(1e-10).solve(&problem, &mut Unobserved).expect("valid");
                 solution.weights.expect("p = 1 has weights").features.len()
             };
-            assert!(loss.smoothness().is_none() || count(0.999 * knee) == 0, "{}", loss.name());
-            assert!(loss.smoothness().is_none() || count(1.01 * knee) > 0, "{}", loss.name());
+            assert!(loss.has_kinks() || count(0.999 * knee) == 0, "{}", loss.name());
+            assert!(loss.has_kinks() || count(1.01 * knee) > 0, "{}", loss.name());
         }
     }
 }
@@ -133,9 +133,9 @@ fn implicit_monomials_are_those_of_a_listed_matrix() {
     let (x, y) = data(30, 7, 3);
     let matrix = x.by_columns();
     for (kernel, scale) in kernels() {
-        let form = Endpoint::new(&matrix, kernel.clone(), scale).expect("finite");
+        let form = Endpoint::new(matrix.view(), kernel.clone(), scale).expect("finite");
         let phi = listed(&form);
-        let plain = Endpoint::new(&phi, Arc::new(Linear), MonomialScale::Raw).expect("finite");
+        let plain = Endpoint::new(phi.view(), Arc::new(Linear), MonomialScale::Raw).expect("finite");
         let solution = |form: &Endpoint<'_>| {
             let problem = DualProblem::new(form, &crate::loss::Squared, &y, 2.0).expect("valid");
             let problem = problem.with_intercept().expect("valid");
@@ -158,7 +158,7 @@ fn implicit_monomials_are_those_of_a_listed_matrix() {
 fn it_is_the_limit_of_p_near_one() {
     let (x, y) = data(20, 10, 4);
     let matrix = x.by_columns();
-    let endpoint = Endpoint::new(&matrix, Arc::new(Linear), MonomialScale::Raw).expect("finite");
+    let endpoint = Endpoint::new(matrix.view(), Arc::new(Linear), MonomialScale::Raw).expect("finite");
     for loss in all() {
         let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
         let least = |form: &dyn crate::QForm, solver: &dyn Solver| {
@@ -184,7 +184,7 @@ fn a_path_is_its_fits_and_threads_do_not_matter() {
     let matrix = x.by_columns();
     let kernel = Arc::new(Polynomial::new(2, 1.0, 0.0).expect("valid"));
     let run = || {
-        let form = Endpoint::new(&matrix, kernel.clone(), MonomialScale::Unit).expect("finite");
+        let form = Endpoint::new(matrix.view(), kernel.clone(), MonomialScale::Unit).expect("finite");
         let problem = DualProblem::new(&form, &crate::loss::Squared, &y, 1.0).expect("valid");
         let problem = problem.with_intercept().expect("valid");
         let grid = GammaGrid::from_data(&problem, 12).expect("in range");
@@ -207,7 +207,7 @@ fn a_path_is_its_fits_and_threads_do_not_matter() {
 fn many_samples_of_few_features_are_solved_whatever_the_loss() {
     let (x, y) = data(2500, 5, 12);
     let matrix = x.by_columns();
-    let form = Endpoint::new(&matrix, Arc::new(Linear), MonomialScale::Raw).expect("finite");
+    let form = Endpoint::new(matrix.view(), Arc::new(Linear), MonomialScale::Raw).expect("finite");
     let phi = listed(&form);
     for loss in all() {
         let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();
@@ -249,7 +249,7 @@ fn hostile_columns_end_with_certificates_that_hold() {
     .concat();
     let matrix = FeatureMatrix::from_columns(n, 10, columns).expect("finite");
     for scale in MonomialScale::ALL {
-        let form = Endpoint::new(&matrix, Arc::new(Linear), scale).expect("finite");
+        let form = Endpoint::new(matrix.view(), Arc::new(Linear), scale).expect("finite");
         let phi = listed(&form);
         for loss in all() {
             let y: Vec<f64> = y.iter().map(|&y| target(&*loss, y)).collect();

@@ -1,10 +1,11 @@
-//! How many arrays an archive can have, before its directory is read into memory.
+//! How many parts an archive can have, before its directory is read into memory.
 
 use std::io::{Read, Seek, SeekFrom};
 
 use memchr::memmem;
 
-use crate::{Error, read::failed};
+use super::failed;
+use crate::Error;
 
 /// What an entry of the directory begins with.
 const ENTRY: &[u8; 4] = b"PK\x01\x02";

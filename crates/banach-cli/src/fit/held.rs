@@ -1,0 +1,136 @@
+//! Which rows are held out, how much rows count, and whether shuffled targets do as well: flags become what the library takes.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use banach::{
+    Target,
+    fit::{Assessment, HoldOut, PermutationCheck, Refit},
+    solver::Folds,
+};
+use clap::{Args, ValueEnum};
+
+use super::{
+    args::{Columns, FitArgs},
+    aside,
+    input::Input,
+};
+use crate::options::Common;
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct HeldArgs {
+    /// Hold out rows with the same value of this column together: rows of one patient, batch or site. It is no variable.
+    #[arg(long, value_name = "COL", conflicts_with_all = ["time", "leave_one_out"])]
+    pub groups: Option<String>,
+    /// Hold out rows only of fits to rows before them, by this column of numbers or of dates such as 2024-05-31. It is no variable.
+    #[arg(long, value_name = "COL", conflicts_with_all = ["leave_one_out", "repeats"])]
+    pub time: Option<String>,
+    /// Hold out each row by itself.
+    #[arg(long, conflicts_with_all = ["cv", "repeats"])]
+    pub leave_one_out: bool,
+    /// Deal the folds so often, each time anew, and take all together; for one model (--model lp) and --sparse.
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<usize>,
+    /// Rows of a file of their own, with the same columns: the verdict is on these, which nothing was chosen by.
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// Fit so many times to the target in random order, and say how often that is predicted as well; each costs as much as the fit.
+    #[arg(long, value_name = "N")]
+    pub permutations: Option<usize>,
+    /// How much every row counts: a column of numbers >= 0. It is no variable.
+    #[arg(long, value_name = "COL")]
+    pub weights: Option<String>,
+    /// How much classes count: balanced gives every class the same part, however many rows it has.
+    #[arg(long, value_name = "HOW")]
+    pub class_weight: Option<ClassWeight>,
+}
+
+/// How much classes count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClassWeight {
+    /// Every class has the same part.
+    Balanced,
+}
+
+impl HeldArgs {
+    /// The columns that are no variables.
+    fn columns(&self) -> impl Iterator<Item = &String> {
+        [&self.groups, &self.time, &self.weights].into_iter().flatten()
+    }
+}
+
+/// Reads the table without the columns that say how rows are held out and how much they count, and then these.
+pub(super) fn read(fit: &FitArgs, columns: &Columns, common: &Common) -> anyhow::Result<Input> {
+    let mut columns = columns.clone();
+    columns.drop.extend(fit.held.columns().cloned());
+    let mut input = Input::read(&fit.data, &columns, &fit.model, common.account()?)?;
+    let column = |name: &Option<String>, flag: &'static str| {
+        let (own, memory) = (input.data.target.name(), input.account.left());
+        let named = name.as_ref().map(|name| aside::column(&fit.data, &columns, flag, (name, own), memory));
+        named.transpose()
+    };
+    let groups = column(&fit.held.groups, "--groups")?;
+    let groups = groups.map(|found| aside::aligned(&input.data, &found, &aside::groups(&found), "--groups"));
+    let times = column(&fit.held.time, "--time")?;
+    let times = times.map(|found| aside::aligned(&input.data, &found, &aside::times(&found), "--time"));
+    let weights = column(&fit.held.weights, "--weights")?;
+    let weights = weights.map(|found| {
+        let text = || format!("--weights: {:?} holds text; weights are numbers >= 0", found.target.name());
+        let numbers = found.target.numbers().with_context(text)?;
+        if let Some(row) = numbers.iter().position(|weight| *weight < 0.0) {
+            bail!("--weights: {}, {}: {}; weights are numbers >= 0", found.file, found.at(row), numbers[row]);
+        }
+        aside::aligned(&input.data, &found, numbers, "--weights")
+    });
+    let weights = weights.transpose()?;
+    // Exposures are weights already.
+    let weights = match (weights, input.weights.take()) {
+        (Some(own), Some(exposures)) => Some(own.iter().zip(exposures).map(|(a, b)| a * b).collect()),
+        (own, exposures) => own.or(exposures),
+    };
+    (input.groups, input.times) = (groups.transpose()?, times.transpose()?);
+    input.weights = match fit.held.class_weight {
+        Some(ClassWeight::Balanced) => Some(input.goal.target.balanced(weights.as_deref())?),
+        None => weights,
+    };
+    Ok(input)
+}
+
+/// The folds that were asked for.
+pub(super) fn folds(fit: &FitArgs, input: &Input) -> Result<Folds, banach::Error> {
+    let held = &fit.held;
+    let hold_out = HoldOut {
+        folds: fit.choice.cv,
+        repeats: held.repeats.unwrap_or(1),
+        leave_one_out: held.leave_one_out,
+        groups: input.groups.clone(),
+        times: input.times.clone(),
+        seed: fit.running.seed,
+    };
+    hold_out.folds(&input.goal.target, input.rows())
+}
+
+/// The assessment with what became of shuffled targets, if that was asked for; as it was if Ctrl-C has ended them.
+pub(super) fn with_permutations(
+    assessment: Assessment,
+    error: f64,
+    fit: &FitArgs,
+    input: &Input,
+    folds: &Folds,
+    common: &Common,
+    refit: &mut Refit<'_>,
+) -> anyhow::Result<Assessment> {
+    let Some(permutations) = fit.held.permutations else { return Ok(assessment) };
+    let mut done = 0;
+    let mut counted = |target: &Target<'_>, weights: Option<&[f64]>| {
+        done += 1;
+        common.say(format_args!("shuffled target {done} of {permutations}"));
+        refit(target, weights)
+    };
+    let (target, weights) = (&input.goal.target, input.weights.as_deref());
+    let check = PermutationCheck::run(target, weights, folds, permutations, error, &mut counted)?;
+    Ok(match check {
+        Some(check) => assessment.with_permutations(check),
+        None => assessment,
+    })
+}

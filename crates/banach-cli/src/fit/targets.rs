@@ -1,0 +1,67 @@
+//! `--target a,b`: a model for every target, none of which is a variable of another.
+
+use std::path::{Path, PathBuf};
+
+use super::args::{Columns, FitArgs, Tables};
+
+/// What is printed of a fit, and the exit code.
+pub(super) type Printed = (String, u8);
+
+/// One fit for every target, each with files of its own: `-o trial.banach` becomes `trial-a.banach` and `trial-b.banach`.
+pub(super) fn each(fit: &FitArgs) -> Vec<FitArgs> {
+    let named = fit.columns.target.as_deref().unwrap_or_default();
+    let targets: Vec<&str> = named.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if targets.len() < 2 {
+        return vec![fit.clone()];
+    }
+    let of = |target: &&str| {
+        let others = targets.iter().filter(|other| *other != target).map(|other| (*other).to_owned());
+        let drop = fit.columns.drop.iter().cloned().chain(others).collect();
+        let own = |path: &PathBuf| beside(path, target);
+        FitArgs {
+            columns: Columns { target: Some((*target).to_owned()), drop, ..fit.columns.clone() },
+            output: fit.output.as_ref().map(own),
+            tables: Tables { report: fit.tables.report.as_ref().map(own), ..fit.tables.clone() },
+            ..fit.clone()
+        }
+    };
+    targets.iter().map(of).collect()
+}
+
+/// All of it: one JSON object or a list of them, or texts one after another.
+pub(super) fn together(printed: Vec<Printed>, json: bool) -> Printed {
+    let code = printed.iter().map(|(_, code)| *code).max().unwrap_or(0);
+    let mut texts: Vec<String> = printed.into_iter().map(|(text, _)| text).collect();
+    let text = match (texts.len(), json) {
+        (1, _) => texts.remove(0),
+        (_, true) => format!("[\n{}]\n", texts.join(",\n")),
+        (_, false) => texts.join("\n"),
+    };
+    (text, code)
+}
+
+/// A file name with the name of a target before its ending.
+fn beside(path: &Path, target: &str) -> PathBuf {
+    let safe: String = target.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{safe}{ending}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_the_names_of_targets() {
+        assert_eq!(beside(Path::new("out/trial.banach"), "a/b c"), Path::new("out/trial-a_b_c.banach"));
+        assert_eq!(beside(Path::new("model"), "y"), Path::new("model-y"));
+    }
+
+    #[test]
+    fn several_objects_are_a_list() {
+        let both = together(vec![("{}\n".to_owned(), 0), ("{}\n".to_owned(), 1)], true);
+        assert_eq!((serde_json::from_str::<Vec<serde_json::Value>>(&both.0).expect("JSON").len(), both.1), (2, 1));
+        assert_eq!(together(vec![("{}\n".to_owned(), 0)], true).0, "{}\n");
+    }
+}

@@ -1,0 +1,183 @@
+//! How far predictions of held-out samples were off, and the intervals that follow.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Searched, Target};
+use crate::{Error, error::Parameter, loss::Targets};
+
+/// For every output, how far the predictions of held-out samples were off, from the smallest to the largest.
+///
+/// Split conformal intervals are made of them: of the next sample the prediction is off by no more than the k-th of n, with
+/// k = ceil((n + 1) coverage), in at least the share `coverage` of all cases, whatever the distribution, if samples are
+/// exchangeable and the model had been fitted to others. Here each residual is of a model without its fold and the final model is of
+/// all samples, so this holds up to how much a model changes with a fold of its samples: near the asked coverage, and rather above.
+///
+/// ```
+/// use banach::fit::Residuals;
+///
+/// let residuals = Residuals::new(vec![vec![0.3, 0.1, 0.2, 0.5, 0.4, 0.9, 0.8, 0.6, 0.7]])?;
+/// assert_eq!(residuals.half_widths(0.8)?, [0.8]);
+/// assert!(residuals.half_widths(0.95).is_err(), "nine samples cannot tell what nineteen of twenty do");
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<Vec<f64>>", try_from = "Vec<Vec<f64>>")]
+pub struct Residuals(Vec<Vec<f64>>);
+
+impl Residuals {
+    /// Of every output the sizes of its residuals, in any order.
+    pub fn new(mut outputs: Vec<Vec<f64>>) -> Result<Self, Error> {
+        for sizes in &mut outputs {
+            if let Some(row) = sizes.iter().position(|size| !(size.is_finite() && *size >= 0.0)) {
+                let allowed = "a finite number >= 0";
+                return Err(Error::BadValue { what: "the residuals", row, value: sizes[row], allowed });
+            }
+            sizes.sort_by(f64::total_cmp);
+        }
+        if outputs.is_empty() || outputs.iter().any(Vec::is_empty) {
+            return Err(Error::Empty { what: "the residuals" });
+        }
+        Ok(Self(outputs))
+    }
+
+    /// Of every output, the targets and what was predicted of them, where a sample counts.
+    pub(super) fn of(pairs: &[Vec<(f64, f64)>]) -> Option<Self> {
+        let sizes =
+            |pairs: &Vec<(f64, f64)>| pairs.iter().map(|(target, prediction)| (target - prediction).abs()).collect();
+        Self::new(pairs.iter().map(sizes).collect()).ok()
+    }
+
+    /// The number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.0.len()
+    }
+
+    /// For every output, how far a prediction is off at most in this share of cases.
+    pub fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
+        Parameter::Coverage.check(coverage, coverage > 0.0 && coverage < 1.0, "a number > 0 and < 1")?;
+        let width = |sizes: &Vec<f64>| {
+            // As many digits as a share has, so that 0.9 of 10 are 9.
+            let rank = ((sizes.len() + 1) as f64 * coverage * (1.0 - 4.0 * f64::EPSILON)).ceil() as usize;
+            let allowed = "at most n/(n + 1), where n samples were held out when the model was fitted";
+            sizes.get(rank.max(1) - 1).copied().ok_or_else(|| Error::parameter(Parameter::Coverage, coverage, allowed))
+        };
+        self.0.iter().map(width).collect()
+    }
+}
+
+impl TryFrom<Vec<Vec<f64>>> for Residuals {
+    type Error = Error;
+
+    fn try_from(outputs: Vec<Vec<f64>>) -> Result<Self, Error> {
+        Self::new(outputs)
+    }
+}
+
+impl From<Residuals> for Vec<Vec<f64>> {
+    fn from(residuals: Residuals) -> Self {
+        residuals.0
+    }
+}
+
+impl Searched {
+    /// How far the choice was off on held-out samples of positive weight; a sample that was held out several times counts once, with
+    /// the mean. `None` for classes and counts, and where nothing was chosen.
+    pub fn residuals(&self, target: &Target<'_>, sample_weight: Option<&[f64]>) -> Option<Residuals> {
+        let Target::Numbers(outputs) = target else { return None };
+        let (tried, gamma) = self.taken()?;
+        if tried.option.spec.loss.targets() == Targets::Counts {
+            // How far counts are off grows with their size.
+            return None;
+        }
+        let counts = |sample: usize| sample_weight.is_none_or(|weights| weights[sample] > 0.0);
+        let of_output = |(y, validated): (&std::borrow::Cow<'_, [f64]>, &crate::solver::CrossValidation)| {
+            let mut sums = vec![(0.0, 0_usize); y.len()];
+            for (fold, held_out) in validated.folds.held_out().iter().enumerate() {
+                for (&sample, prediction) in held_out.iter().zip(&validated.fits[gamma][fold].predictions) {
+                    sums[sample].0 += (y[sample] - prediction).abs();
+                    sums[sample].1 += 1;
+                }
+            }
+            let met = sums.into_iter().enumerate().filter(|(sample, (_, times))| *times > 0 && counts(*sample));
+            met.map(|(_, (sum, times))| sum / times as f64).collect()
+        };
+        Residuals::new(outputs.iter().zip(&tried.functions).map(of_output).collect()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Account, FeatureMatrix, Fit, Memory, Search, Spec, Unobserved,
+        fit::{Auto, Effort, KernelSpace},
+    };
+
+    const WIDE: usize = 12;
+
+    /// Samples of a linear function with noise of deviation 1, from a seed.
+    fn draw(samples: usize, seed: u64) -> (FeatureMatrix<'static>, Vec<f64>) {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut normal = || (-2.0 * (1.0 - uniform()).ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+        let x: Vec<f64> = (0..samples * WIDE).map(|_| normal()).collect();
+        let y = (0..samples).map(|i| 2.0 * x[i] - x[samples + i] + normal()).collect();
+        (FeatureMatrix::from_columns(samples, WIDE, x).expect("finite"), y)
+    }
+
+    /// The share of fresh samples within the interval, over several fits.
+    fn covered(coverage: f64, fit: impl Fn(&FeatureMatrix<'_>, &[f64], &FeatureMatrix<'_>) -> (Vec<f64>, f64)) -> f64 {
+        let (fits, fresh) = (8, 500);
+        let inside = |seed: u64| {
+            let ((x, y), (new, truth)) = (draw(60, 2 * seed + 1), draw(fresh, 2 * seed + 2));
+            let (predictions, width) = fit(&x, &y, &new);
+            predictions.iter().zip(&truth).filter(|(f, y)| (*f - *y).abs() <= width).count()
+        };
+        let share = (0..fits).map(inside).sum::<usize>() as f64 / (fits * fresh as u64) as f64;
+        // Eight fits of sixty samples: the share has a standard deviation of about 0.02.
+        assert!((share - coverage).abs() < 0.08, "{share} of {coverage}");
+        share
+    }
+
+    #[test]
+    fn intervals_of_a_search_hold_as_many_fresh_samples_as_asked_for() {
+        for coverage in [0.5, 0.8, 0.9] {
+            covered(coverage, |x, y, new| {
+                let (spec, target) = (Spec::default(), Target::from(y));
+                let folds = target.folds(x.samples(), None, 0).expect("enough samples");
+                let search = Search::new(KernelSpace::Fixed(spec.kernel.clone()));
+                let fit = Fit::new(&spec).expect("in range");
+                let found = search.run(&fit, x, &target, None, &folds, &mut Unobserved).expect("fitted");
+                let residuals = found.residuals(&target, None).expect("numbers");
+                let model = found.chosen_or_middle().fit(x, target).expect("fitted").with_residuals(Some(residuals));
+                (model.decisions(new).expect("finite"), model.half_widths(coverage).expect("known")[0])
+            });
+        }
+    }
+
+    #[test]
+    fn intervals_of_an_automatic_choice_do_so_too() {
+        covered(0.8, |x, y, new| {
+            let auto = Auto { effort: Effort::Quick, ..Auto::default() };
+            let model = auto.fit(x, &Target::from(y), None, &Account::new(Memory::available())).expect("fitted");
+            // Where few terms are the model by evidence, no sample was held out.
+            let width = model.half_widths(0.8).map_or(1.2816, |widths| widths[0]);
+            (model.predictions(new).expect("finite"), width)
+        });
+    }
+
+    #[test]
+    fn widths_are_order_statistics() {
+        let residuals = Residuals::new(vec![(1..=99).rev().map(f64::from).collect()]).expect("valid");
+        for (coverage, width) in [(0.001, 1.0), (0.5, 50.0), (0.9, 90.0), (0.95, 95.0), (0.99, 99.0)] {
+            assert_eq!(residuals.half_widths(coverage).expect("in range"), [width], "{coverage}");
+        }
+        for coverage in [0.0, 1.0, -1.0, f64::NAN, 0.995] {
+            assert!(residuals.half_widths(coverage).is_err(), "{coverage}");
+        }
+        assert!(Residuals::new(vec![vec![f64::NAN]]).is_err() && Residuals::new(vec![Vec::new()]).is_err());
+    }
+}
