@@ -9,6 +9,7 @@ mod args;
 mod demo;
 pub mod files;
 mod fit;
+mod lines;
 mod manual;
 pub mod options;
 mod path;

@@ -8,11 +8,12 @@ use std::{
 use serde::Serialize;
 
 use crate::{
+    lines::folded,
     options::Common,
     visible::{visible, visible_json},
 };
 
-/// Writes text for people to standard output.
+/// Writes text to standard output.
 pub(crate) fn out(text: &str) -> anyhow::Result<()> {
     write(&visible(text))
 }
@@ -52,7 +53,7 @@ pub fn result(
 ) -> anyhow::Result<()> {
     out(&match (common.json, common.explain) {
         (true, _) => json(value)?,
-        (false, true) => format!("{}\n\n{}", text().trim_end(), how()?),
-        (false, false) => text(),
+        (false, true) => folded(&format!("{}\n\n{}", text().trim_end(), how()?)),
+        (false, false) => folded(&text()),
     })
 }

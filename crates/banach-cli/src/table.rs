@@ -2,10 +2,11 @@
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 
-use crate::visible::visible_name;
+use crate::{
+    lines::{LINE, wrapped},
+    visible::visible_name,
+};
 
-/// Characters of a line of a terminal.
-const LINE: usize = 80;
 /// Characters of a line that is never broken.
 const WIDE: usize = u16::MAX as usize;
 /// What a column takes beside its text: two spaces and a border.
@@ -45,7 +46,7 @@ impl Table {
         let header: Vec<String> = self.header.iter().map(shown).collect();
         let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
         let title = visible_name(&self.title);
-        let mut text = wrapped(&format!("{title}. {}", self.setting), line);
+        let mut text = wrapped(&format!("{title}. {}", self.setting), line, 0);
         for columns in self.blocks(&header, &rows, line) {
             let mut body = comfy_table::Table::new();
             body.load_style(presets::UTF8_FULL_CONDENSED);
@@ -62,7 +63,7 @@ impl Table {
             text.push('\n');
         }
         for note in &self.notes {
-            text.push_str(&wrapped(&visible_name(note), line));
+            text.push_str(&wrapped(&visible_name(note), line, 0));
         }
         text
     }
@@ -89,23 +90,6 @@ impl Table {
 fn least_width<'a>(name: &str, cells: impl Iterator<Item = &'a String>) -> usize {
     let longest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
     longest.min(NARROW).max(name.chars().count().min(NARROW - 2)).max(1)
-}
-
-/// Words in lines of at most so many characters; a longer word has a line of its own.
-fn wrapped(text: &str, most: usize) -> String {
-    let (mut lines, mut line) = (String::new(), String::new());
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > most {
-            lines.push_str(&line);
-            lines.push('\n');
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines + &line + "\n"
 }
 
 #[cfg(test)]

@@ -32,13 +32,13 @@ use self::{
     result::Fitted,
     targets::Printed,
 };
-use crate::{files, options::Common, print, words};
+use crate::{files, lines::folded, options::Common, print, words};
 
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     let fits = targets::each(fit);
     let printed = fits.iter().map(|fit| of_target(fit, common, command)).collect::<anyhow::Result<_>>()?;
     let (text, code) = targets::together(printed, common.json);
-    print::out(&text)?;
+    print::out(&if common.json { text } else { folded(&text) })?;
     Ok(code)
 }
 

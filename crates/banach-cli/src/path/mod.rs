@@ -22,6 +22,7 @@ use crate::{
         resolve,
         result::Data,
     },
+    lines::folded,
     options::Common,
     print, words,
 };
@@ -139,6 +140,6 @@ fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, 
     if let Some(path) = &what.grid.report {
         page::write(path, &followed, common)?;
     }
-    print::out(&if common.json { print::json(&followed)? } else { text::text(&followed) })?;
+    print::out(&if common.json { print::json(&followed)? } else { folded(&text::text(&followed)) })?;
     Ok(u8::from(worst != Status::Converged || interrupt::pressed()))
 }

@@ -33,6 +33,11 @@ fn printed(arguments: &[&str]) -> String {
     text(&run.stdout)
 }
 
+/// A page in one line, so that sentences can be found wherever their lines end.
+fn one_line(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&printed(&[arguments, &["--json"]].concat())).expect("JSON and nothing else")
 }

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{banach, invocation::text, json, printed};
+use super::{banach, invocation::text, json, one_line, printed};
 
 /// What a run says that must end with this exit code.
 fn refused(code: i32, arguments: &[&str]) -> String {
@@ -155,7 +155,7 @@ fn info_says_what_the_model_is() {
     let hash = object["provenance"]["data"].as_str().expect("text");
     assert_eq!((hash.len(), object["bytes"].as_u64()), (71, Some(std::fs::metadata(&model).expect("there").len())));
     assert!(object["provenance"]["source"].as_str().expect("text").ends_with("info.csv"));
-    let page = printed(&["info", &model]);
+    let page = one_line(&printed(&["info", &model]));
     for expected in ["banach-model version 1", "written by banach 0", "p = 1.1", "target \"effect\"", "converged", hash]
     {
         assert!(page.contains(expected), "{expected} is missing in\n{page}");

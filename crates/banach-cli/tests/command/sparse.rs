@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use serde_json::Value;
 
-use super::{banach, invocation::text, json, printed};
+use super::{banach, invocation::text, json, one_line, printed};
 
 fn root(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
@@ -78,7 +78,7 @@ fn a_model_of_few_terms_is_kept_in_a_file() {
     let told = json(&["info", &model]);
     assert_eq!((&told["format_version"], &told["data"]["samples"]), (&2.into(), &60.into()));
     assert_eq!((&told["spec"], &told["data"]["target"]), (&fitted["spec"], &"effect".into()));
-    let said = printed(&["info", &model]);
+    let said = one_line(&printed(&["info", &model]));
     assert!(said.contains("which are not in the file") && said.contains("few terms by evidence"), "{said}");
     let (listed, page) = (printed(&["features", &model, "--relevance"]), printed(&asked));
     let table = page.split_once("\nTerms.").expect("a table").1;

@@ -12,7 +12,7 @@ use banach::{Certificate, FeatureMatrix, Route, Solution, Spec, Status, kernel::
 use banach_io::{Observed, SavedModel};
 use serde_json::Value;
 
-use super::{banach, invocation::text, json, printed};
+use super::{banach, invocation::text, json, one_line, printed};
 
 /// A folder of this test's own.
 fn folder(name: &str) -> PathBuf {
@@ -89,7 +89,7 @@ fn a_search_without_end_stops_at_its_budget_and_says_what_is_known() {
             top["monomials"].as_array().expect("a list").iter().any(|own| own["monomial"] == entry["monomial"]);
         assert!(listed || number(&entry["weight"]).abs() <= number(&top["unlisted"]), "{entry}");
     }
-    let shown = printed(&["features", model, "--max-nodes", "2000"]);
+    let shown = one_line(&printed(&["features", model, "--max-nodes", "2000"]));
     for said in ["that they are its largest is not", "raise --max-nodes", "others may have weights up to"] {
         assert!(shown.contains(said), "{said} is missing in\n{shown}");
     }

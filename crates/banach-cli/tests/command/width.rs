@@ -38,9 +38,10 @@ fn tables_of_long_names_have_room() {
     for arguments in more.map(|more| [&plain[..], more].concat()) {
         let text = printed(&arguments);
         let of_table = |line: &&str| line.starts_with(['│', '┌', '╞', '└', '├']) || line.trim_end().ends_with('#');
-        let lines: Vec<&str> = text.lines().filter(of_table).collect();
-        assert!(lines.len() > 8, "{text}");
-        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
+        let formula = |line: &&str| line.trim_start().starts_with(['`', '+', '-']) || line.contains(" = ");
+        assert!(text.lines().filter(of_table).count() > 8, "{text}");
+        let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80 && !formula(line)).collect();
+        assert!(long.is_empty(), "{long:#?}\n{text}");
     }
 }
 
