@@ -18,8 +18,7 @@ fn changed(py: Python<'_>, x: &Table, mut change: impl FnMut(usize, &mut [f64], 
         Borrowed::Dense(array) => {
             let [samples, features] = [array.shape()[0], array.shape()[1]];
             let columns = array.as_slice().ok().filter(|_| array.is_fortran_contiguous());
-            let mut values =
-                columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))?.to_vec();
+            let mut values = columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))?.to_vec();
             values.chunks_mut(samples.max(1)).enumerate().for_each(|(at, column)| change(at, column, 0));
             let array = Array2::from_shape_vec((samples, features).f(), values);
             let array = array.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -53,8 +52,7 @@ pub(crate) fn standardize(py: Python<'_>, x: Table) -> PyResult<Scaled<'_>> {
     let (mut means, mut corrections, mut deviations) = (Vec::new(), Vec::new(), Vec::new());
     let dense = matches!(x, Table::Dense(_));
     let table = changed(py, &x, |_, column, zeros| {
-        let known =
-            if dense { ColumnMoments::standardize(column) } else { ColumnMoments::scale(column, zeros) };
+        let known = if dense { ColumnMoments::standardize(column) } else { ColumnMoments::scale(column, zeros) };
         let moments = known.unwrap_or_else(|| {
             let mean = if dense { column.first().copied().unwrap_or(0.0) } else { 0.0 };
             if dense {

@@ -18,9 +18,8 @@ type Units = Option<(Vec<f64>, Vec<f64>)>;
 
 /// An equation in the units of columns before they were standardised.
 fn terms<'py>(py: Python<'py>, model: &ExplicitModel, units: Units) -> PyResult<Bound<'py, PyDict>> {
-    let unit = |(means, deviations): (Vec<f64>, Vec<f64>)| {
-        model.substituted(|j| (means[j], deviations[j])).map_err(exception)
-    };
+    let unit =
+        |(means, deviations): (Vec<f64>, Vec<f64>)| model.substituted(|j| (means[j], deviations[j])).map_err(exception);
     let model = &units.map_or_else(|| Ok(model.clone()), unit)?;
     let found = PyDict::new(py);
     let monomials = model.terms().iter().map(|(monomial, _)| factors(py, monomial));

@@ -100,12 +100,16 @@ fn columns_that_are_taken_as_they_are_have_their_scales_noted() {
     let notes = |more: &[&str]| {
         let run = banach(&[&fit[..], more].concat());
         let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
-        let notes = found["notes"].as_array().expect("a list").iter().filter_map(|note| note.as_str().map(str::to_owned));
+        let notes =
+            found["notes"].as_array().expect("a list").iter().filter_map(|note| note.as_str().map(str::to_owned));
         notes.filter(|note| note.contains("the scales of columns")).collect::<Vec<_>>()
     };
     assert!(notes(&[]).is_empty());
     let told = notes(&["--no-standardize"]);
-    assert!(matches!(&told[..], [note] if note.contains("in \"grams\" and") && note.contains("in \"micro grams\"")), "{told:?}");
+    assert!(
+        matches!(&told[..], [note] if note.contains("in \"grams\" and") && note.contains("in \"micro grams\"")),
+        "{told:?}"
+    );
     assert!(notes(&["--no-standardize", "--monomials", "unit"]).is_empty());
 }
 

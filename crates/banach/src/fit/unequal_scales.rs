@@ -53,7 +53,8 @@ impl Spec {
         };
         let deviations: Vec<Option<ColumnMoments>> = (0..x.features()).into_par_iter().map(moments).collect();
         let deviations = || {
-            let known = |(column, moments): (usize, &Option<ColumnMoments>)| Some((column, moments.as_ref()?.deviation));
+            let known =
+                |(column, moments): (usize, &Option<ColumnMoments>)| Some((column, moments.as_ref()?.deviation));
             deviations.iter().enumerate().filter_map(known)
         };
         let smallest = deviations().min_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -77,7 +78,8 @@ struct Told<'a> {
 
 impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |column: usize| self.names.get(column).map_or_else(|| format!("x{column}"), |name| format!("{name:?}"));
+        let name =
+            |column: usize| self.names.get(column).map_or_else(|| format!("x{column}"), |name| format!("{name:?}"));
         let ((small, low), (large, high)) = (self.scales.smallest, self.scales.largest);
         write!(
             f,
