@@ -10,7 +10,7 @@ PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(PROFILE)),debug
 # Measurements are always of the release build.
 MEASURE := $(CARGO) run --release --locked --package banach-lab --
 
-.PHONY: help demo docs notebooks test test-rust test-python install develop lint fmt clippy doc lint-python package fuzz bench suite bench-machine bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs notebooks test test-rust test-python install develop lint fmt clippy doc lint-python package wheels version fuzz bench suite bench-machine bench-solvers bench-interactions bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -58,8 +58,8 @@ notebooks: install ## executes examples/notebooks and writes the pages of the bo
 lint: fmt clippy doc docs lint-python ## everything that is not a test; the types of Python are tests
 
 lint-python: $(VENV)/installed
-	$(VENV)/bin/ruff check python examples experiments
-	$(VENV)/bin/ruff format --check python examples experiments
+	$(VENV)/bin/ruff check python examples experiments packaging
+	$(VENV)/bin/ruff format --check python examples experiments packaging
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -78,6 +78,20 @@ UNPACKED = $(CARGO_HOME)/registry/src/-*/banach*-[0-9]* $(or $(CARGO_TARGET_DIR)
 package: ## what would be published, built from its own archives
 	rm -rf $(UNPACKED)
 	$(CARGO) package --locked --allow-dirty $(addprefix --package ,banach banach-io banach-start banach-cli)
+
+# The machines that wheels are for. The standard library of another one is installed by `rustup target add`.
+TARGETS ?= x86_64-unknown-linux-gnu
+WHEELS := target/wheels
+
+wheels: $(VENV)/installed ## wheels for Linux that install without Rust, for TARGETS="x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu"; tries them out
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/requirements.txt
+	rm -rf $(WHEELS) python/banach/_core.*.so
+	. $(VENV)/bin/activate && for target in $(TARGETS); do \
+		maturin build --release --locked --zig --compatibility manylinux2014 --target $$target --out $(WHEELS) || exit 1; done
+	$(VENV)/bin/python packaging/try_wheels.py $(WHEELS)
+
+version: ## that of everything in this repository, which is written in Cargo.toml alone
+	@sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml
 
 # The seconds for every target, and the targets.
 FUZZ_SECONDS ?= 600

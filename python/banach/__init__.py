@@ -30,6 +30,7 @@ from ._regressor import LpRegressor
 from ._sparse import SparseClassifier, SparseRegressor
 from ._table import Table
 from ._top_features import TopFeatures
+from ._warnings import ScaleWarning
 
 __all__ = [
     "AutoClassifier",
@@ -45,6 +46,7 @@ __all__ = [
     "LpRegressorCV",
     "PathDisplay",
     "RelevanceDisplay",
+    "ScaleWarning",
     "SparseClassifier",
     "SparseRegressor",
     "StabilityDisplay",

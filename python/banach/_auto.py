@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from . import _core, _names, _parameters
+from . import _core, _names, _outputs, _parameters
 from ._assessment import assessment_of
 from ._base import IntervalMixin, TableEstimator, aligned, group_codes, splits_of, table_of
 from ._classifier import coded
@@ -229,22 +229,22 @@ class _AutoEstimator(TableEstimator):
             columns[name] = np.concatenate([values[at] for _, values in curves]) if curves else np.zeros(0)
         return Table(columns, caption="All other variables are at their means.")
 
-    def contributions(self, X: Any, *, output: int = 0) -> Table:
+    def contributions(self, X: Any, *, output: int | str = 0) -> Table:
         """What the predictions of single samples are made of.
 
         The model is taken apart from the means of the variables (0 where X was sparse): a column is what its variable adds
         when it alone is moved from there to the sample, a pair ``age with dose`` is what both add beyond that. Where few terms
         are the whole model, of numbers or two classes, the columns are its terms.
 
-        For classes the sum is the logarithm of the odds, ``log(p / (1 - p))``, of the second of two classes or of class number
+        For classes the sum is the logarithm of the odds, ``log(p / (1 - p))``, of the second of two classes or of the class
         ``output``: probabilities are mixed, and are no sums of what variables do.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             The samples.
-        output : int
-            Which class, of more than two.
+        output : str or int
+            Which class, of more than two: its name, or its number.
 
         Returns
         -------
@@ -254,11 +254,8 @@ class _AutoEstimator(TableEstimator):
             ``constant``, all columns and ``others`` add up to the prediction.
         """
         self._check_fitted()
-        output = _parameters.whole("output", output)
         explained = self._model.explain(self._check_X(X))
-        if output >= len(explained):
-            raise ValueError(f"output={output}: there are {len(explained)}, the first is 0")
-        constant, sources, values, others = explained[output]
+        constant, sources, values, others = explained[_outputs.place(self, output, len(explained))]
         names = self._names()
 
         def name(variables: list[int] | None, term: _names.Monomial | None) -> str:

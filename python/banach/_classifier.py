@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _parameters
-from ._base import LpModel, table_of
 from ._doc import with_parameters
+from ._lp_model import LpModel
 
 
 def _has_probabilities(model: LpModel) -> bool:
@@ -30,7 +30,7 @@ class _Classification(ClassifierMixin, LpModel):
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
         self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
-        return table_of(X), codes, weights
+        return self._training_table(X), codes, weights
 
     def _check_pairs(self, y: np.ndarray) -> None:
         alone = np.flatnonzero(np.bincount(y, minlength=len(self.classes_)) < 2)
@@ -148,6 +148,7 @@ class LpClassifier(_Classification):
         coef0=0.0,
         scale=1.0,
         normalize_kernel=False,
+        standardize=False,
         loss="logistic",
         class_weight=None,
         fit_intercept=True,
@@ -168,6 +169,7 @@ class LpClassifier(_Classification):
         self.coef0 = coef0
         self.scale = scale
         self.normalize_kernel = normalize_kernel
+        self.standardize = standardize
         self.loss = loss
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept

@@ -20,6 +20,7 @@ __all__ = [
     "command",
     "equation",
     "expansion",
+    "exponent",
     "export_sparse",
     "fit_auto",
     "fit_sparse",
@@ -32,10 +33,12 @@ __all__ = [
     "make_sparse_quadratic",
     "name_terms",
     "report",
+    "rescale",
     "save_auto",
     "save_model",
     "save_sparse",
     "stability",
+    "standardize",
 ]
 
 __version__: str
@@ -51,6 +54,8 @@ _Target: TypeAlias = _Floats | _Labels
 _Splits: TypeAlias = Sequence[tuple[Sequence[int], Sequence[int]]]
 # Called with the number of finished fits, the last iteration and its relative gap.
 _Progress: TypeAlias = Callable[[int, int, float], object] | None
+# Means and deviations of columns that were standardised.
+_Units: TypeAlias = tuple[_Floats, _Floats] | None
 
 class _Top(TypedDict):
     monomials: list[_Monomial]
@@ -94,6 +99,7 @@ class _ReportNames(TypedDict):
     variables: list[str]
     target: str
     classes: list[str] | None
+    scaling: _Units
 
 class _Path(TypedDict):
     Cs: _Floats
@@ -119,7 +125,8 @@ class _Known(TypedDict):
     names: list[str] | None
     target: str | None
     classes: list[Any] | None
-    scaling: tuple[Any, Any] | None
+    # Means, what is missing to these beyond their digits, and deviations.
+    scaling: tuple[Any, Any, Any] | None
     encodings: list[tuple[str, list[str]]] | None
     fills: Any | None
     imputes: bool | None
@@ -178,6 +185,7 @@ class Spec:
     ) -> Spec: ...
     @property
     def kernel(self) -> Kernel: ...
+    def unequal_scales(self, x: _Table, names: Sequence[str]) -> str | None: ...
     def long_fit(self, x: _Table, problems: int, count: int) -> str | None: ...
     def fit(
         self,
@@ -410,13 +418,20 @@ def fit_sparse(
 ) -> SparseModel: ...
 
 # The keys that are there depend on which of these two is asked.
-def expansion(model: Model, function: int, count: int) -> dict[str, Any]: ...
+def expansion(model: Model, function: int, count: int, units: _Units = None) -> dict[str, Any]: ...
 def name_terms(
-    model: Model, function: int, max_terms: int | None, hierarchy: str, progress: _Progress = None
+    model: Model,
+    function: int,
+    max_terms: int | None,
+    hierarchy: str,
+    units: _Units = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def stability(
     model: Model, function: int, max_terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
 ) -> _Stability: ...
+def standardize(x: _Table) -> tuple[_Table, _Floats, _Floats, _Floats]: ...
+def rescale(x: _Table, means: _Floats, corrections: _Floats, deviations: _Floats) -> _Table: ...
 def report(
     model: Model,
     names: _ReportNames,
@@ -447,6 +462,7 @@ def equation(
     names: Sequence[str],
     latex: bool,
 ) -> str: ...
+def exponent(text: str) -> float: ...
 def losses(task: str) -> list[str]: ...
 def choose(losses: Sequence[tuple[float, float]], one_standard_error: bool) -> int | None: ...
 def folds(

@@ -1,4 +1,4 @@
-"""The choice of C, p, degree and scale by cross-validation, all values of C and all splits in one batch."""
+"""The choice of C, p, kernel, degree and scale by cross-validation, all values of C and all splits in one batch."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from sklearn.metrics import check_scoring
 
 from . import _core, _parameters, kernels
 from ._assessment import assessment_of
-from ._base import LpModel, group_codes
+from ._base import group_codes
 from ._classifier import _Classification
 from ._doc import with_parameters
 from ._held_out import KnownLabels, KnownNumbers
 from ._held_out import scores as scored
+from ._lp_model import LpModel
 from ._regressor import _Regression
 from ._warnings import warn, warn_of_convergence
+
+#: What a kernel may be.
+_KERNELS = "linear, poly, anova, exp or an object of banach.kernels"
 
 
 class _Search(LpModel):
@@ -48,17 +52,23 @@ class _Search(LpModel):
 
     def _space(self) -> dict[str, Any]:
         """What is searched beside C, in the words of the compiled part; nothing is said where the choice is left to it."""
-        allowed = "'auto', a number with 1 <= p <= 2 or a list of such numbers"
-        exponents = (
-            [] if self._is_auto("p", allowed) else [_parameters.real("p", p, allowed) for p in self._listed("p")]
-        )
+        allowed = "'auto', a number with 1 <= p <= 2, a fraction such as '4/3', or a list of these"
+        listed = [] if isinstance(self.p, str) and self.p == "auto" else self._listed("p")
+        exponents = [_parameters.exponent(p, allowed) for p in listed]
         if not all(1 <= p <= 2 for p in exponents):
             raise _parameters.refused("p", self.p, allowed)
-        space: dict[str, Any] = {"exponents": exponents, "kernel": None, "coef0": None, "normalize": None}
-        space |= {"degrees": [], "scales": [], "tolerance": self._search_tol}
-        if isinstance(self.kernel, kernels.Kernel):
-            return space
-        name = _parameters.text("kernel", self.kernel, "linear, poly, anova, exp or an object of banach.kernels")
+        found = [self._kernel_space(kernel) for kernel in self._listed("kernel")]
+        return {"exponents": exponents, "kernels": found, "tolerance": self._search_tol}
+
+    def _kernel_space(self, kernel: Any) -> _core.Kernel | dict[str, Any]:
+        """A kernel as it is, or what is searched of one by name."""
+        normalize = None
+        if not self._is_auto("normalize_kernel", "'auto', True or False"):
+            normalize = _parameters.boolean("normalize_kernel", self.normalize_kernel)
+        if isinstance(kernel, kernels.Kernel):
+            return kernels.chosen(kernel, degree=None, coef0=0.0, scale=1.0, normalize=bool(normalize))
+        name = _parameters.text("kernel", kernel, f"{_KERNELS}, or a list of these")
+        space: dict[str, Any] = {"name": name, "degrees": [], "scales": [], "coef0": None, "normalize": normalize}
         if name in ("poly", "anova", "exp"):
             degrees = [_parameters.degree(degree) for degree in self._listed("degree")]
             # As with scikit-learn's kernels, one degree does not matter for exp.
@@ -70,9 +80,7 @@ class _Search(LpModel):
         coef0 = _parameters.real("coef0", self.coef0)
         # Of a range of degrees 0 would leave one, so there it stands for 1; without a range it is what nothing said means.
         space["coef0"] = coef0 if name == "poly" and coef0 != 0.0 else None
-        if not self._is_auto("normalize_kernel", "'auto', True or False"):
-            space["normalize"] = _parameters.boolean("normalize_kernel", self.normalize_kernel)
-        return {**space, "kernel": name}
+        return space
 
     def _is_auto(self, name: str, allowed: str) -> bool:
         told = getattr(self, name)
@@ -82,8 +90,9 @@ class _Search(LpModel):
 
     def _spec(self, **changes: Any) -> _core.Spec:
         # What is searched has no value of its own.
-        plain: dict[str, Any] = {"p": 4 / 3, "degree": None, "scale": 1.0}
-        if isinstance(self.normalize_kernel, str) or not isinstance(self.kernel, kernels.Kernel):
+        first = self._listed("kernel")[0]
+        plain: dict[str, Any] = {"p": 4 / 3, "kernel": first, "degree": None, "scale": 1.0}
+        if isinstance(self.normalize_kernel, str) or not isinstance(first, kernels.Kernel):
             plain["normalize_kernel"] = False
         return super()._spec(**{name: value for name, value in plain.items() if name not in changes}, **changes)
 
@@ -117,11 +126,12 @@ class _Search(LpModel):
 
     def _shown(self, option: dict[str, Any]) -> dict[str, Any]:
         """Of p and the kernel of a combination what is a parameter of this kernel, and was left to the search or has a value."""
-        name = self.kernel if isinstance(self.kernel, str) else ""
-        shown = {"p": option["p"]}
+        kernel = self._listed("kernel")[option["place"]]
+        shown = {"kernel": kernel} if isinstance(self.kernel, (list, np.ndarray)) else {}
+        shown["p"] = option["p"]
         if "degree" in option:
             shown["degree"] = option["degree"]
-        if name in ("poly", "exp"):
+        if isinstance(kernel, str) and kernel in ("poly", "exp"):
             shown["scale"] = option["scale"]
         if isinstance(self.normalize_kernel, str) and "normalize_kernel" in option:
             shown["normalize_kernel"] = option["normalize_kernel"]
@@ -147,7 +157,9 @@ class _Search(LpModel):
             raise ValueError("no choice has a finite held-out score; look at the scale of X and y, and at scoring")
         self.n_splits_ = len(splits)
         self.cv_results_ = {
-            **{f"param_{name}": _objects([param[name] for param in params]) for name in params[0]},
+            **{
+                f"param_{name}": _column(name, params) for name in dict.fromkeys(name for one in params for name in one)
+            },
             "params": params,
             **{f"split{at}_test_score": scores[:, at] for at in range(len(splits))},
             "mean_test_score": mean,
@@ -212,6 +224,12 @@ def _moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
         return mean, deviation, np.where(known > 1, deviation / np.sqrt(np.maximum(known - 1, 1)), np.nan)
 
 
+def _column(name: str, params: list[dict[str, Any]]) -> np.ndarray:
+    """A parameter of every choice; masked where a choice has none, as a degree beside a linear kernel."""
+    column, absent = _objects([param.get(name) for param in params]), [name not in param for param in params]
+    return np.ma.MaskedArray(column, mask=absent) if any(absent) else column
+
+
 def _objects(values: list[Any]) -> np.ndarray:
     """An array of anything, such as pairs."""
     array = np.empty(len(values), dtype=object)
@@ -222,7 +240,7 @@ def _objects(values: list[Any]) -> np.ndarray:
 
 @with_parameters
 class LpRegressorCV(_Search, _Regression):
-    """:class:`LpRegressor` with C, and on request p, degree and scale, chosen by cross-validation.
+    """:class:`LpRegressor` with C, and on request p, kernel, degree and scale, chosen by cross-validation.
 
     All values of C and all splits are fitted together, in passes over the data that they share. Without further choices,
     ``LpRegressorCV(kernel="exp")`` is a sensible model of standardised data.
@@ -251,6 +269,7 @@ class LpRegressorCV(_Search, _Regression):
         coef0=0.0,
         scale="auto",
         normalize_kernel="auto",
+        standardize=False,
         loss="squared",
         epsilon=0.1,
         rho=1.35,
@@ -277,6 +296,7 @@ class LpRegressorCV(_Search, _Regression):
         self.coef0 = coef0
         self.scale = scale
         self.normalize_kernel = normalize_kernel
+        self.standardize = standardize
         self.loss = loss
         self.epsilon = epsilon
         self.rho = rho
@@ -322,7 +342,7 @@ class LpRegressorCV(_Search, _Regression):
 
 @with_parameters
 class LpClassifierCV(_Search, _Classification):
-    """:class:`LpClassifier` with C, and on request p, degree and scale, chosen by cross-validation.
+    """:class:`LpClassifier` with C, and on request p, kernel, degree and scale, chosen by cross-validation.
 
     All values of C and all splits are fitted together, in passes over the data that they share.
 
@@ -353,6 +373,7 @@ class LpClassifierCV(_Search, _Classification):
         coef0=0.0,
         scale="auto",
         normalize_kernel="auto",
+        standardize=False,
         loss="logistic",
         class_weight=None,
         fit_intercept=True,
@@ -377,6 +398,7 @@ class LpClassifierCV(_Search, _Classification):
         self.coef0 = coef0
         self.scale = scale
         self.normalize_kernel = normalize_kernel
+        self.standardize = standardize
         self.loss = loss
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept

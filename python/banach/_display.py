@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _names, _parameters
+from . import _names, _outputs, _parameters
 from ._names import Monomial
 from ._path import LpPath
 from ._table import Table
@@ -104,14 +104,15 @@ def _label(factors: Monomial, names: Sequence[str] | None) -> str:
     )
 
 
-def _about(estimator: Any, output: int) -> str:
+def _about(estimator: Any, output: Any) -> str:
     """Which function a picture is about, if there are several or it tells classes apart."""
-    classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        return f"output {output}" if len(estimator._model.relative_gaps) > 1 else ""
-    if len(classes) == 2:
+    classes, functions = getattr(estimator, "classes_", None), len(estimator._model.relative_gaps)
+    if classes is not None and functions == 1:
         return f"{classes[1]} (weights above 0) against {classes[0]}"
-    return f"{classes[output]} against the rest"
+    if functions == 1:
+        return ""
+    name = _outputs.name(estimator, _outputs.place(estimator, output, functions), functions)
+    return name if classes is None else f"{name} against the rest"
 
 
 def _line(at: int) -> dict[str, Any]:
@@ -151,7 +152,7 @@ class FeaturesDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, k: int = 10, output: int = 0, ax: Any = None, **kwargs: Any
+        cls, estimator: Any, *, k: int = 10, output: int | str = 0, ax: Any = None, **kwargs: Any
     ) -> FeaturesDisplay:
         """The k largest monomials of a fitted estimator."""
         top = estimator.top_features(k, output=output)
@@ -189,7 +190,7 @@ class RelevanceDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, k: int = 20, output: int = 0, ax: Any = None, **kwargs: Any
+        cls, estimator: Any, *, k: int = 20, output: int | str = 0, ax: Any = None, **kwargs: Any
     ) -> RelevanceDisplay:
         """The k variables of a fitted estimator that matter most."""
         k = _parameters.whole("k", k, "a whole number >= 1", least=1)
@@ -234,8 +235,7 @@ class ConvergenceDisplay(_Display):
         history = estimator._model.history
         fits = sorted({record[0] for record in history})
         records = [[record for record in history if record[0] == fit] for fit in fits]
-        classes = getattr(estimator, "classes_", None)
-        labels = [str(classes[fit]) if classes is not None and len(fits) > 1 else f"output {fit}" for fit in fits]
+        labels = [_outputs.name(estimator, fit, len(estimator._model.relative_gaps)) for fit in fits]
         passes = [np.array([record[2] for record in own]) for own in records]
         gaps = [np.array([record[5] for record in own]) for own in records]
         return cls(passes=passes, gaps=gaps, tol=estimator.tol, labels=labels).plot(ax=ax, **kwargs)
@@ -278,17 +278,16 @@ class PathDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, Cs: Any = 30, k: int = 10, output: int = 0, ax: Any = None, **kwargs: Any
+        cls, estimator: Any, *, Cs: Any = 30, k: int = 10, output: int | str = 0, ax: Any = None, **kwargs: Any
     ) -> PathDisplay:
         """The path of a fitted estimator on its own samples; the k largest weights of the estimator have names."""
         check_is_fitted(estimator, "_model")
         given, count = _parameters.grid(Cs)
         k, functions = _parameters.whole("k", k, "a whole number >= 1", least=1), len(estimator._model.relative_gaps)
-        if _parameters.whole("output", output) >= functions:
-            raise _parameters.refused("output", output, f"0 to {functions - 1}")
+        place = _outputs.place(estimator, output, functions)
         with estimator._bar("path", (count or len(given or ())) * functions) as bar:
-            path = LpPath.of(estimator._model.path(given, count, bar.callback)[output])
-        places, names = cls._named(estimator, path, k, output)
+            path = LpPath.of(estimator._model.path(given, count, bar.callback)[place])
+        places, names = cls._named(estimator, path, k, place)
         C = getattr(estimator, "C_", getattr(estimator, "C", None))
         return cls(path=path, names=names, places=places, C=C, title=_about(estimator, output)).plot(ax=ax, **kwargs)
 
@@ -345,10 +344,11 @@ class CVDisplay(_Display):
         results = estimator.cv_results_
         params = results["params"]
         others = [{name: value for name, value in param.items() if name != "C"} for param in params]
-        varied = [name for name in others[0] if len({str(other[name]) for other in others}) > 1]
+        named = dict.fromkeys(name for other in others for name in other)
+        varied = [name for name in named if len({str(other.get(name)) for other in others}) > 1]
         curves: dict[str, list[int]] = {}
         for at, other in enumerate(others):
-            label = ", ".join(f"{name} = {_short(other[name])}" for name in varied)
+            label = ", ".join(f"{name} = {_short(other[name])}" for name in varied if name in other)
             curves.setdefault(label, []).append(at)
         error = np.nan_to_num(results["standard_error_test_score"])
         # Without a scorer the search maximises minus the loss; the loss is what people read.

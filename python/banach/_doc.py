@@ -11,8 +11,8 @@ from . import _core
 T = TypeVar("T", bound=type)
 
 _PARAMETERS = {
-    "p": """float, default=4/3
-    The exponent of the penalty, 1 <= p <= 2. Nearer to 1, fewer monomials matter, and at 1 most weights are exactly 0;
+    "p": """float or str, default=4/3
+    The exponent of the penalty, 1 <= p <= 2, also as a fraction such as ``"4/3"``. Nearer to 1, fewer monomials matter, and at 1 most weights are exactly 0;
     2 is kernel ridge regression.""",
     "C": """float, default=1.0
     The weight of the loss. The larger, the closer the fit. The paper's gamma.""",
@@ -30,6 +30,10 @@ _PARAMETERS = {
     The scale of poly and exp. Smaller values favour low degrees.""",
     "normalize_kernel": """bool, default=False
     Divide the features of every sample by their norm.""",
+    "standardize": """bool, default=False
+    Give every column of X mean 0 and standard deviation 1 first, by the samples of the fit, as the ``banach`` command does; ``predict`` does
+    the same to new samples. Columns of a sparse X are divided and not moved. ``coef_`` and the weights of monomials are those of the columns
+    so made. If False and the deviations of two columns differ by more than a factor of 100, a :class:`banach.ScaleWarning` says so.""",
     "loss": "",
     "epsilon": """float, default=0.1
     The width of the epsilon-insensitive loss, in units of y.""",
@@ -81,9 +85,12 @@ _LOSSES = {
 }
 
 _SEARCHED = {
-    "p": """"auto", float or list, default="auto"
-    The exponent of the penalty, 1 <= p <= 2; a list is searched. ``"auto"`` searches 4/3, 1.1 and 1.05 for exp, and takes
+    "p": """"auto", float, str or list, default="auto"
+    The exponent of the penalty, 1 <= p <= 2, also as a fraction such as ``"4/3"``; a list is searched. ``"auto"`` searches 4/3, 1.1 and 1.05 for exp, and takes
     4/3 for other kernels.""",
+    "kernel": """{"linear", "poly", "anova", "exp"}, an object of banach.kernels or a list, default="linear"
+    Which monomials: the variables; all products of a degree, with powers; products of different variables; products of
+    every degree, higher ones with less weight. A list is searched; degree, scale and coef0 belong to those of its kernels that have them.""",
     "degree": """int, (int, int), list or None, default=None
     The degree of poly and anova, or its lowest and highest value, 1 to 2 if None; a list of such values is searched. Of exp a pair keeps
     these degrees; otherwise it has all of them where p allows that, and the lower ones, up to some thousand monomials,
@@ -98,7 +105,7 @@ _SEARCHED = {
 _ATTRIBUTES = {
     "dual_coef_": "array\n    The dual vector, one number per sample; one row per output or class if there are several.",
     "intercept_": "float or array\n    The constant; with standardized monomials, the one beside monomials of mean 0.",
-    "coef_": "array\n    The weights of the features, where they are listed: of the variables for a linear kernel.",
+    "coef_": "array\n    The weights of the features, where they are listed: of the variables for a linear kernel, in the units of X, or of standardised\n    columns with ``standardize=True``; ``coef_ / scale_`` are then those of X.",
     "n_nonzero_": "int or array\n    For p = 1, how many weights are not 0.",
     "sparse_coef_": """sparse matrix
     For p = 1, the weights of all monomials, one row per output or class: by degree, and within a degree as the words of
@@ -110,11 +117,13 @@ _ATTRIBUTES = {
     "n_evaluations_": "int\n    Passes over the data, of all outputs or classes.",
     "route_": "str\n    The route that was taken.",
     "status_": "str\n    ``converged``, ``iteration_limit``, ``rounding`` or ``stalled``.",
+    "mean_": "array of shape (n_features_in_,)\n    With ``standardize=True``, what was taken from every column; 0 for those of a sparse X.",
+    "scale_": "array of shape (n_features_in_,)\n    With ``standardize=True``, what every column was divided by; 1 for one that does not vary.",
     "classes_": "array\n    The labels.",
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array\n    Their names, if X had any.",
     "C_": "float\n    The C that was chosen.",
-    "best_params_": "dict\n    The parameters that were chosen, for the plain estimator with the same kernel and loss.",
+    "best_params_": "dict\n    The parameters that were chosen, for the plain estimator with the same kernel and loss; a kernel of a list is one of them.",
     "best_score_": "float\n    Its mean held-out score.",
     "verdict_": """str or None
     How well unseen samples are predicted against a constant, and what chance says of it; None with a scorer of scikit-learn.""",

@@ -20,7 +20,7 @@ from ._table import Table
 from ._warnings import warn
 
 if TYPE_CHECKING:
-    from ._base import LpModel
+    from ._described import DescribedModel
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +80,7 @@ class Equation:
 
     def _text(self, *, latex: bool) -> str:
         target = self.target or "y"
-        left = f"log({target})" if self.counts else target if self.classes is None else "decision"
+        left = f"log({target})" if self.counts else self.target or ("y" if self.classes is None else "decision")
         terms = [(list(factors), value) for factors, value in zip(self.monomials, self.coefficients, strict=True)]
         return _core.equation(left, self.intercept, terms, [str(name) for name in self.feature_names or ()], latex)
 
@@ -170,20 +170,21 @@ def _block(monomial: Monomial) -> tuple[Any, list[int]]:
 _LARGEST = 5
 
 
-def equation(model: LpModel, k: int | None, *, output: int, refit: bool, hierarchy: str | None) -> Equation:
-    """See :meth:`LpModel.equation`."""
+def equation(model: DescribedModel, k: int | None, *, output: int, refit: bool, hierarchy: str | None) -> Equation:
+    """See :meth:`DescribedModel.equation`."""
     if k is not None:
         k = _parameters.whole("k", k, "None or a whole number >= 1", least=1)
-    output = _parameters.whole("output", output)
-    terms = None
+    terms, units = None, model._units()
     if _parameters.boolean("refit", refit):
         with model._bar("search for terms", 1) as bar:
-            found = _core.name_terms(model._model, output, k, _parameters.hierarchy(hierarchy), bar.callback)
-        terms = _table_of_terms(found, model._names())
+            found = _core.name_terms(model._model, output, k, _parameters.hierarchy(hierarchy), units, bar.callback)
+        terms = _table_of_terms(found, model._names(), scaled=units is not None)
     else:
-        found = _core.expansion(model._model, output, _LARGEST if k is None else k)
+        found = _core.expansion(model._model, output, _LARGEST if k is None else k, units)
     classes = getattr(model, "classes_", None)
+    target = None
     if classes is not None and len(classes) > 2:
+        target = f"decision for {classes[output]!s}"
         classes = np.array([f"not {classes[output]}", str(classes[output])])
     return Equation(
         intercept=found["intercept"],
@@ -194,12 +195,13 @@ def equation(model: LpModel, k: int | None, *, output: int, refit: bool, hierarc
         classes=classes,
         probabilities=model.loss == "logistic",
         counts=model.loss == "poisson",
+        target=target,
         terms=terms,
         bound=found.get("bound"),
     )
 
 
-def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None) -> Table:
+def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None, *, scaled: bool) -> Table:
     """What is known of terms that evidence names, with a line on what holds."""
     known, count = found["terms"], f"{int(found['dictionary']):,}"
     if not known["exponents"]:
@@ -211,5 +213,7 @@ def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None) -> Table
         caption = f"Some addition, removal or exchange of {count} monomials would improve the criterion: the search ended early."
     if found["centred"]:
         caption += " Products are those of the variables less their means."
+    if scaled:
+        caption += " Coefficients are those of standardised columns; the equation is in their own units."
     columns = {"monomial": [_names.monomial(factors, names) for factors in known["exponents"]], **known}
     return Table(columns, caption=caption)

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core, kernels
 from ._auto import AutoClassifier, AutoRegressor
-from ._base import LpModel
 from ._classifier import LpClassifier
 from ._columns import ColumnEncoder, ModelPipeline
+from ._lp_model import LpModel
 from ._pipelines import known_of
 from ._regressor import LpRegressor
 from ._sparse import SparseClassifier, SparseRegressor
@@ -70,12 +70,22 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     known["classes"] = model.classes_.tolist() if hasattr(model, "classes_") else None
     known["target"] = getattr(model, "_target", None)
     if isinstance(model, LpModel):
+        if model._scaling is not None:
+            known["scaling"] = _joined(known["scaling"], model._scaling)
         _core.save_model(model._model, os.fspath(path), cast(Any, known))
     elif isinstance(model, (AutoRegressor, AutoClassifier)):
         _core.save_auto(model._model, os.fspath(path), cast(Any, known))
     else:
         samples, weight = model._fitted_to
         _core.save_sparse(model._model, os.fspath(path), cast(Any, known), (samples, model.n_features_in_), weight)
+
+
+def _joined(first: tuple[Any, Any, Any] | None, second: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    """One ``(x - mean)/deviation`` for two, of the steps before a model and its own; means with what is missing to them."""
+    if first is None:
+        return second
+    (mean, correction, deviation), (own_mean, own_correction, own_deviation) = first, second
+    return mean + deviation * own_mean, correction + deviation * own_correction, deviation * own_deviation
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -177,9 +187,11 @@ def _sparse_model(spec: dict[str, Any], classes: list[Any] | None) -> SparseRegr
     return classifier
 
 
-def _scaler(scaling: tuple[np.ndarray, np.ndarray], names: np.ndarray | None, samples: int) -> StandardScaler:
+def _scaler(
+    scaling: tuple[np.ndarray, np.ndarray, np.ndarray], names: np.ndarray | None, samples: int
+) -> StandardScaler:
     scaler = StandardScaler()
-    scaler.mean_, scaler.scale_ = scaling
+    scaler.mean_, _, scaler.scale_ = scaling
     scaler.var_ = scaler.scale_**2
     scaler.n_features_in_, scaler.n_samples_seen_ = len(scaler.mean_), samples
     if names is not None:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
 
 from . import _core, _names, _parameters, kernels
-from ._base import LpModel, table_of
+from ._base import table_of
+from ._lp_model import LpModel
 from ._table import Table
 
 
@@ -17,7 +19,7 @@ def gram_tensor(
     X: Any,
     *,
     kernel: Any = "linear",
-    p: float = 4 / 3,
+    p: float | str = 4 / 3,
     degree: Any = None,
     coef0: float = 0.0,
     scale: float = 1.0,
@@ -40,12 +42,12 @@ def gram_tensor(
     X = check_array(X, accept_sparse="csc", dtype=np.float64, order="F")
     built = kernels.chosen(kernel, degree=degree, coef0=coef0, scale=scale, normalize=normalize_kernel)
     memory, threads = _parameters.memory(memory_limit), _parameters.threads(n_jobs)
-    order, entries = _core.gram_tensor(table_of(X), built, _parameters.real("p", p), memory, threads)
+    order, entries = _core.gram_tensor(table_of(X), built, _parameters.exponent(p), memory, threads)
     return entries.reshape((X.shape[0],) * order)
 
 
 def stability_selection(
-    estimator: LpModel,
+    estimator: LpModel | Pipeline,
     X: Any = None,
     y: Any = None,
     *,
@@ -53,15 +55,17 @@ def stability_selection(
     n_pairs: int = 50,
     threshold: float = 0.75,
     random_state: int = 0,
-    output: int = 0,
+    output: int | str = 0,
     sample_weight: Any = None,
 ) -> Table:
     """How often each monomial is named by the evidence of a random half of the samples.
 
     Parameters
     ----------
-    estimator : LpRegressor, LpClassifier or one of their CV kin
-        Fitted, or to be fitted to X and y first. The terms are those of its kernel.
+    estimator : LpRegressor, LpClassifier or one of their CV kin, or a Pipeline that ends with one
+        Fitted, or to be fitted to X and y first. The terms are those of its kernel, in the columns that the steps before it make. These
+        steps are fitted once, to all samples: scaling and encoding say nothing of y, but a step that chooses columns by y has seen
+        both halves, so that frequencies are too high; put no such step there.
     X, y, sample_weight
         The data, if the estimator is not fitted.
     k : int
@@ -72,8 +76,8 @@ def stability_selection(
         The share of the searches that must name a monomial for it to be stable, above 1/2.
     random_state : int, RandomState or None
         The seed of the halves.
-    output : int
-        Which function, of several outputs or classes.
+    output : str or int
+        Which function, of several outputs or classes: the name of the class or of the column of y, or its number.
 
     Returns
     -------
@@ -89,23 +93,24 @@ def stability_selection(
     >>> set(found["monomial"][:2]) == {f"x{j}" for j, weight in truth}
     True
     """
-    if not isinstance(estimator, LpModel):
-        raise _parameters.refused("estimator", estimator, "LpRegressor, LpClassifier or one of their CV kin")
-    if X is not None:
-        estimator = clone(estimator).fit(X, y, sample_weight=sample_weight)
-    estimator._check_fitted()
+    if not isinstance(estimator[-1] if isinstance(estimator, Pipeline) else estimator, LpModel):
+        allowed = "LpRegressor, LpClassifier or one of their CV kin, or a Pipeline that ends with one"
+        raise _parameters.refused("estimator", estimator, allowed)
+    whole = estimator if X is None else _fitted(clone(estimator), X, y, sample_weight)
+    model: LpModel = whole[-1] if isinstance(whole, Pipeline) else whole
+    model._check_fitted()
     n_pairs = _parameters.whole("n_pairs", n_pairs, "a whole number from 1 to 100000", least=1)
-    with estimator._bar("stability", 2 * n_pairs) as bar:
+    with model._bar("stability", 2 * n_pairs) as bar:
         found = _core.stability(
-            estimator._model,
-            _parameters.whole("output", output),
+            model._model,
+            model._place(output),
             _parameters.whole("k", k, "a whole number >= 1", least=1),
             n_pairs,
             _parameters.real("threshold", threshold, "a number above 1/2, at most 1"),
             _parameters.seed(random_state),
             bar.callback,
         )
-    monomials, names = found["monomials"], estimator._names()
+    monomials, names = found["monomials"], model._names() or _made_names(whole)
     count, stable = len(monomials), found["stable"]
     columns = {
         "monomial": [_names.monomial(factors, names) for factors in monomials],
@@ -127,3 +132,19 @@ def stability_selection(
         threshold=float(threshold),
         feature_names=names,
     )
+
+
+def _fitted(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """An estimator or a pipeline, whose last step the weights belong to, fitted."""
+    name = f"{estimator.steps[-1][0]}__sample_weight" if isinstance(estimator, Pipeline) else "sample_weight"
+    return estimator.fit(X, y, **({} if sample_weight is None else {name: sample_weight}))
+
+
+def _made_names(estimator: Any) -> list[str] | None:
+    """What the steps before a model call their columns, if they say so."""
+    if not isinstance(estimator, Pipeline) or len(estimator) == 1:
+        return None
+    try:
+        return [str(name) for name in estimator[:-1].get_feature_names_out()]
+    except (AttributeError, ValueError):
+        return None

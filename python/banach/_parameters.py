@@ -16,6 +16,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
+from . import _core
+
 _UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
@@ -27,6 +29,11 @@ def real(name: str, value: object, allowed: str = "a number") -> float:
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
         return float(value)
     raise refused(name, value, allowed)
+
+
+def exponent(value: object, allowed: str = "a number with 1 <= p <= 2, or a fraction such as '4/3'") -> float:
+    """The exponent p of a penalty, as a number or as text, which the compiled part reads as the command does."""
+    return _core.exponent(value) if isinstance(value, str) else real("p", value, allowed)
 
 
 def reals(name: str, values: object, allowed: str) -> list[float]:

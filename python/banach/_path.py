@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _parameters
+from . import _core, _outputs, _parameters
 from ._classifier import LpClassifier
 from ._regressor import LpRegressor
 from ._warnings import warn_of_fits
@@ -30,6 +30,8 @@ class LpPath:
         What the models say of the samples.
     intercepts, duality_gaps, primal_values, n_iters : arrays of shape (n_Cs,)
         The constants, the relative duality gaps, the objectives and the iterations.
+    output : str or None
+        Of several paths, the class or the column of y that this one is of.
     """
 
     Cs: np.ndarray
@@ -40,10 +42,12 @@ class LpPath:
     duality_gaps: np.ndarray
     primal_values: np.ndarray
     n_iters: np.ndarray
+    output: str | None = None
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> LpPath:
+    def of(cls, found: Mapping[str, Any], output: str | None = None) -> LpPath:
         return cls(
+            output=output,
             Cs=found["Cs"],
             coefs=found["coefs"],
             dual_coefs=found["dual_coefs"],
@@ -55,7 +59,8 @@ class LpPath:
         )
 
     def __repr__(self) -> str:
-        return f"LpPath({len(self.Cs)} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, largest gap {self.duality_gaps.max():.1e})"
+        of = "" if self.output is None else f"{self.output}: "
+        return f"LpPath({of}{len(self.Cs)} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, largest gap {self.duality_gaps.max():.1e})"
 
 
 def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params: Any) -> LpPath | list[LpPath]:
@@ -95,6 +100,7 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     model._warn_of_time(spec, X, model._functions, count or len(given or ()))
     with model._bar("path", (count or len(given or ())) * model._functions) as bar:
         found = spec.path(X, y, weights, Cs=given, count=count, progress=bar.callback)
-    paths = [LpPath.of(one) for one in found]
+    names = [_outputs.name(model, at, len(found)) if len(found) > 1 else None for at in range(len(found))]
+    paths = [LpPath.of(one, name) for one, name in zip(found, names, strict=True)]
     warn_of_fits("path", sum(int(np.sum(path.duality_gaps > model.tol)) for path in paths))
     return paths[0] if len(paths) == 1 else paths

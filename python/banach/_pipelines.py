@@ -181,7 +181,11 @@ def known_of(pipeline: Pipeline) -> dict[str, Any]:
     return {
         "names": [one.name for one in variables] if named else None,
         "scaling": (
-            (np.array([one.mean for one in variables]), np.array([one.deviation for one in variables]))
+            (
+                np.array([one.mean for one in variables]),
+                np.zeros(len(variables)),
+                np.array([one.deviation for one in variables]),
+            )
             if plain
             else None
         ),

@@ -9,9 +9,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import validate_data
 
-from . import _core, _parameters
-from ._base import IntervalMixin, LpModel, aligned, table_of
+from . import _core, _outputs, _parameters
+from ._base import IntervalMixin, aligned
 from ._doc import with_parameters
+from ._lp_model import LpModel
 
 
 def _exposed(exposure: Any, offset: Any) -> dict[str, np.ndarray]:
@@ -46,16 +47,18 @@ class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
     def _check_data(
         self, X: Any, y: Any, sample_weight: Any, exposure: Any = None, offset: Any = None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        columns = _outputs.columns_of(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
         )
         outputs = aligned(np.ascontiguousarray(np.atleast_2d(np.asarray(y, dtype=np.float64).T)))
         self._single, self._functions = np.ndim(y) == 1, len(outputs)
+        self._output_names = columns
         weights = self._weights(sample_weight, X)
         given = _exposed(exposure, offset)
         if given:
             outputs, weights = self._spec().rates(outputs, weights, **given)
-        return table_of(X), outputs, weights
+        return self._training_table(X), outputs, weights
 
     def _adopt(self, model: _core.Model) -> None:
         super()._adopt(model)
@@ -136,6 +139,7 @@ class LpRegressor(_Regression):
         coef0=0.0,
         scale=1.0,
         normalize_kernel=False,
+        standardize=False,
         loss="squared",
         epsilon=0.1,
         rho=1.35,
@@ -158,6 +162,7 @@ class LpRegressor(_Regression):
         self.coef0 = coef0
         self.scale = scale
         self.normalize_kernel = normalize_kernel
+        self.standardize = standardize
         self.loss = loss
         self.epsilon = epsilon
         self.rho = rho

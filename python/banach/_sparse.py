@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from . import _core, _names, _parameters, kernels
+from . import _core, _names, _outputs, _parameters, kernels
 from ._base import IntervalMixin, TableEstimator, aligned, table_of
 from ._classifier import check_presence, labels
 from ._doc import with_sections
@@ -257,7 +257,7 @@ class _SparseEstimator(TableEstimator):
             caption += " Products are those of the variables less their means."
         return caption
 
-    def equation(self, *, output: int = 0) -> Equation:
+    def equation(self, *, output: int | str = 0) -> Equation:
         """A function as a formula, in the units of X.
 
         Products of variables less their means (``means_``) are multiplied out, which brings in monomials of lower degree
@@ -266,22 +266,20 @@ class _SparseEstimator(TableEstimator):
 
         Parameters
         ----------
-        output : int
-            Which function, of several classes.
+        output : str or int
+            Which function, of several classes: the name of the class, or its number.
         """
         self._check_fitted()
         functions = self._model.functions
-        output = _parameters.whole("output", output)
-        if output >= len(functions):
-            raise _parameters.refused("output", output, f"a whole number below {len(functions)}")
-        intercept, terms = functions[output].expanded()
+        place = _outputs.place(self, output, len(functions))
+        intercept, terms = functions[place].expanded()
         return Equation(
             intercept=intercept,
             coefficients=[coefficient for _, coefficient in terms],
             monomials=[monomial for monomial, _ in terms],
             n_features_in=self.n_features_in_,
             feature_names=self._names(),
-            target=self._target_name(),
+            target=self._target_name() if len(functions) == 1 else f"log odds of {self.classes_[place]!s}",
         )
 
     def export(self, language: str, *, target: str | None = None) -> str:

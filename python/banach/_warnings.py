@@ -12,6 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 _FOLDER = os.path.dirname(__file__)
 
 
+class ScaleWarning(UserWarning):
+    """The scales of columns differ so much that they should be standardised."""
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warns at the line of the user's that called this package."""
     level = 1

@@ -124,7 +124,7 @@ def test_contributions_of_classes_are_those_of_the_odds():
             told = model.contributions(X[:9], output=output)
             total = told.constant + sum(told.values()) + told.others
             assert total == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
-        with pytest.raises(ValueError, match="output=7"):
+        with pytest.raises(ValueError, match="output = 7; allowed: (0 or|a whole)"):
             model.contributions(X, output=7)
 
 

@@ -16,6 +16,9 @@ TAU, RHO = Decimal("0.5"), Decimal("1.35")
 # A tolerance that rounding does not let a fit reach is part of most of these cases.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
+#: Columns of very different scales are what these fits are about.
+unscaled = pytest.mark.filterwarnings("ignore::banach.ScaleWarning")
+
 
 def true_gap(model, columns, y):
     """F(w) + Lambda(alpha) of the answer, from the features of the samples (docs/notation.md)."""
@@ -83,6 +86,7 @@ def fit(X, y, **parameters):
 @pytest.mark.parametrize(
     ("seed", "size", "p", "C"), [(16, 1e4, 2.0, 10.0), (7, 1e5, 2.0, 1e-3), (16, 1e3, 4 / 3, 10.0), (16, 1e8, 2.0, 1.0)]
 )
+@unscaled
 def test_interactions_of_one_large_column(route, seed, size, p, C):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((12, 6))
@@ -92,6 +96,7 @@ def test_interactions_of_one_large_column(route, seed, size, p, C):
     assert_honest(model, monomials(X), y)
 
 
+@unscaled
 def test_all_routes_find_the_same_objective():
     rng = np.random.default_rng(16)
     X = rng.standard_normal((12, 6))
@@ -104,6 +109,7 @@ def test_all_routes_find_the_same_objective():
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("tol", [1e-3, 1e-8])
+@unscaled
 def test_columns_over_24_orders_of_magnitude(seed, tol):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((20, 13)) * 10.0 ** np.linspace(-12, 12, 13)

@@ -1,5 +1,7 @@
 //! Columns of numbers with names.
 
+use banach::data::ColumnMoments;
+
 /// Columns of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -172,18 +174,12 @@ impl Table {
         match &mut self.values {
             Values::Dense(values) => {
                 for (at, name) in names.into_iter().enumerate() {
-                    let Some(moments) = Moments::of(&values[at * rows..(at + 1) * rows], 0) else {
-                        done.constant.push(name);
-                        continue;
-                    };
                     let place = kept.len() * rows;
                     values.copy_within(at * rows..(at + 1) * rows, place);
-                    values[place..place + rows].iter_mut().for_each(|x| *x = moments.centred(*x) / moments.deviation);
-                    let mean = moments.centre + moments.correction;
-                    done.means.push(mean / moments.scale);
-                    done.corrections.push(((moments.centre - mean) + moments.correction) / moments.scale);
-                    done.deviations.push(moments.deviation / moments.scale);
-                    kept.push(name);
+                    match ColumnMoments::standardize(&mut values[place..place + rows]) {
+                        Some(moments) => done.push(moments, name, &mut kept),
+                        None => done.constant.push(name),
+                    }
                 }
                 values.truncate(kept.len() * rows);
             }
@@ -191,20 +187,17 @@ impl Table {
                 let mut end = 0;
                 for (at, name) in names.into_iter().enumerate() {
                     let stored = starts[at]..starts[at + 1];
-                    let Some(moments) = Moments::of(&values[stored.clone()], rows - stored.len()) else {
-                        done.constant.push(name);
-                        continue;
-                    };
                     starts[kept.len()] = end;
                     places.copy_within(stored.clone(), end);
                     values.copy_within(stored.clone(), end);
-                    let moved = &mut values[end..end + stored.len()];
-                    moved.iter_mut().for_each(|x| *x = moments.scale * *x / moments.deviation);
-                    done.means.push(0.0);
-                    done.corrections.push(0.0);
-                    done.deviations.push(moments.deviation / moments.scale);
-                    kept.push(name);
-                    end += stored.len();
+                    let next = end + stored.len();
+                    match ColumnMoments::scale(&mut values[end..next], rows - stored.len()) {
+                        Some(moments) => {
+                            done.push(moments, name, &mut kept);
+                            end = next;
+                        }
+                        None => done.constant.push(name),
+                    }
                 }
                 starts.truncate(kept.len() + 1);
                 starts[kept.len()] = end;
@@ -218,56 +211,22 @@ impl Table {
 }
 
 impl Standardization {
+    /// Takes a column over into those that are left.
+    fn push(&mut self, moments: ColumnMoments, name: String, kept: &mut Vec<String>) {
+        self.means.push(moments.mean);
+        self.corrections.push(moments.correction);
+        self.deviations.push(moments.deviation);
+        kept.push(name);
+    }
+
     /// Does to new values of a column what was done to those that it was made from.
     ///
     /// # Panics
     ///
     /// If there is no such column.
     pub fn apply(&self, column: usize, values: &mut [f64]) {
-        let (mean, deviation) = (self.means[column], self.deviations[column]);
-        // A power of two, so that differences of large numbers stay in range.
-        let scale = if mean.abs().max(deviation) > 1e100 { 2.0_f64.powi(-600) } else { 1.0 };
-        let (mean, correction, deviation) = (scale * mean, scale * self.corrections[column], scale * deviation);
-        values.iter_mut().for_each(|x| *x = ((scale * *x - mean) - correction) / deviation);
-    }
-}
-
-/// Mean and standard deviation of `scale x`.
-struct Moments {
-    /// A power of two that keeps squares in range.
-    scale: f64,
-    /// The mean, rounded as a sum of large numbers is.
-    centre: f64,
-    /// What is missing to the mean: far from 0, its digits are not those of the centre.
-    correction: f64,
-    deviation: f64,
-}
-
-impl Moments {
-    /// The moments of a column with so many zeros beside these values; `None` for a constant, up to rounding.
-    fn of(column: &[f64], zeros: usize) -> Option<Self> {
-        let first = if zeros > 0 { 0.0 } else { *column.first()? };
-        if column.iter().all(|x| *x == first) {
-            return None;
-        }
-        let scale = match column.iter().fold(0.0_f64, |size, x| size.max(x.abs())) {
-            size if size > 1e100 => 2.0_f64.powi(-600),
-            size if size < 1e-100 => 2.0_f64.powi(600),
-            _ => 1.0,
-        };
-        let (n, zeros) = ((column.len() + zeros) as f64, zeros as f64);
-        let centre = column.iter().map(|x| scale * x).sum::<f64>() / n;
-        let correction = (column.iter().map(|x| scale * x - centre).sum::<f64>() - zeros * centre) / n;
-        let mut moments = Self { scale, centre, correction, deviation: 0.0 };
-        let squares = column.iter().map(|x| moments.centred(*x).powi(2)).sum::<f64>();
-        moments.deviation = ((squares + zeros * moments.centred(0.0).powi(2)) / n).sqrt();
-        let varies = moments.deviation > 8.0 * f64::EPSILON * (centre + correction).abs();
-        (varies && moments.deviation / scale > 0.0).then_some(moments)
-    }
-
-    /// `scale x` less its mean. Nearby numbers have an exact difference, so nothing cancels.
-    fn centred(&self, x: f64) -> f64 {
-        (self.scale * x - self.centre) - self.correction
+        let (mean, correction) = (self.means[column], self.corrections[column]);
+        ColumnMoments { mean, correction, deviation: self.deviations[column] }.apply(values);
     }
 }
 

@@ -62,6 +62,9 @@ fn refused(error: ModelFileError) -> PyErr {
     }
 }
 
+/// Means, corrections of means and deviations of columns.
+type Scaling = (Vec<f64>, Vec<f64>, Vec<f64>);
+
 /// What Python knows of a model beside its numbers; each may be None.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -69,8 +72,8 @@ pub(crate) struct Known {
     names: Option<Vec<String>>,
     target: Option<String>,
     classes: Option<Vec<PyLabel>>,
-    /// Means and deviations.
-    scaling: Option<(Vec<f64>, Vec<f64>)>,
+    /// Means, what is missing to these beyond their digits, and deviations.
+    scaling: Option<Scaling>,
     /// Columns of labels, and these.
     encodings: Option<Vec<(String, Vec<String>)>>,
     /// What fills in missing values, for every variable, and whether it does so without being asked for.
@@ -128,11 +131,11 @@ pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Kn
 }
 
 /// What a scaler has done to columns.
-fn standardization((means, deviations): (Vec<f64>, Vec<f64>), dense: bool) -> Standardization {
+fn standardization((means, corrections, deviations): Scaling, dense: bool) -> Standardization {
     Standardization {
         centred: dense || means.iter().any(|mean| *mean != 0.0),
-        corrections: vec![0.0; means.len()],
         means,
+        corrections,
         deviations,
         constant: Vec::new(),
     }
@@ -254,8 +257,8 @@ fn tell(
     told.set_item("target", target)?;
     let labels = labels.map(|labels| labels.iter().map(|one| label(py, one)).collect::<PyResult<Vec<_>>>());
     told.set_item("classes", labels.transpose()?)?;
-    let arrays =
-        |done: &Standardization| (PyArray1::from_slice(py, &done.means), PyArray1::from_slice(py, &done.deviations));
+    let array = |values: &[f64]| PyArray1::from_slice(py, values);
+    let arrays = |done: &Standardization| (array(&done.means), array(&done.corrections), array(&done.deviations));
     told.set_item("scaling", scaling.map(arrays))
 }
 

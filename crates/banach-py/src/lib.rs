@@ -17,6 +17,7 @@ mod kernel;
 mod model;
 mod path;
 mod report;
+mod scaling;
 mod search;
 mod selection;
 mod sparse;
@@ -37,10 +38,11 @@ mod _core {
         kernel::{Kernel, gram_tensor},
         model::Model,
         report::{equation, report},
+        scaling::{rescale, standardize},
         search::{choose, folds},
         selection::{expansion, name_terms, stability},
         sparse::{SparseFunction, SparseModel, fit_sparse},
-        spec::{Spec, losses},
+        spec::{Spec, exponent, losses},
     };
 
     /// The version of the package.

@@ -5,7 +5,7 @@ use banach::{
     fit::Assessment,
     kernel::Monomial,
     model::ExplicitModel,
-    report::{ColumnNames, Described, GapAfter, Note, Report, Tables, Watch},
+    report::{ColumnNames, ColumnUnits, Described, GapAfter, Note, Report, Tables, Watch},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -14,13 +14,14 @@ use crate::{
     model::Model,
 };
 
-/// Names that the report uses; those of the classes may be None.
+/// Names that the report uses; those of the classes may be None, and so may the means and deviations of columns that were standardised.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Names {
     variables: Vec<String>,
     target: String,
     classes: Option<Vec<String>>,
+    scaling: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 /// Signals are looked at by the thread of the interpreter, which ends all of the work.
@@ -47,8 +48,9 @@ pub(crate) fn report(
 ) -> PyResult<String> {
     let (y, weights) = (&model.target, model.weights.as_deref());
     let hierarchy = hierarchy.parse().map_err(exception)?;
+    let units = names.scaling.as_ref().map(|(means, deviations)| ColumnUnits { means, deviations });
     let columns =
-        ColumnNames { names: &names.variables, units: None, target: &names.target, classes: names.classes.as_deref() };
+        ColumnNames { names: &names.variables, units, target: &names.target, classes: names.classes.as_deref() };
     let history = |place: usize| {
         let own = model.history.iter().filter(|record| record.0 == place);
         own.map(|record| GapAfter { passes: record.2, relative_gap: record.5 }).collect()

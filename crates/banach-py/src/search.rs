@@ -14,7 +14,7 @@ use crate::{
     background::Running,
     data::{Table, rows},
     errors::exception,
-    kernel::{Degree, degrees},
+    kernel::{Degree, Kernel, degrees},
     report::{assessment_json, json},
     spec::{Spec, Targeted},
 };
@@ -24,31 +24,50 @@ use crate::{
 #[pyo3(from_item_all)]
 pub(crate) struct Space {
     exponents: Vec<f64>,
-    /// The name of a kernel; none for the kernel of the parameters.
-    kernel: Option<String>,
-    degrees: Vec<Degree>,
-    coef0: Option<f64>,
-    scales: Vec<f64>,
-    normalize: Option<bool>,
+    kernels: Vec<KernelOrName>,
     /// The gap of its fits; what the library says if none.
     tolerance: Option<f64>,
 }
 
-impl Space {
-    pub(crate) fn search(self, spec: &Spec, gammas: Gammas, one_standard_error: bool) -> Result<Search, banach::Error> {
-        let Self { exponents, kernel, degrees: listed, coef0, scales, normalize, tolerance } = self;
-        exponents.iter().try_for_each(|&p| Exponent::of_penalty(p).map(|_| ()))?;
-        let kernel = match kernel {
-            None => KernelSpace::Fixed(spec.values.kernel.clone()),
-            Some(name) => {
+/// A kernel as an object, or by its name with what is searched of it.
+#[derive(FromPyObject)]
+pub(crate) enum KernelOrName {
+    #[pyo3(transparent)]
+    Fixed(Py<Kernel>),
+    Named(Named),
+}
+
+/// What is searched of a kernel by name.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Named {
+    name: String,
+    degrees: Vec<Degree>,
+    coef0: Option<f64>,
+    scales: Vec<f64>,
+    normalize: Option<bool>,
+}
+
+impl KernelOrName {
+    fn space(self) -> Result<KernelSpace, banach::Error> {
+        Ok(match self {
+            Self::Fixed(kernel) => KernelSpace::Fixed(kernel.get().spec.clone()),
+            Self::Named(Named { name, degrees: listed, coef0, scales, normalize }) => {
                 let degrees = listed.into_iter().map(degrees).collect::<Result<Vec<Degrees>, _>>()?;
                 KernelSpace::Named { name: name.parse()?, degrees, coef0, scales, normalize }
             }
-        };
+        })
+    }
+}
+
+impl Space {
+    pub(crate) fn search(self, gammas: Gammas, one_standard_error: bool) -> Result<Search, banach::Error> {
+        let Self { exponents, kernels, tolerance } = self;
+        exponents.iter().try_for_each(|&p| Exponent::of_penalty(p).map(|_| ()))?;
+        let kernels = kernels.into_iter().map(KernelOrName::space).collect::<Result<_, _>>()?;
         let choice = if one_standard_error { Choice::OneStandardError } else { Choice::Best };
-        let usual = Search::new(kernel);
-        let tolerance = tolerance.unwrap_or(usual.tolerance);
-        Ok(Search { exponents, gammas, choice, tolerance, ..usual })
+        let tolerance = tolerance.unwrap_or(Search::TOLERANCE);
+        Ok(Search { exponents, kernels, gammas, choice, tolerance })
     }
 }
 
@@ -92,6 +111,7 @@ pub(crate) fn run<'py>(
 fn parameters<'py>(py: Python<'py>, option: &SearchOption) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     told.set_item("p", option.spec.p)?;
+    told.set_item("place", option.place)?;
     if let Some(kernel) = option.kernel {
         let range = |degrees: Degrees| (degrees.min, degrees.max);
         match kernel.degree {

@@ -13,7 +13,14 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{errors::exception, kernel::factors, model::Model};
 
-fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyDict>> {
+/// Means and deviations of columns that were standardised.
+type Units = Option<(Vec<f64>, Vec<f64>)>;
+
+/// An equation in the units of columns before they were standardised.
+fn terms<'py>(py: Python<'py>, model: &ExplicitModel, units: Units) -> PyResult<Bound<'py, PyDict>> {
+    let unit =
+        |(means, deviations): (Vec<f64>, Vec<f64>)| model.substituted(|j| (means[j], deviations[j])).map_err(exception);
+    let model = &units.map_or_else(|| Ok(model.clone()), unit)?;
     let found = PyDict::new(py);
     let monomials = model.terms().iter().map(|(monomial, _)| factors(py, monomial));
     found.set_item("monomials", monomials.collect::<PyResult<Vec<_>>>()?)?;
@@ -24,11 +31,13 @@ fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyD
 
 /// The largest monomials with the coefficients that they have in the model, and what is left of its constant.
 #[pyfunction]
+#[pyo3(signature = (model, function, count, units=None))]
 pub(crate) fn expansion<'py>(
     py: Python<'py>,
     model: &Model,
     function: usize,
     count: usize,
+    units: Units,
 ) -> PyResult<Bound<'py, PyDict>> {
     model.check(function)?;
     if model.spec.values.monomials != MonomialScale::Raw || model.fitted.plan().kernel().normalized() {
@@ -46,7 +55,7 @@ pub(crate) fn expansion<'py>(
         let bound = compiled.bound_at(matrix)?.into_iter().fold(0.0, f64::max);
         Ok((compiled.model().clone(), bound))
     })?;
-    let found = terms(py, &explicit)?;
+    let found = terms(py, &explicit, units)?;
     found.set_item("bound", bound)?;
     Ok(found)
 }
@@ -60,13 +69,14 @@ fn output(model: &Model, function: usize) -> Result<(Vec<f64>, Option<Vec<f64>>)
 
 /// The terms of the kernel of a model that evidence names, multiplied out, and what is known of each.
 #[pyfunction]
-#[pyo3(signature = (model, function, max_terms, hierarchy, progress=None))]
+#[pyo3(signature = (model, function, max_terms, hierarchy, units=None, progress=None))]
 pub(crate) fn name_terms<'py>(
     py: Python<'py>,
     model: &Model,
     function: usize,
     max_terms: Option<usize>,
     hierarchy: &str,
+    units: Units,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     model.check(function)?;
@@ -78,7 +88,7 @@ pub(crate) fn name_terms<'py>(
         let explicit = found.expanded()?;
         Ok((found, explicit))
     })?;
-    let found = terms(py, &explicit)?;
+    let found = terms(py, &explicit, units)?;
     let known = PyDict::new(py);
     let monomials = named.terms().iter().map(|term| factors(py, &term.monomial));
     known.set_item("exponents", monomials.collect::<PyResult<Vec<_>>>()?)?;

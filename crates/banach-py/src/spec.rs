@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use banach::{
-    Account, Fit, Memory, Target,
+    Account, Exponent, Fit, Memory, Target,
     fit::{self, Exposure, Gammas, PaperOptions, Residuals, SolverChoice},
     loss::{LossSpec, Targets},
 };
@@ -123,6 +123,12 @@ pub(crate) fn losses(task: &str) -> Vec<&'static str> {
     LossSpec::of(targets(task)).map(LossSpec::name).collect()
 }
 
+/// The exponent of a penalty that is written as a decimal or a fraction, such as `4/3`.
+#[pyfunction]
+pub(crate) fn exponent(text: &str) -> PyResult<f64> {
+    Ok(Exponent::parse_penalty(text).map_err(exception)?.p())
+}
+
 /// Rates, one row per output, and the weights that belong to them.
 type RatesAndWeights<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
@@ -185,6 +191,12 @@ impl Spec {
         Ok(plan.ok().and_then(|plan| plan.long_fit(count)).map(|long| long.to_string()))
     }
 
+    /// What is to be said of columns whose scales differ so much that they should be standardised, if they do.
+    fn unequal_scales(&self, py: Python<'_>, x: Table, names: Vec<String>) -> PyResult<Option<String>> {
+        let found = self.running(None).run_over(py, &x, |matrix, _| Ok(self.values.unequal_scales(matrix)))?;
+        Ok(found.map(|scales| scales.with_names(&names).to_string()))
+    }
+
     /// A model of the data; `residuals` are what a search says of held-out samples.
     #[pyo3(signature = (x, y, sample_weight, C, progress=None, residuals=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -228,7 +240,7 @@ impl Spec {
         groups: Option<Vec<usize>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let search = space.search(self, gammas(Cs, count), one_standard_error).map_err(exception)?;
+        let search = space.search(gammas(Cs, count), one_standard_error).map_err(exception)?;
         search::run(py, self, &search, (&x, &y.target(), weights(&sample_weight)), (splits, groups), progress)
     }
 
@@ -247,7 +259,7 @@ impl Spec {
         functions: usize,
         splits: usize,
     ) -> PyResult<(usize, Option<String>)> {
-        let search = space.search(self, gammas(Cs, count), false).map_err(exception)?;
+        let search = space.search(gammas(Cs, count), false).map_err(exception)?;
         let (table, weights) = (x.borrow(py)?, weights(&sample_weight));
         let matrix = table.matrix()?;
         let options = search.options(&self.values, &matrix, weights.as_deref()).map_err(exception)?.len();

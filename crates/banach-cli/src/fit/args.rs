@@ -177,7 +177,7 @@ impl FitArgs {
         let Self { model, choice, tables, running, .. } = self;
         let known_loss = matches!(model.loss, None | Some(LossSpec::Squared | LossSpec::Logistic));
         let given = [
-            ("--kernel", model.kernel.is_some()),
+            ("--kernel", !model.kernel.is_empty()),
             ("--degree", model.degree.is_some()),
             ("--coef0", model.coef0.is_some()),
             ("--scale", model.scale.is_some()),
@@ -205,9 +205,9 @@ impl FitArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArgs {
-    /// Which products of variables the model is made of; linear if another parameter of the model is given, and this one is not.
-    #[arg(long, value_parser = kernels())]
-    pub kernel: Option<KernelName>,
+    /// Which products of variables the model is made of; linear if another parameter of the model is given, and this one is not. Several with commas are searched, as gamma is.
+    #[arg(long, value_parser = kernels(), value_name = "NAME,..", value_delimiter = ',')]
+    pub kernel: Vec<KernelName>,
     /// The degree of the products: one number, or a range such as 1..2; 1..2 for poly and anova if not given.
     #[arg(long, value_name = "N|MIN..MAX")]
     pub degree: Option<Degrees>,

@@ -49,7 +49,9 @@ pub(crate) struct Input {
 impl Input {
     /// Reads the table and standardises it. A wrong parameter of the kernel does not cost the reading.
     pub(crate) fn read(path: &Path, columns: &Columns, model: &ModelArgs, account: Account) -> anyhow::Result<Self> {
-        resolve::kernel(model).spec()?.build()?;
+        for kernel in resolve::kernels(model) {
+            kernel.spec()?.build()?;
+        }
         let mut data = read::read(path, columns, account.left())?;
         // The table stays; constant columns keep their place in memory. Every variable is described once more in the result.
         let bytes = data.bytes().saturating_add(VARIABLE * data.table.names().len() as u64);
@@ -136,6 +138,12 @@ impl Input {
         self.account
             .take(bytes)
             .map_err(|short| short.error("the page, with the table,", &[Remedy::Do("leave --report out")]))
+    }
+
+    /// What is to be said of columns that are taken as they are and have very different scales.
+    pub(crate) fn unequal_scales(&self, spec: &Spec, x: &FeatureMatrix<'_>) -> Option<String> {
+        let found = spec.unequal_scales(x).filter(|_| self.standardization.is_none())?;
+        Some(format!("{}; leave --no-standardize out", found.with_names(self.data.table.names())))
     }
 
     /// What was read.

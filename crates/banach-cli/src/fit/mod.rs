@@ -52,6 +52,9 @@ fn of_target(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Pr
     }
     files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
     fit.running.algorithm.choice()?;
+    if fit.choice.one().is_some() {
+        resolve::kernel(&fit.model)?;
+    }
     let mut input = held::read(fit, &fit.columns, common)?;
     let notes = std::mem::take(&mut input.notes);
     fit_to(&input, notes, fit, common, command).map_err(|error| input.located(error))
@@ -70,6 +73,7 @@ fn fit_to(
 
     let run = Run { fit, common, input, x: &x };
     let asked = resolve::spec(&fit.model, &fit.running, &input.goal, fit.choice.one())?;
+    notes.extend(input.unequal_scales(&asked, &x));
     let weights = input.weights.as_deref();
     let search = resolve::search(&fit.model, &asked, &fit.choice);
     // One gamma is fitted first, and judged then.

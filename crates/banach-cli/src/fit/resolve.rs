@@ -18,11 +18,24 @@ use super::{
 /// So many different whole numbers may be classes.
 const FEW: usize = 10;
 
-/// The kernel that was asked for, with what it is unless told otherwise.
-pub(crate) fn kernel(model: &ModelArgs) -> KernelChoice {
+/// The kernels that were asked for, with what they are unless told otherwise.
+pub(crate) fn kernels(model: &ModelArgs) -> Vec<KernelChoice> {
     let ModelArgs { degree, coef0, scale, normalize_kernel, .. } = *model;
-    let normalize = normalize_kernel.unwrap_or(false);
-    KernelChoice { name: model.kernel.unwrap_or(KernelName::Linear), degree, coef0, scale, normalize }
+    let (name, normalize) = (KernelName::Linear, normalize_kernel.unwrap_or(false));
+    let said = KernelChoice { name, degree, coef0, scale, normalize };
+    said.each(if model.kernel.is_empty() { &[KernelName::Linear] } else { &model.kernel })
+}
+
+/// The kernel, where there must be one.
+pub(crate) fn kernel(model: &ModelArgs) -> anyhow::Result<KernelChoice> {
+    let kernels = kernels(model);
+    let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.name()).collect();
+    ensure!(
+        kernels.len() == 1,
+        "--kernel {}: several kernels are for a search, as banach fit makes it without --sparse and where no single --gamma is given; name one",
+        names.join(",")
+    );
+    Ok(kernels[0])
 }
 
 /// The parameters that were asked for.
@@ -36,7 +49,8 @@ pub(crate) fn spec(
     Ok(Spec {
         p: model.p.map_or(usual.p, |p| p.p()),
         gamma: gamma.unwrap_or(usual.gamma),
-        kernel: kernel(model).spec()?,
+        // A search takes all of them.
+        kernel: kernels(model)[0].spec()?,
         monomials: model.monomials.unwrap_or(usual.monomials),
         interactions: usual.interactions,
         loss: goal.loss,
@@ -50,22 +64,23 @@ pub(crate) fn spec(
 
 /// What is searched: gamma, and of the kernel and p what was not said. A given gamma is validated for the parameters as they are.
 pub(crate) fn search(model: &ModelArgs, spec: &Spec, choice: &GammaChoice) -> Search {
-    let ModelArgs { degree, coef0, scale, normalize_kernel: normalize, .. } = *model;
-    let kernel = match choice.one() {
-        Some(_) => KernelSpace::Fixed(spec.kernel.clone()),
-        None => KernelSpace::Named {
-            name: model.kernel.unwrap_or(KernelName::Linear),
-            degrees: degree.into_iter().collect(),
-            coef0,
-            scales: scale.into_iter().collect(),
-            normalize,
-        },
+    let space = |KernelChoice { name, degree, coef0, scale, .. }: KernelChoice| KernelSpace::Named {
+        name,
+        degrees: degree.into_iter().collect(),
+        coef0,
+        scales: scale.into_iter().collect(),
+        normalize: model.normalize_kernel,
+    };
+    let kernels = match choice.one() {
+        Some(_) => vec![KernelSpace::Fixed(spec.kernel.clone())],
+        None => kernels(model).into_iter().map(space).collect(),
     };
     Search {
         exponents: if choice.one().is_some() { vec![spec.p] } else { model.p.iter().map(Exponent::p).collect() },
         gammas: choice.gamma.clone().unwrap_or_default(),
         choice: if choice.one_se { Choice::OneStandardError } else { Choice::Best },
-        ..Search::new(kernel)
+        kernels,
+        tolerance: Search::TOLERANCE,
     }
 }
 

@@ -80,6 +80,7 @@ pub(crate) struct Growth {
 pub(crate) fn path(what: &Path, common: &Common, command: &str) -> anyhow::Result<u8> {
     files::check_output("--report", what.grid.report.as_deref(), &[&what.data])?;
     what.running.algorithm.choice()?;
+    resolve::kernel(&what.model)?;
     let mut input = Input::read(&what.data, &what.columns, &what.model, common.account()?)?;
     let notes = std::mem::take(&mut input.notes);
     path_of(&input, notes, what, common, command).map_err(|error| input.located(error))
@@ -94,6 +95,7 @@ fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, 
 
     let spec = resolve::spec(&what.model, &what.running, &input.goal, None)?;
     let fit = input.fit(&spec)?;
+    notes.extend(input.unequal_scales(&spec, &x));
     let weights = input.weights.as_deref();
     let (_, outputs) = target.outputs(x.samples(), spec.loss.targets(), weights)?;
     let gammas = match &what.grid.gamma[..] {

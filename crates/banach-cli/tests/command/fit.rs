@@ -9,7 +9,12 @@ use std::{
 
 use serde_json::Value;
 
-use super::{banach, invocation::text, one_line, path::QUADRATIC};
+use super::{
+    banach,
+    invocation::text,
+    one_line,
+    path::{QUADRATIC, TRIAL},
+};
 
 /// What a run prints that must be done without complaint.
 fn printed(arguments: &[&str]) -> String {
@@ -61,6 +66,52 @@ fn trial() -> String {
         writeln!(csv, "{age},{dose},{rest},{effect:.2}").expect("a string");
     }
     csv
+}
+
+#[test]
+fn kernels_are_searched_with_what_each_has() {
+    let fit = ["fit", TRIAL, "--target", "effect", "--cv", "3", "--quiet"];
+    let found = json(&[&fit[..], &["--kernel", "linear,poly,anova", "--degree", "1..2", "--gamma", "0.1,1"]].concat());
+    let searched = found["validation"]["searched"].as_array().expect("combinations");
+    let kernels: Vec<&str> = searched.iter().filter_map(|one| one["kernel"].as_str()).collect();
+    assert_eq!(kernels.len(), 3, "{kernels:?}");
+    assert!(kernels[0].contains("linear") && kernels[2].contains("ANOVA"), "{kernels:?}");
+    let losses = || searched.iter().map(|one| one["best"]["loss"]["mean"].as_f64().expect("finished"));
+    let chosen = searched.iter().position(|one| one["chosen"] == true).expect("one was taken");
+    assert_eq!(losses().nth(chosen), losses().reduce(f64::min));
+    for (more, said) in [
+        (&["--kernel", "linear,poly", "--gamma", "1"][..], "--kernel linear,poly: several kernels are for a search"),
+        (&["--kernel", "linear,poly", "--sparse"], "--kernel linear,poly: several kernels are for a search"),
+        (&["--kernel", "linear,anova", "--coef0", "1"], "--coef0"),
+        (&["--kernel", "linear,rbf"], "rbf"),
+    ] {
+        let run = banach(&[&fit[..2], &["--target", "effect"], more].concat());
+        assert_eq!(run.status.code(), Some(2), "{more:?}");
+        assert!(text(&run.stderr).contains(said), "{more:?}: {}", text(&run.stderr));
+    }
+    let path = banach(&["path", TRIAL, "--target", "effect", "--kernel", "linear,poly"]);
+    assert_eq!(path.status.code(), Some(2), "{}", text(&path.stderr));
+}
+
+#[test]
+fn columns_that_are_taken_as_they_are_have_their_scales_noted() {
+    let row = |i: usize| format!("{},{},{}\n", i % 7, 1000 * (i * i % 11), i % 5);
+    let table = file("units.csv", format!("grams,\"micro grams\",y\n{}", (0..30).map(row).collect::<String>()));
+    let fit = ["fit", &table, "--target", "y", "--gamma", "1e-3", "--quiet", "--json"];
+    let notes = |more: &[&str]| {
+        let run = banach(&[&fit[..], more].concat());
+        let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let notes =
+            found["notes"].as_array().expect("a list").iter().filter_map(|note| note.as_str().map(str::to_owned));
+        notes.filter(|note| note.contains("the scales of columns")).collect::<Vec<_>>()
+    };
+    assert!(notes(&[]).is_empty());
+    let told = notes(&["--no-standardize"]);
+    assert!(
+        matches!(&told[..], [note] if note.contains("in \"grams\" and") && note.contains("in \"micro grams\"")),
+        "{told:?}"
+    );
+    assert!(notes(&["--no-standardize", "--monomials", "unit"]).is_empty());
 }
 
 #[test]

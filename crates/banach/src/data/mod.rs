@@ -1,5 +1,6 @@
 //! Data as the forms see it: a checked feature matrix, and the one pass over it.
 
+mod column_moments;
 mod column_scaling;
 mod columns;
 mod derived;
@@ -11,6 +12,7 @@ mod scratch;
 mod stream;
 mod sweep;
 
+pub use column_moments::ColumnMoments;
 pub use column_scaling::ColumnScaling;
 pub(crate) use columns::Column;
 pub use excluded_products::{ExcludedProducts, Interactions};

@@ -23,6 +23,7 @@ mod spec;
 mod target;
 #[cfg(test)]
 mod tests;
+mod unequal_scales;
 
 /// Few terms are believed on their evidence from so many samples on.
 const LEAST_SAMPLES: usize = 30;
@@ -49,3 +50,4 @@ pub use solver_choice::{PaperAlgorithm, PaperOptions, SolverChoice};
 pub use sparse_model::SparseModel;
 pub use spec::Spec;
 pub use target::{Outputs, Target, Task};
+pub use unequal_scales::UnequalScales;

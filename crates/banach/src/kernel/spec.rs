@@ -107,6 +107,29 @@ impl KernelChoice {
         Self { name, degree: None, coef0: None, scale: None, normalize: false }
     }
 
+    /// The same said of several kernels: each takes what it has. What none of them has stays, and is refused as it is of one.
+    ///
+    /// ```
+    /// use banach::kernel::{Degrees, KernelChoice, KernelName};
+    ///
+    /// let said = KernelChoice { degree: Some(Degrees::one(3)), ..KernelChoice::new(KernelName::Poly) };
+    /// let each = said.each(&[KernelName::Linear, KernelName::Poly]);
+    /// assert_eq!(each, [KernelChoice::new(KernelName::Linear), said]);
+    /// assert!(said.each(&[KernelName::Linear])[0].spec().is_err());
+    /// ```
+    #[must_use]
+    pub fn each(&self, names: &[KernelName]) -> Vec<Self> {
+        let takes = |name: KernelName, has: fn(KernelName) -> bool| has(name) || !names.iter().copied().any(has);
+        let of = |&name: &KernelName| Self {
+            name,
+            degree: self.degree.filter(|_| takes(name, |name| name != KernelName::Linear)),
+            coef0: self.coef0.filter(|_| takes(name, |name| name == KernelName::Poly)),
+            scale: self.scale.filter(|_| takes(name, |name| matches!(name, KernelName::Poly | KernelName::Exp))),
+            normalize: self.normalize,
+        };
+        names.iter().map(of).collect()
+    }
+
     /// The kernel that was chosen. What belongs to another kernel is refused.
     pub fn spec(&self) -> Result<KernelSpec, Error> {
         let &Self { name, degree, coef0, scale, normalize } = self;

@@ -9,6 +9,7 @@ mod energy;
 mod explicit;
 mod finite;
 mod relevance;
+mod substituted;
 mod top;
 
 use std::sync::Arc;

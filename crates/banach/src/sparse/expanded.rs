@@ -1,12 +1,7 @@
 //! A function of centred variables, multiplied out.
 
-use std::collections::HashMap;
-
 use super::SparseFunction;
-use crate::{Error, error::Parameter, kernel::Monomial, model::ExplicitModel};
-
-/// The most monomials that one term may become.
-const MOST_OF_TERM: usize = 1 << 12;
+use crate::{Error, model::ExplicitModel};
 
 impl SparseFunction {
     /// The function of `x`, written out: monomials of centred variables are multiplied out, which brings in those that divide them.
@@ -14,55 +9,7 @@ impl SparseFunction {
     /// The terms come first, in their order, and then the monomials that were brought in, as a kernel lists them. Where a variable is far
     /// from 0 beside its deviation, the values of the equation lose digits that those of [`predict`](Self::predict) have.
     pub fn expanded(&self) -> Result<ExplicitModel, Error> {
-        let mut terms: Vec<(Monomial, f64)> = self.terms.iter().map(|term| (term.monomial.clone(), 0.0)).collect();
-        let mut places: HashMap<Monomial, usize> =
-            terms.iter().enumerate().map(|(at, (monomial, _))| (monomial.clone(), at)).collect();
-        let mut intercept = self.intercept;
-        for term in &self.terms {
-            for (monomial, coefficient) in self.multiplied_out(&term.monomial, term.coefficient)? {
-                if monomial.degree() == 0 && term.monomial.degree() > 0 {
-                    intercept += coefficient;
-                    continue;
-                }
-                let place = *places.entry(monomial.clone()).or_insert_with(|| {
-                    terms.push((monomial, 0.0));
-                    terms.len() - 1
-                });
-                terms[place].1 += coefficient;
-            }
-        }
-        terms[self.terms.len()..].sort_by(|a, b| a.0.cmp_listed(&b.0));
-        ExplicitModel::new(intercept, terms)
-    }
-
-    /// The monomials of `coefficient (x - m)^k`, each with its coefficient.
-    fn multiplied_out(&self, monomial: &Monomial, coefficient: f64) -> Result<Vec<(Monomial, f64)>, Error> {
-        let mut parts = vec![(Monomial::new(&[]), coefficient)];
-        for &(j, power) in monomial.factors() {
-            let centre = self.centre(j);
-            // With nothing to take away there is one summand, x^power.
-            let lowest = if centre == 0.0 { power } else { 0 };
-            if parts.len().saturating_mul(power - lowest + 1) > MOST_OF_TERM {
-                let got = monomial.degree().to_string();
-                let allowed = "a degree whose terms, multiplied out, have at most 4096 monomials each";
-                return Err(Error::Parameter { parameter: Parameter::Degree, got, allowed });
-            }
-            // (x - m)^e = sum_i binomial(e, i) x^i (-m)^(e-i), from the highest i.
-            let (mut summands, mut factor) = (Vec::new(), 1.0);
-            for i in (lowest..=power).rev() {
-                summands.push((i, factor));
-                factor *= -centre * i as f64 / (power - i + 1) as f64;
-            }
-            let mut next = Vec::with_capacity(parts.len() * summands.len());
-            for (part, coefficient) in &parts {
-                let times = |&(i, factor): &(usize, f64)| {
-                    (Monomial::new(&[part.factors(), &[(j, i)]].concat()), coefficient * factor)
-                };
-                next.extend(summands.iter().map(times));
-            }
-            parts = next;
-        }
-        Ok(parts)
+        self.explicit()?.substituted(|j| (self.centre(j), 1.0))
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     let input = held::read(fit, &columns, common)?;
     let _page = input.page(fit.tables.report.is_some())?;
     let spec = SparseSpec {
-        kernel: resolve::kernel(&fit.model).spec()?,
+        kernel: resolve::kernel(&fit.model)?.spec()?,
         max_terms: fit.sparse.max_terms,
         fit_intercept: !fit.model.no_intercept,
         loss: input.goal.loss,

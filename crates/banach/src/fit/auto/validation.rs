@@ -140,7 +140,7 @@ impl<'t, 'a> Trial<'t, 'a> {
         };
         let spec = Spec { max_iterations: MOST_ITERATIONS, ..spec.clone() };
         let fit = Fit::new(&spec)?.with_account(set.account.clone());
-        let option = SearchOption { spec, kernel: None };
+        let option = SearchOption { spec, kernel: None, place: 0 };
         let mut decisions = vec![vec![0.0; set.task.functions() * n]; gammas.len()];
         let mut solved = vec![true; gammas.len()];
         for (lane, x) in set.lanes.iter().zip(lanes) {

@@ -1,4 +1,4 @@
-//! The search: gamma, and on request p, degree and scale, by the loss of held-out samples.
+//! The search: gamma, and on request p, kernel, degree and scale, by the loss of held-out samples.
 
 mod assessed;
 mod candidate;
@@ -25,9 +25,6 @@ use crate::{
     solver::{Choice, CrossValidation, Folds, Mean, Metric, Progress, cross_validate_all},
 };
 
-/// The relative duality gap of the fits of a search: held-out losses do not need more digits.
-const TOLERANCE: f64 = 1e-6;
-
 /// What is searched, and how one of the candidates is taken.
 ///
 /// ```
@@ -51,8 +48,8 @@ const TOLERANCE: f64 = 1e-6;
 pub struct Search {
     /// Values of p; if none are given, those that suit the kernel.
     pub exponents: Vec<f64>,
-    /// Kernels.
-    pub kernel: KernelSpace,
+    /// Kernels, one after the other.
+    pub kernels: Vec<KernelSpace>,
     /// Values of gamma.
     pub gammas: Gammas,
     /// The rule by which a candidate is taken.
@@ -76,7 +73,7 @@ pub struct Searched {
     pub chosen: Option<(usize, usize)>,
 }
 
-/// One combination of p, degree and scale, with every gamma.
+/// One combination of p and kernel, with every gamma.
 #[derive(Debug, Clone)]
 pub struct Tried {
     /// The combination.
@@ -90,14 +87,17 @@ pub struct Tried {
 }
 
 impl Search {
-    /// A search over gamma, for the values of p that suit the kernel.
+    /// The relative duality gap of its fits unless told otherwise: held-out losses do not need more digits.
+    pub const TOLERANCE: f64 = 1e-6;
+
+    /// A search over gamma, for one kernel and the values of p that suit it.
     pub fn new(kernel: KernelSpace) -> Self {
         Self {
             exponents: Vec::new(),
-            kernel,
+            kernels: vec![kernel],
             gammas: Gammas::default(),
             choice: Choice::default(),
-            tolerance: TOLERANCE,
+            tolerance: Self::TOLERANCE,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is searched beside gamma: the combinations of p, degree and scale.
+//! What is searched beside gamma: the combinations of p, kernel, degree and scale.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     kernel::{Degrees, KernelChoice, KernelName, KernelSpec},
 };
 
-/// The kernels of a search.
+/// A kernel of a search, or several of one name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelSpace {
@@ -40,13 +40,15 @@ impl KernelSpace {
     }
 }
 
-/// One combination of p, degree and scale.
+/// One combination of p, kernel, degree and scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOption {
     /// The parameters, but for gamma.
     pub spec: Spec,
     /// The kernel as it was chosen by name.
     pub kernel: Option<KernelChoice>,
+    /// Which of the kernels of the search it belongs to.
+    pub place: usize,
 }
 
 impl Search {
@@ -57,22 +59,25 @@ impl Search {
         x: &FeatureMatrix<'_>,
         sample_weight: Option<&[f64]>,
     ) -> Result<Vec<SearchOption>, Error> {
-        let exponents = match &self.exponents[..] {
-            [] if self.kernel.is_exponential() => &exponential::EXPONENTS[..],
-            [] => &[spec.p],
-            given => given,
-        };
         let mut options = Vec::new();
-        for &p in exponents {
-            let spec = Spec { p, ..spec.clone() };
-            match &self.kernel {
-                KernelSpace::Fixed(kernel) => {
-                    options.push(SearchOption { spec: Spec { kernel: kernel.clone(), ..spec }, kernel: None });
-                }
-                KernelSpace::Named { .. } => {
-                    for choice in self.choices(Exponent::of_penalty(p)?, x, sample_weight)? {
-                        let spec = Spec { kernel: choice.spec()?, ..spec.clone() };
-                        options.push(SearchOption { spec, kernel: Some(choice) });
+        for (place, kernel) in self.kernels.iter().enumerate() {
+            let exponents = match &self.exponents[..] {
+                [] if kernel.is_exponential() => &exponential::EXPONENTS[..],
+                [] => &[spec.p],
+                given => given,
+            };
+            for &p in exponents {
+                let spec = Spec { p, ..spec.clone() };
+                match kernel {
+                    KernelSpace::Fixed(kernel) => {
+                        let spec = Spec { kernel: kernel.clone(), ..spec };
+                        options.push(SearchOption { spec, kernel: None, place });
+                    }
+                    KernelSpace::Named { .. } => {
+                        for choice in self.choices(kernel, Exponent::of_penalty(p)?, x, sample_weight)? {
+                            let spec = Spec { kernel: choice.spec()?, ..spec.clone() };
+                            options.push(SearchOption { spec, kernel: Some(choice), place });
+                        }
                     }
                 }
             }
@@ -83,11 +88,12 @@ impl Search {
     /// The degrees and scales of a kernel by name, for one p.
     fn choices(
         &self,
+        space: &KernelSpace,
         exponent: Exponent,
         x: &FeatureMatrix<'_>,
         sample_weight: Option<&[f64]>,
     ) -> Result<Vec<KernelChoice>, Error> {
-        let KernelSpace::Named { name, degrees, coef0, scales, normalize } = &self.kernel else {
+        let KernelSpace::Named { name, degrees, coef0, scales, normalize } = space else {
             return Ok(Vec::new());
         };
         let exp = *name == KernelName::Exp;

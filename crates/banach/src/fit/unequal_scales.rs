@@ -1,0 +1,114 @@
+//! Columns of so different scales that the penalty does not treat them alike.
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use super::Spec;
+use crate::{
+    FeatureMatrix,
+    data::{ColumnMoments, Entries},
+    kernel::MonomialScale,
+};
+
+/// Deviations that differ by more than this factor are unequal.
+const FACTOR: f64 = 100.0;
+
+/// Two columns whose standard deviations differ by more than a factor of 100.
+///
+/// A penalty on the weights asks little of a column of large numbers, whose weight is small, and much of one of small numbers, whatever they tell
+/// of the target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UnequalScales {
+    /// The column with the smallest deviation above 0, and that deviation.
+    pub smallest: (usize, f64),
+    /// The column with the largest.
+    pub largest: (usize, f64),
+}
+
+impl Spec {
+    /// Whether columns have so different scales that a fit should have them standardised first, by one pass over the table. Constant columns do
+    /// not count, and where monomials are scaled by themselves no columns do.
+    ///
+    /// ```
+    /// use banach::{FeatureMatrix, Spec, kernel::MonomialScale};
+    ///
+    /// let x = FeatureMatrix::from_rows(2, 3, &[0.1, 5.0, 1000.0, 0.3, 5.0, 3000.0])?;
+    /// let found = Spec::default().unequal_scales(&x).expect("0.1 and 1000");
+    /// assert_eq!((found.smallest.0, found.largest.0), (0, 2));
+    /// assert_eq!(Spec { monomials: MonomialScale::Unit, ..Spec::default() }.unequal_scales(&x), None);
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn unequal_scales(&self, x: &FeatureMatrix<'_>) -> Option<UnequalScales> {
+        if self.monomials != MonomialScale::Raw {
+            return None;
+        }
+        let samples = x.samples();
+        let moments = |column: usize| match x.entries() {
+            Entries::Dense(values) => ColumnMoments::of(&values[column * samples..(column + 1) * samples], 0),
+            Entries::Sparse { starts, values, .. } => {
+                let stored = &values[starts[column]..starts[column + 1]];
+                ColumnMoments::of(stored, samples - stored.len())
+            }
+        };
+        let deviations: Vec<Option<ColumnMoments>> = (0..x.features()).into_par_iter().map(moments).collect();
+        let deviations = || {
+            let known =
+                |(column, moments): (usize, &Option<ColumnMoments>)| Some((column, moments.as_ref()?.deviation));
+            deviations.iter().enumerate().filter_map(known)
+        };
+        let smallest = deviations().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        // Of several, the first.
+        let largest = deviations().min_by(|a, b| b.1.total_cmp(&a.1))?;
+        (largest.1 / FACTOR > smallest.1).then_some(UnequalScales { smallest, largest })
+    }
+}
+
+impl UnequalScales {
+    /// The same with the names of the columns.
+    pub fn with_names<'a>(&'a self, names: &'a [String]) -> impl fmt::Display + 'a {
+        Told { scales: self, names }
+    }
+}
+
+struct Told<'a> {
+    scales: &'a UnequalScales,
+    names: &'a [String],
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name =
+            |column: usize| self.names.get(column).map_or_else(|| format!("x{column}"), |name| format!("{name:?}"));
+        let ((small, low), (large, high)) = (self.scales.smallest, self.scales.largest);
+        write!(
+            f,
+            "the scales of columns differ by more than {FACTOR}: the standard deviation is {low:.3e} in {} and {high:.3e} in {}; the penalty \
+             favours columns of large numbers, whatever they tell of the target",
+            name(small),
+            name(large)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extreme_columns_are_found_of_tables_of_every_kind() {
+        let spec = Spec::default();
+        let near = FeatureMatrix::from_columns(3, 2, vec![0.0, 1.0, 2.0, 0.0, 99.0, 198.0]).expect("valid");
+        assert_eq!(spec.unequal_scales(&near), None);
+        let columns = vec![0.0, 0.0, 2e-9, 7.0, 7.0, 7.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0];
+        let dense = FeatureMatrix::from_columns(3, 4, columns).expect("valid");
+        let found = spec.unequal_scales(&dense).expect("far apart");
+        assert_eq!((found.smallest.0, found.largest.0), (0, 2));
+        let stored = (vec![0, 1, 4, 6, 6], vec![2, 0, 1, 2, 1, 2], vec![2e-9, 7.0, 7.0, 7.0, 1.0, 2.0]);
+        let sparse = FeatureMatrix::from_sparse_columns(3, 4, stored.0, stored.1, stored.2).expect("valid");
+        assert_eq!(spec.unequal_scales(&sparse), Some(found));
+        let names = ["a", "b", "c", "d"].map(str::to_owned);
+        let told = found.with_names(&names).to_string();
+        assert!(told.contains("e-10 in \"a\" and 8.165e-1 in \"c\""), "{told}");
+    }
+}
