@@ -2,25 +2,21 @@
 
 use banach::{
     Account,
-    fit::repetitions,
+    fit::{SparseModel as FittedModel, Task, repetitions},
     kernel::MonomialScale,
-    model::{Budget, ExplicitModel},
+    model::Budget,
     selection::{self, StabilityOptions},
-    sparse::SparseSpec,
+    sparse::{SparseSpec, WrittenFunction},
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use crate::{errors::exception, kernel::factors, model::Model};
-
-fn terms<'py>(py: Python<'py>, model: &ExplicitModel) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    let monomials = model.terms().iter().map(|(monomial, _)| factors(py, monomial));
-    found.set_item("monomials", monomials.collect::<PyResult<Vec<_>>>()?)?;
-    found.set_item("coefficients", model.terms().iter().map(|(_, coefficient)| *coefficient).collect::<Vec<_>>())?;
-    found.set_item("intercept", model.intercept())?;
-    Ok(found)
-}
+use crate::{
+    errors::exception,
+    kernel::factors,
+    model::Model,
+    sparse::{SparseModel, written},
+};
 
 /// The largest monomials with the coefficients that they have in the model, and what is left of its constant.
 #[pyfunction]
@@ -46,7 +42,7 @@ pub(crate) fn expansion<'py>(
         let bound = compiled.bound_at(matrix)?.into_iter().fold(0.0, f64::max);
         Ok((compiled.model().clone(), bound))
     })?;
-    let found = terms(py, &explicit)?;
+    let found = written(py, &WrittenFunction::new(explicit, Vec::new()))?;
     found.set_item("bound", bound)?;
     Ok(found)
 }
@@ -58,7 +54,7 @@ fn output(model: &Model, function: usize) -> Result<(Vec<f64>, Option<Vec<f64>>)
     Ok((outputs.swap_remove(function).into_owned(), model.weights.as_deref().and_then(repetitions)))
 }
 
-/// The terms of the kernel of a model that evidence names, multiplied out, and what is known of each.
+/// The terms of the kernel of a model that evidence names, as an equation and as a model, and what is known of each.
 #[pyfunction]
 #[pyo3(signature = (model, function, max_terms, hierarchy, progress=None))]
 pub(crate) fn name_terms<'py>(
@@ -71,14 +67,19 @@ pub(crate) fn name_terms<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     model.check(function)?;
     let hierarchy = hierarchy.parse().map_err(exception)?;
-    let (named, explicit) = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
+    let (named, equation, own) = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
         let (y, weights) = output(model, function)?;
         let spec = SparseSpec { hierarchy, ..model.spec.values.few_terms(max_terms)? };
         let found = spec.run(matrix, &y, weights.as_deref(), &Account::new(model.spec.memory()))?;
-        let explicit = found.expanded()?;
-        Ok((found, explicit))
+        // One function tells a class from the rest.
+        let task = if model.fitted.classes().is_empty() { Task::Numbers(1) } else { Task::Classes(vec![0, 1]) };
+        let own = FittedModel::new(task, spec.loss, vec![found.clone()])?;
+        Ok((found.clone(), found.written(None)?, (own, spec)))
     })?;
-    let found = terms(py, &explicit)?;
+    let found = written(py, &equation)?;
+    let (own, spec) = own;
+    let (memory, threads) = (model.spec.memory, model.spec.threads);
+    found.set_item("model", Py::new(py, SparseModel { model: own, spec, memory, threads })?)?;
     let known = PyDict::new(py);
     let monomials = named.terms().iter().map(|term| factors(py, &term.monomial));
     known.set_item("exponents", monomials.collect::<PyResult<Vec<_>>>()?)?;

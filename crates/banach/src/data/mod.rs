@@ -1,6 +1,7 @@
 //! Data as the forms see it: a checked feature matrix, and the one pass over it.
 
 mod column_scaling;
+mod column_units;
 mod columns;
 mod derived;
 mod excluded_products;
@@ -12,6 +13,7 @@ mod stream;
 mod sweep;
 
 pub use column_scaling::ColumnScaling;
+pub use column_units::ColumnUnits;
 pub(crate) use columns::Column;
 pub use excluded_products::{ExcludedProducts, Interactions};
 pub(crate) use feature_matrix::MAX_ENTRY;

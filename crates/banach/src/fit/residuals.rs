@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Searched, Target};
-use crate::{Error, error::Parameter, loss::Targets};
+use crate::{Error, error::Parameter, loss::Targets, solver::Folds};
 
 /// For every output, how far the predictions of held-out samples were off, from the smallest to the largest.
 ///
@@ -83,25 +83,39 @@ impl Searched {
     /// How far the choice was off on held-out samples of positive weight; a sample that was held out several times counts once, with
     /// the mean. `None` for classes and counts, and where nothing was chosen.
     pub fn residuals(&self, target: &Target<'_>, sample_weight: Option<&[f64]>) -> Option<Residuals> {
-        let Target::Numbers(outputs) = target else { return None };
         let (tried, gamma) = self.taken()?;
         if tried.option.spec.loss.targets() == Targets::Counts {
             // How far counts are off grows with their size.
             return None;
         }
+        let decisions: Vec<Vec<f64>> = { tried.functions.iter() }
+            .map(|validated| validated.fits[gamma].iter().flat_map(|fit| fit.predictions.iter().copied()).collect())
+            .collect();
+        Residuals::in_folds(&tried.functions.first()?.folds, target, sample_weight, &decisions)
+    }
+}
+
+impl Residuals {
+    /// How far functions were off on held-out samples of positive weight, by their decisions about the samples of every fold in turn; a sample
+    /// that was held out several times counts once, with the mean. `None` for classes.
+    pub(super) fn in_folds(
+        folds: &Folds,
+        target: &Target<'_>,
+        sample_weight: Option<&[f64]>,
+        decisions: &[Vec<f64>],
+    ) -> Option<Self> {
+        let Target::Numbers(outputs) = target else { return None };
         let counts = |sample: usize| sample_weight.is_none_or(|weights| weights[sample] > 0.0);
-        let of_output = |(y, validated): (&std::borrow::Cow<'_, [f64]>, &crate::solver::CrossValidation)| {
+        let of_output = |(y, decisions): (&std::borrow::Cow<'_, [f64]>, &Vec<f64>)| {
             let mut sums = vec![(0.0, 0_usize); y.len()];
-            for (fold, held_out) in validated.folds.held_out().iter().enumerate() {
-                for (&sample, prediction) in held_out.iter().zip(&validated.fits[gamma][fold].predictions) {
-                    sums[sample].0 += (y[sample] - prediction).abs();
-                    sums[sample].1 += 1;
-                }
+            for (&sample, prediction) in folds.held_out().iter().flatten().zip(decisions) {
+                sums[sample].0 += (y[sample] - prediction).abs();
+                sums[sample].1 += 1;
             }
             let met = sums.into_iter().enumerate().filter(|(sample, (_, times))| *times > 0 && counts(*sample));
             met.map(|(_, (sum, times))| sum / times as f64).collect()
         };
-        Residuals::new(outputs.iter().zip(&tried.functions).map(of_output).collect()).ok()
+        Self::new(outputs.iter().zip(decisions).map(of_output).collect()).ok()
     }
 }
 
