@@ -78,6 +78,8 @@ pub(crate) fn name_terms<'py>(
     })?;
     let found = written(py, &equation)?;
     let (own, spec) = own;
+    let json = serde_json::to_string(&spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    found.set_item("spec", json)?;
     let (memory, threads) = (model.spec.memory, model.spec.threads);
     found.set_item("model", Py::new(py, SparseModel { model: own, spec, memory, threads })?)?;
     let known = PyDict::new(py);

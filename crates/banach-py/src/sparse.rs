@@ -9,7 +9,7 @@ use banach::{
     solver::Folds,
     sparse::{SparseCertificate, SparseSpec, StepScope, Substitution, WrittenFunction},
 };
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, ndarray::Array2};
 use pyo3::{
     exceptions::PyValueError,
     prelude::*,
@@ -128,7 +128,17 @@ impl SparseModel {
         rows(py, self.model.functions().len(), values)
     }
 
-    /// How far a prediction is off at most in this share of cases, which is not known.
+    /// What every term of a function adds, one row each.
+    fn term_values<'py>(&self, py: Python<'py>, x: Table, function: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let found = self.model.functions().get(function);
+        let found = found.ok_or_else(|| PyValueError::new_err(format!("there is no function {function}")))?;
+        let points = x.borrow(py)?.matrix()?.samples();
+        let values = self.running(None).run_over(py, &x, |matrix, _| found.term_values(matrix))?;
+        let array = Array2::from_shape_vec((values.len(), points), values.concat());
+        Ok(PyArray2::from_owned_array(py, array.map_err(|error| PyValueError::new_err(error.to_string()))?))
+    }
+
+    /// How far a prediction is off at most in this share of cases, where samples were held out.
     fn half_widths(&self, coverage: f64) -> PyResult<Vec<f64>> {
         self.model.half_widths(coverage).map_err(exception)
     }

@@ -63,7 +63,7 @@ impl SparseFunction {
     /// deviation of the values: then it agrees with [`predict`](Self::predict) to 10^-10 of these. Where they are larger, the range of a variable
     /// is not known, or there would be more than 64 monomials, the terms stay products of differences.
     ///
-    /// Numbers have so many digits, four or more, that rounding each changes no value at the samples by more than 0.05 % of the deviation.
+    /// Numbers have so many digits, four or more, that rounding each changes no value at the samples by more than 0.5 % of the deviation.
     pub fn written(&self, units: Option<ColumnUnits<'_>>) -> Result<WrittenFunction, Error> {
         let scaled = self.scaled(units)?;
         if scaled.substitutions.is_empty() {
@@ -103,13 +103,13 @@ impl SparseFunction {
     /// The ranges of the variables as they were measured; `None` where they are not known, as of models of earlier versions.
     fn reach(&self, units: Option<ColumnUnits<'_>>) -> Option<Reach> {
         let extent = self.extent.as_ref().filter(|extent| extent.deviation > 0.0)?;
-        let measured = |&(variable, least, largest): &(usize, f64, f64)| {
+        let measured = |variable: usize| {
+            let &(_, least, largest) = extent.ranges.iter().find(|(own, ..)| *own == variable)?;
             let (mean, over) = units.map_or((0.0, 1.0), |units| (units.means[variable], units.deviations[variable]));
-            (variable, (mean + over * least, mean + over * largest))
+            Some((variable, (mean + over * least, mean + over * largest)))
         };
-        let ranges: HashMap<usize, (f64, f64)> = extent.ranges.iter().map(measured).collect();
-        let known = self.variables().iter().all(|variable| ranges.contains_key(variable));
-        known.then_some(Reach { deviation: extent.deviation, ranges })
+        let ranges = self.variables().into_iter().map(measured).collect::<Option<HashMap<_, _>>>()?;
+        Some(Reach { deviation: extent.deviation, ranges })
     }
 
     /// With where samples of positive weight lie.
@@ -147,9 +147,9 @@ impl Reach {
         ((least - minus) / over).abs().max(((largest - minus) / over).abs())
     }
 
-    /// So many digits that rounding a number, which changes values by a share of `size`, changes them by no more than 0.05 % of the deviation.
+    /// So many digits that rounding a number, which changes values by a share of `size`, changes them by no more than 0.5 % of the deviation.
     fn digits(&self, size: f64) -> usize {
-        let more = (size / self.deviation).log10().ceil();
+        let more = (size / self.deviation).log10().floor();
         if more > 0.0 { (EQUATION_DIGITS + more.min(99.0) as usize).min(ALL_DIGITS) } else { EQUATION_DIGITS }
     }
 }

@@ -135,8 +135,8 @@ fn numbers_have_the_digits_that_their_values_need() {
     let x = FeatureMatrix::from_rows(2, 1, &[1000.25, 1001.25]).expect("valid");
     let found = function(Vec::new(), &[(&[(0, 1)], 1.0 / 3.0)]).with_extent(&x, &[1.0; 2]);
     let written = found.written(None).expect("small");
-    // The deviation of the values is 1/6, that of 1001 in four digits would be 0.05 already.
-    assert_eq!(written.text::<&str>("y", &[]), "y = 5 + 0.33333333 * x0");
+    // The deviation of the values is 1/6; four digits of the coefficient would be off by 0.03.
+    assert_eq!(written.text::<&str>("y", &[]), "y = 5 + 0.3333333 * x0");
 }
 
 /// Samples far from 0 and near it, of classes and numbers, of every degree: the equation is the function.
@@ -176,11 +176,13 @@ fn written_functions_are_the_functions() -> Result<(), Error> {
                     (false, false) => scaled += 1,
                     (true, _) => assert!(written.substitutions().is_empty()),
                 }
-                // What is printed is the function too, to less than 1 % of its deviation.
+                // What is printed is the function too: every number changes it by at most 0.5 % of its deviation.
                 let Extent { deviation, .. } = found.extent.clone().expect("known");
                 let rounded = printed(&written);
                 let off = values(&rounded, &x).iter().zip(&predicted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                assert!(off <= 0.01 * deviation, "{ratio} {degree} {loss:?}: {off} {deviation}");
+                let numbers = written.model().digits().len() + written.substitutions().len();
+                let most = 0.005 * numbers as f64 * deviation;
+                assert!(off <= 1.01 * most, "{ratio} {degree} {loss:?}: {off} {most}");
             }
         }
     }
