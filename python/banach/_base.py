@@ -117,8 +117,8 @@ class IntervalMixin:
         """Intervals around the predictions that hold so large a share of new samples.
 
         They are split conformal: the predictions plus and minus the residual that so many held-out samples do not exceed.
-        The residuals are those of the search or of the automatic choice that made the model, each of a model without the
-        sample, so the coverage is near what is asked for whatever the noise is, where new samples are as those of the fit.
+        The residuals are those of the search, of the automatic choice or of the folds (``cv`` of few terms) that made the
+        model, each of a model without the sample, so the coverage is near what is asked for whatever the noise is, where new samples are as those of the fit.
         All intervals are equally wide.
 
         Parameters

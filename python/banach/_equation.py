@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_array
 
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class Equation:
     """``f(x) = intercept + sum_k coefficients[k] x^k`` over a few monomials; all others have the coefficient 0.
+
+    Terms by evidence that are products of variables less their means are multiplied out into monomials of the columns of X. Where
+    that would lose digits, because a variable is far from 0 beside its range, they stay as they are: ``substitutions`` then says
+    what stands for such a variable, and so do lines after "where" in the text and in LaTeX. Numbers are printed with as many
+    digits, four or more, as predictions need.
+
+    An equation of terms by evidence is a model of its own: :meth:`to_model`, :meth:`save` and :meth:`export`.
 
     Attributes
     ----------
@@ -47,6 +55,9 @@ class Equation:
         it). Where products are those of variables less their means, the equation is multiplied out and has more monomials.
     bound : float or None
         If the coefficients are those of the model, the most that the equation differs from it at the samples.
+    substitutions : list of (int, float, float)
+        Variables that stand for something else in the monomials: ``(variable, minus, over)`` for ``(x - minus) / over``. Empty
+        where the equation is one of the columns of X.
     """
 
     intercept: float
@@ -60,10 +71,21 @@ class Equation:
     target: str | None = field(default=None, compare=False)
     terms: Table | None = field(default=None, compare=False)
     bound: float | None = field(default=None, compare=False)
+    substitutions: list[tuple[int, float, float]] = field(default_factory=list)
+    #: The digits of the constant and of every coefficient in texts, and those of the substitutions.
+    _digits: list[int] | None = field(default=None, compare=False)
+    _digits_of_substitutions: list[int] = field(default_factory=list, compare=False)
+    #: The same as an estimator, if its terms were named by evidence.
+    _model: Any = field(default=None, compare=False)
 
     @property
     def names(self) -> list[str]:
-        return [_names.monomial(monomial, self.feature_names) for monomial in self.monomials]
+        if not self.substitutions:
+            return [_names.monomial(monomial, self.feature_names) for monomial in self.monomials]
+        names = [_names.variable(self.feature_names, j) for j in range(self.n_features_in)]
+        for j, _, _ in self.substitutions:
+            names[j] = f"z{j}" if self.feature_names is None else f"z_{names[j]}"
+        return [_names.monomial(monomial, names) for monomial in self.monomials]
 
     def __str__(self) -> str:
         return self._text(latex=False)
@@ -82,7 +104,10 @@ class Equation:
         target = self.target or "y"
         left = f"log({target})" if self.counts else self.target or ("y" if self.classes is None else "decision")
         terms = [(list(factors), value) for factors, value in zip(self.monomials, self.coefficients, strict=True)]
-        return _core.equation(left, self.intercept, terms, [str(name) for name in self.feature_names or ()], latex)
+        names = [str(name) for name in self.feature_names or ()]
+        pairs = zip(self.substitutions, self._digits_of_substitutions, strict=True)
+        substitutions = [(*substitution, digits) for substitution, digits in pairs]
+        return _core.equation(left, self.intercept, terms, names, latex, self._digits, substitutions)
 
     def to_dict(self) -> dict[str, Any]:
         """The intercept under ``"1"`` and every coefficient under the name of its monomial.
@@ -107,6 +132,10 @@ class Equation:
         if X.shape[1] != self.n_features_in:
             raise ValueError(f"X has {X.shape[1]} features, but the equation is in {self.n_features_in}")
         values = np.full(len(X), self.intercept)
+        if self.substitutions:
+            X = X.copy()
+        for j, minus, over in self.substitutions:
+            X[:, j] = (X[:, j] - minus) / over
         for monomial, coefficient in zip(self.monomials, self.coefficients, strict=True):
             values += coefficient * evaluate(monomial, X)
         return values
@@ -118,6 +147,23 @@ class Equation:
             return np.exp(np.minimum(values, np.log(np.finfo(np.float64).max)))
         return values if self.classes is None else self.classes[(values > 0).astype(int)]
 
+    def to_model(self) -> Any:
+        """The same as a fitted :class:`SparseRegressor` or :class:`SparseClassifier`; of the equations of a classifier of few terms,
+        the model of all its classes. Of terms by evidence only."""
+        if self._model is None:
+            raise ValueError(
+                "the equation is a part of a sum of many terms, and no model; allowed: one of terms by evidence, as with refit=True"
+            )
+        return self._model
+
+    def save(self, path: Any) -> None:
+        """Writes :meth:`to_model` to a file, for :func:`banach.load` and the ``banach`` command."""
+        self.to_model().save(path)
+
+    def export(self, language: str, *, target: str | None = None) -> str:
+        """:meth:`to_model` as code: see :meth:`SparseRegressor.export`."""
+        return self.to_model().export(language, target=target)
+
     def to_pipeline(self) -> Pipeline:
         """The same function as a fitted pipeline of scikit-learn alone, which can be used and pickled without banach.
 
@@ -125,7 +171,8 @@ class Equation:
         """
         if self.counts:
             raise ValueError("the equation is that of the logarithm of counts, which is no pipeline; use predict")
-        blocks = [(f"m{at}", *_block(monomial)) for at, monomial in enumerate(self.monomials) if monomial]
+        stands = {j: (minus, over) for j, minus, over in self.substitutions}
+        blocks = [(f"m{at}", *_block(monomial, stands)) for at, monomial in enumerate(self.monomials) if monomial]
         # Where no monomial is left, a column that does not count stands in for them.
         columns = ColumnTransformer(blocks or [("none", "passthrough", [0])]).fit(np.zeros((2, self.n_features_in)))
         coefficients = [value for value, monomial in zip(self.coefficients, self.monomials, strict=True) if monomial]
@@ -157,13 +204,17 @@ def evaluate(monomial: Monomial, X: np.ndarray, centres: np.ndarray | None = Non
     return values
 
 
-def _block(monomial: Monomial) -> tuple[Any, list[int]]:
-    """What takes the variables of a monomial to the monomial."""
+def _block(monomial: Monomial, stands: dict[int, tuple[float, float]]) -> tuple[Any, list[int]]:
+    """What takes the variables of a monomial to the monomial; some stand for ``(x - minus) / over``."""
     variables = [j for j, _ in monomial]
+    scaler = StandardScaler().fit(np.zeros((1, len(variables))))
+    scaler.mean_ = np.array([stands.get(j, (0.0, 1.0))[0] for j in variables])
+    scaler.scale_ = np.array([stands.get(j, (0.0, 1.0))[1] for j in variables])
+    scaled = [scaler] if any(j in stands for j in variables) else []
     powers = PolynomialFeatures(sum(power for _, power in monomial), include_bias=False)
     powers.fit(np.zeros((1, len(variables))))
     place = int(np.flatnonzero((powers.powers_ == [power for _, power in monomial]).all(axis=1))[0])
-    return make_pipeline(powers, ColumnTransformer([("keep", "passthrough", [place])])), variables
+    return make_pipeline(*scaled, powers, ColumnTransformer([("keep", "passthrough", [place])])), variables
 
 
 #: Monomials of an equation that keeps the coefficients of the model, unless told otherwise.
@@ -178,18 +229,16 @@ def equation(model: DescribedModel, k: int | None, *, output: int, refit: bool, 
     if _parameters.boolean("refit", refit):
         with model._bar("search for terms", 1) as bar:
             found = _core.name_terms(model._model, output, k, _parameters.hierarchy(hierarchy), units, bar.callback)
-        terms = _table_of_terms(found, model._names(), scaled=units is not None)
+        terms = _table_of_terms(found, model._names())
     else:
         found = _core.expansion(model._model, output, _LARGEST if k is None else k, units)
     classes = getattr(model, "classes_", None)
-    target = None
+    target = getattr(model, "_target", None) if classes is None else None
     if classes is not None and len(classes) > 2:
         target = f"decision for {classes[output]!s}"
         classes = np.array([f"not {classes[output]}", str(classes[output])])
     return Equation(
-        intercept=found["intercept"],
-        coefficients=found["coefficients"],
-        monomials=found["monomials"],
+        **written(found),
         n_features_in=model.n_features_in_,
         feature_names=model._names(),
         classes=classes,
@@ -198,10 +247,38 @@ def equation(model: DescribedModel, k: int | None, *, output: int, refit: bool, 
         target=target,
         terms=terms,
         bound=found.get("bound"),
+        _model=None if terms is None else _estimator(model, found, classes),
     )
 
 
-def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None, *, scaled: bool) -> Table:
+def written(found: dict[str, Any]) -> dict[str, Any]:
+    """What an equation of the compiled part says, by the names of :class:`Equation`."""
+    return {
+        "intercept": found["intercept"],
+        "coefficients": found["coefficients"],
+        "monomials": found["monomials"],
+        "substitutions": [(variable, minus, over) for variable, minus, over, _ in found["substitutions"]],
+        "_digits": found["digits"],
+        "_digits_of_substitutions": [digits for *_, digits in found["substitutions"]],
+    }
+
+
+def _estimator(model: DescribedModel, found: dict[str, Any], classes: np.ndarray | None) -> Any:
+    """The terms as a model of few terms that was fitted to the same samples."""
+    from ._files import sparse_model
+
+    few = sparse_model(json.loads(found["spec"]), None if classes is None else classes.tolist())
+    few.n_features_in_ = model.n_features_in_
+    few._target = getattr(model, "_target", None)
+    if hasattr(model, "feature_names_in_"):
+        few.feature_names_in_ = model.feature_names_in_
+    else:
+        few._stored_names = model._names()
+    few._adopt(found["model"], model._model.alpha.shape[1], None)
+    return few
+
+
+def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None) -> Table:
     """What is known of terms that evidence names, with a line on what holds."""
     known, count = found["terms"], f"{int(found['dictionary']):,}"
     if not known["exponents"]:
@@ -213,7 +290,5 @@ def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None, *, scale
         caption = f"Some addition, removal or exchange of {count} monomials would improve the criterion: the search ended early."
     if found["centred"]:
         caption += " Products are those of the variables less their means."
-    if scaled:
-        caption += " Coefficients are those of standardised columns; the equation is in their own units."
     columns = {"monomial": [_names.monomial(factors, names) for factors in known["exponents"]], **known}
     return Table(columns, caption=caption)

@@ -118,7 +118,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = _auto_model(spec, found["classes"])
         samples, features = core.n_samples, core.n_features
     elif isinstance(core, _core.SparseModel):
-        (samples, features), model = found["shape"], _sparse_model(spec, found["classes"])
+        (samples, features), model = found["shape"], sparse_model(spec, found["classes"])
     else:
         samples, features, model = core.alpha.shape[1], core.n_features, _lp_model(spec, found["classes"], core)
         if model._spec().kernel != core.kernel:
@@ -166,7 +166,7 @@ def _auto_model(spec: dict[str, Any], classes: list[Any] | None) -> AutoRegresso
     return classifier
 
 
-def _sparse_model(spec: dict[str, Any], classes: list[Any] | None) -> SparseRegressor | SparseClassifier:
+def sparse_model(spec: dict[str, Any], classes: list[Any] | None) -> SparseRegressor | SparseClassifier:
     """The same for few terms. How a kernel weights monomials does not matter, only which it has."""
     kernel = spec["kernel"]
     if kernel["name"] == "poly" and kernel["degrees"] is not None:

@@ -10,10 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _outputs, _parameters, kernels
-from ._base import IntervalMixin, TableEstimator, aligned, table_of
+from ._assessment import assessment_of
+from ._base import IntervalMixin, TableEstimator, aligned, splits_of, table_of
 from ._classifier import check_presence, labels
 from ._doc import with_sections
-from ._equation import Equation
+from ._equation import Equation, written
 from ._sparse_certificates import CERTIFICATES, LocalOptimality, held
 from ._table import Table
 
@@ -28,6 +29,8 @@ _OF_A_FIT = (
     "path_",
     "intercept_",
     "means_",
+    "assessment_",
+    "verdict_",
     "classes_",
     "_fitted_to",
 )
@@ -50,6 +53,10 @@ _PARAMETERS = {
     "hierarchy": """{"weak", "strong"} or None, default=None
     Which supports are allowed: with ``"strong"``, those in which every product has all its factors (what is left of it without
     one variable) among the terms; with ``"weak"``, those in which it has one of them. By evidence only.""",
+    "cv": """int, splitter, iterable or None, default=None
+    Which samples are held out: so many folds, or what a splitter of scikit-learn's says. The terms are searched again without
+    each fold, which takes as many searches more; then ``assessment_`` and ``verdict_`` say how well unseen samples are
+    predicted, and a regressor has intervals (``predict_interval``). Nothing is held out if None. No choice depends on it.""",
 }
 
 _ATTRIBUTES = {
@@ -74,6 +81,9 @@ _ATTRIBUTES = {
     "means_": """array or None, or a list of them
     What is taken from every variable before products are made; None if nothing is. Both ways are tried, and the criterion
     decides; for variables far from 0 there is one way.""",
+    "assessment_": """dict or None
+    How well held-out samples are predicted by terms that were found without them, against a constant; None without ``cv``.""",
+    "verdict_": "str or None\n    The same in words.",
     "n_features_in_": "int\n    The number of variables.",
     "feature_names_in_": "array\n    Their names, if X had any.",
 }
@@ -106,6 +116,7 @@ class _SparseEstimator(TableEstimator):
         penalty="evidence",
         max_terms=None,
         hierarchy=None,
+        cv=None,
         fit_intercept=True,
         memory_limit=None,
         n_jobs=None,
@@ -117,6 +128,7 @@ class _SparseEstimator(TableEstimator):
         self.penalty = penalty
         self.max_terms = max_terms
         self.hierarchy = hierarchy
+        self.cv = cv
         self.fit_intercept = fit_intercept
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -149,9 +161,15 @@ class _SparseEstimator(TableEstimator):
         asked = self._asked()
         self._target = _names.of_target(y)
         X, target, weights = self._check_data(X, y, sample_weight)
+        splits = None
+        if self.cv is not None:
+            found = splits_of(self.cv, target, target.reshape(-1), None, classifier=hasattr(self, "classes_"))
+            splits = [(train.tolist(), test.tolist()) for train, test in found]
         with self._bar("search for terms", 1) as bar:
-            model = _core.fit_sparse(X, target, weights, **asked, progress=bar.callback)
+            model, assessment = _core.fit_sparse(X, target, weights, splits, **asked, progress=bar.callback)
         self._adopt(model, target.shape[-1], None if weights is None else float(weights.sum()))
+        self.assessment_ = assessment_of(assessment, getattr(self, "classes_", None))
+        self.verdict_ = None if self.assessment_ is None else ". ".join(self.assessment_["verdict"])
 
     def save(self, path: Any) -> None:
         """Writes the fitted model to a file, for :func:`banach.load` and the ``banach`` command; no sample is in it."""
@@ -168,6 +186,7 @@ class _SparseEstimator(TableEstimator):
         """Takes over what a fit to so many samples, of this weight together, has found."""
         self._model = model
         self._fitted_to = (n_samples, weight)
+        self.assessment_ = self.verdict_ = None
         functions = model.functions
 
         def each(values: list[Any]) -> Any:
@@ -261,8 +280,8 @@ class _SparseEstimator(TableEstimator):
         """A function as a formula, in the units of X.
 
         Products of variables less their means (``means_``) are multiplied out, which brings in monomials of lower degree
-        that ``terms_`` does not name. Where a variable is far from 0 beside its deviation, the values of the equation have
-        fewer correct digits than the model.
+        that ``terms_`` does not name. Where that would lose digits, because a variable is far from 0 beside its range, they
+        stay products of differences, and ``substitutions`` of the equation says of which.
 
         Parameters
         ----------
@@ -272,15 +291,37 @@ class _SparseEstimator(TableEstimator):
         self._check_fitted()
         functions = self._model.functions
         place = _outputs.place(self, output, len(functions))
-        intercept, terms = functions[place].expanded()
         return Equation(
-            intercept=intercept,
-            coefficients=[coefficient for _, coefficient in terms],
-            monomials=[monomial for monomial, _ in terms],
+            **written(functions[place].written()),
             n_features_in=self.n_features_in_,
             feature_names=self._names(),
             target=self._target_name() if len(functions) == 1 else f"log odds of {self.classes_[place]!s}",
+            _model=self,
         )
+
+    def contributions(self, X: Any, *, output: int | str = 0) -> Table:
+        """What the predictions of single samples are made of: what every term adds to the constant.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        output : int or str
+            Which function, of several classes, by number or class; for classes the sum is the logarithm of odds.
+
+        Returns
+        -------
+        Table
+            One row per sample and a column for every term. With its attribute ``constant`` they add up to the prediction.
+        """
+        self._check_fitted()
+        functions, names = self._model.functions, self._names()
+        place = _outputs.place(self, output, len(functions))
+        function = functions[place]
+        values = self._model.term_values(self._check_X(X), place)
+        columns = {_names.monomial(monomial, names): row for monomial, row in zip(function.monomials, values, strict=True)}
+        caption = f"The constant {function.intercept:.4g} and these are the predictions."
+        return Table(columns, caption=caption, constant=function.intercept)
 
     def export(self, language: str, *, target: str | None = None) -> str:
         """The model as code that needs nothing but its language.

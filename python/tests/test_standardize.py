@@ -65,12 +65,19 @@ def test_it_is_a_scaler_in_front(estimator, frame, y):
     assert not hasattr(own, "mean_")
 
 
-def test_equations_are_in_the_units_of_x(frame, y):
+def saved(model, folder):
+    model.save(folder / "equation.banach")
+    return folder / "equation.banach"
+
+
+def test_equations_are_in_the_units_of_x(frame, y, tmp_path):
     model = LpRegressor(kernel="poly", standardize=True, C=100.0, p=1.1).fit(frame, y)
     for equation in (model.equation(), model.equation(9, refit=False)):
         near = np.abs(equation.predict(frame) - model.predict(frame)).max()
         assert near < 0.2, str(equation)
-    assert "standardised" in model.equation().terms.caption
+    found = model.equation()
+    for same in (found.to_model(), banach.load(saved(found, tmp_path))):
+        np.testing.assert_allclose(same.predict(frame), found.predict(frame), rtol=1e-8)
     assert set(model.equation().terms["monomial"]) == {"mass", "height", "mass * year"}
     linear = LpRegressor(standardize=True).fit(frame, y)
     origin = linear.intercept_ - linear.mean_ @ (linear.coef_ / linear.scale_)

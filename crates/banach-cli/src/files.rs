@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use banach_io::{destination, replace};
 
 use crate::options::Common;
@@ -44,11 +44,15 @@ pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>, common: &Commo
     Ok(())
 }
 
-/// Refuses a model file or a page that cannot be written, before it costs the work.
-pub(crate) fn check_outputs(model: Option<&Path>, page: Option<&Path>, data: &Path) -> anyhow::Result<()> {
-    check_output("-o", model, &[data])?;
-    check_output("--report", page, &[data])?;
-    ensure!(model.is_none() || model != page, "-o and --report name the same file; the page would replace the model");
+/// Refuses a model file, an equation or a page that cannot be written, before it costs the work.
+pub(crate) fn check_outputs(outputs: &[(&str, Option<&Path>)], data: &Path) -> anyhow::Result<()> {
+    for (at, &(option, output)) in outputs.iter().enumerate() {
+        check_output(option, output, &[data])?;
+        let same = outputs[..at].iter().find(|(_, other)| output.is_some() && *other == output);
+        if let Some((other, _)) = same {
+            bail!("{other} and {option} name the same file; one would replace the other");
+        }
+    }
     Ok(())
 }
 

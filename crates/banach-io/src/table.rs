@@ -1,6 +1,6 @@
 //! Columns of numbers with names.
 
-use banach::data::ColumnMoments;
+use banach::data::{ColumnMoments, ColumnUnits};
 
 /// Columns of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +40,14 @@ pub struct Standardization {
     pub constant: Vec<String>,
     /// Whether the columns have mean 0 now.
     pub centred: bool,
+}
+
+impl Standardization {
+    /// The units that the columns had.
+    pub fn units(&self) -> ColumnUnits<'_> {
+        // What is missing to a mean beyond its digits is no part of a number that people read.
+        ColumnUnits { means: &self.means, deviations: &self.deviations }
+    }
 }
 
 impl Table {

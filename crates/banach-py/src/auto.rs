@@ -4,10 +4,9 @@ use banach::{
     Account, Memory, Target,
     fit::{
         Auto, AutoEffect, AutoExplanation, AutoRecord, ContenderScore, ContributionSource, ExpectedLoss,
-        PermutationCheck,
+        PermutationCheck, SelectedEquation,
     },
     solver::Folds,
-    sparse::SparseSpec,
 };
 use banach_io::{Label, Observed, Saved, SavedAuto};
 use numpy::{PyArray1, PyArray2};
@@ -258,10 +257,7 @@ impl AutoModel {
     /// The few terms that evidence names, be they the model or not.
     #[getter]
     fn terms(&self) -> Option<SparseModel> {
-        let model = self.record().terms.clone()?;
-        let degree = self.record().standings.iter().filter_map(ContenderScore::degree_of_terms).max();
-        let kernel = banach::fit::products(degree.unwrap_or(1)).ok()?;
-        let spec = SparseSpec { kernel, loss: model.loss(), ..SparseSpec::default() };
+        let SelectedEquation { spec, model } = self.record().equation().ok()??;
         Some(SparseModel { model, spec, memory: self.memory, threads: self.threads })
     }
 

@@ -2,10 +2,12 @@
 
 use banach::{
     Error, Unobserved,
+    data::ColumnUnits,
     fit::Assessment,
     kernel::Monomial,
     model::ExplicitModel,
-    report::{ColumnNames, ColumnUnits, Described, GapAfter, Note, Report, Tables, Watch},
+    report::{ColumnNames, Described, GapAfter, Note, Report, Tables, Watch},
+    sparse::{Substitution, WrittenFunction},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -23,6 +25,9 @@ pub(crate) struct Names {
     classes: Option<Vec<String>>,
     scaling: Option<(Vec<f64>, Vec<f64>)>,
 }
+
+/// The digits of a number.
+const ALL_DIGITS: usize = 17;
 
 /// Signals are looked at by the thread of the interpreter, which ends all of the work.
 struct Parts;
@@ -95,17 +100,32 @@ pub(crate) fn assessment_json(assessment: &Assessment) -> PyResult<String> {
     serde_json::to_string(&told).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// An equation as a line of text, or as a formula of LaTeX.
+/// An equation as text, or as a formula of LaTeX. `digits` are those of the constant and of every coefficient, and `substitutions` what stands
+/// for variables, as `written` has them.
 #[pyfunction]
+#[pyo3(signature = (left, intercept, terms, names, latex, digits=None, substitutions=Vec::new()))]
 pub(crate) fn equation(
     left: &str,
     intercept: f64,
     terms: Vec<(Vec<(usize, usize)>, f64)>,
     names: Vec<String>,
     latex: bool,
+    digits: Option<Vec<usize>>,
+    substitutions: Vec<(usize, f64, f64, usize)>,
 ) -> PyResult<String> {
     let terms = terms.into_iter().map(|(factors, coefficient)| (Monomial::new(&factors), coefficient)).collect();
     let model: Result<ExplicitModel, Error> = ExplicitModel::new(intercept, terms);
-    let model = model.map_err(exception)?;
-    Ok(if latex { model.latex(left, &names) } else { model.equation(left, &names) })
+    let model = model.and_then(|model| match digits {
+        Some(digits) => model.with_digits(digits.into_iter().map(|count| count.min(ALL_DIGITS)).collect()),
+        None => Ok(model),
+    });
+    let substitution = |(variable, minus, over, digits): (usize, f64, f64, usize)| Substitution {
+        variable,
+        minus,
+        over,
+        digits: digits.min(ALL_DIGITS),
+    };
+    let substitutions = substitutions.into_iter().map(substitution).collect();
+    let written = WrittenFunction::new(model.map_err(exception)?, substitutions);
+    Ok(if latex { written.latex(left, &names) } else { written.text(left, &names) })
 }

@@ -2,31 +2,28 @@
 
 use banach::{
     Account,
-    fit::repetitions,
+    data::ColumnUnits,
+    fit::{SparseModel as FittedModel, Task, repetitions},
     kernel::MonomialScale,
-    model::{Budget, ExplicitModel},
+    model::Budget,
     selection::{self, StabilityOptions},
-    sparse::SparseSpec,
+    sparse::{SparseSpec, WrittenFunction},
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use crate::{errors::exception, kernel::factors, model::Model};
+use crate::{
+    errors::exception,
+    kernel::factors,
+    model::Model,
+    sparse::{SparseModel, written},
+};
 
 /// Means and deviations of columns that were standardised.
 type Units = Option<(Vec<f64>, Vec<f64>)>;
 
-/// An equation in the units of columns before they were standardised.
-fn terms<'py>(py: Python<'py>, model: &ExplicitModel, units: Units) -> PyResult<Bound<'py, PyDict>> {
-    let unit =
-        |(means, deviations): (Vec<f64>, Vec<f64>)| model.substituted(|j| (means[j], deviations[j])).map_err(exception);
-    let model = &units.map_or_else(|| Ok(model.clone()), unit)?;
-    let found = PyDict::new(py);
-    let monomials = model.terms().iter().map(|(monomial, _)| factors(py, monomial));
-    found.set_item("monomials", monomials.collect::<PyResult<Vec<_>>>()?)?;
-    found.set_item("coefficients", model.terms().iter().map(|(_, coefficient)| *coefficient).collect::<Vec<_>>())?;
-    found.set_item("intercept", model.intercept())?;
-    Ok(found)
+fn column_units(units: &Units) -> Option<ColumnUnits<'_>> {
+    units.as_ref().map(|(means, deviations)| ColumnUnits { means, deviations })
 }
 
 /// The largest monomials with the coefficients that they have in the model, and what is left of its constant.
@@ -55,7 +52,7 @@ pub(crate) fn expansion<'py>(
         let bound = compiled.bound_at(matrix)?.into_iter().fold(0.0, f64::max);
         Ok((compiled.model().clone(), bound))
     })?;
-    let found = terms(py, &explicit, units)?;
+    let found = written(py, &WrittenFunction::of_standardized(explicit, column_units(&units)))?;
     found.set_item("bound", bound)?;
     Ok(found)
 }
@@ -67,7 +64,7 @@ fn output(model: &Model, function: usize) -> Result<(Vec<f64>, Option<Vec<f64>>)
     Ok((outputs.swap_remove(function).into_owned(), model.weights.as_deref().and_then(repetitions)))
 }
 
-/// The terms of the kernel of a model that evidence names, multiplied out, and what is known of each.
+/// The terms of the kernel of a model that evidence names, as an equation and as a model, and what is known of each.
 #[pyfunction]
 #[pyo3(signature = (model, function, max_terms, hierarchy, units=None, progress=None))]
 pub(crate) fn name_terms<'py>(
@@ -81,14 +78,22 @@ pub(crate) fn name_terms<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     model.check(function)?;
     let hierarchy = hierarchy.parse().map_err(exception)?;
-    let (named, explicit) = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
+    let (named, equation, own) = model.spec.running(progress).run_over(py, &model.table, |matrix, _| {
         let (y, weights) = output(model, function)?;
         let spec = SparseSpec { hierarchy, ..model.spec.values.few_terms(max_terms)? };
         let found = spec.run(matrix, &y, weights.as_deref(), &Account::new(model.spec.memory()))?;
-        let explicit = found.expanded()?;
-        Ok((found, explicit))
+        let found = column_units(&units).map_or_else(|| Ok(found.clone()), |units| found.measured(units))?;
+        // One function tells a class from the rest.
+        let task = if model.fitted.classes().is_empty() { Task::Numbers(1) } else { Task::Classes(vec![0, 1]) };
+        let own = FittedModel::new(task, spec.loss, vec![found.clone()])?;
+        Ok((found.clone(), found.written(None)?, (own, spec)))
     })?;
-    let found = terms(py, &explicit, units)?;
+    let found = written(py, &equation)?;
+    let (own, spec) = own;
+    let json = serde_json::to_string(&spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    found.set_item("spec", json)?;
+    let (memory, threads) = (model.spec.memory, model.spec.threads);
+    found.set_item("model", Py::new(py, SparseModel { model: own, spec, memory, threads })?)?;
     let known = PyDict::new(py);
     let monomials = named.terms().iter().map(|term| factors(py, &term.monomial));
     known.set_item("exponents", monomials.collect::<PyResult<Vec<_>>>()?)?;

@@ -1,12 +1,15 @@
 //! Functions of few terms.
 
+use std::ops::ControlFlow;
+
 use banach::{
     Account, Memory,
     fit::SparseModel as FittedModel,
     loss::LossSpec,
-    sparse::{SparseCertificate, SparseSpec, StepScope},
+    solver::Folds,
+    sparse::{SparseCertificate, SparseSpec, StepScope, Substitution, WrittenFunction},
 };
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, ndarray::Array2};
 use pyo3::{
     exceptions::PyValueError,
     prelude::*,
@@ -19,6 +22,7 @@ use crate::{
     data::{Table, rows},
     errors::exception,
     kernel::{Kernel, factors},
+    report::assessment_json,
     spec::{Targeted, Weights, weights},
 };
 
@@ -40,18 +44,23 @@ pub(crate) struct SparseFunction {
     found: banach::sparse::SparseFunction,
 }
 
+/// The rows to learn from and those held out, for every fold.
+type Splits = Vec<(Vec<usize>, Vec<usize>)>;
+
 /// The variables of a monomial with their exponents, and a number.
 type Numbered<'py> = (Bound<'py, PyTuple>, f64);
 
-/// Which few monomials of a kernel explain numbers, or tell classes apart.
+/// Which few monomials of a kernel explain numbers, or tell classes apart; and where there are splits, what samples say that were held out of the
+/// search, as JSON.
 #[pyfunction]
-#[pyo3(signature = (x, y, sample_weight, *, kernel, penalty, hierarchy, max_terms, fit_intercept, memory, threads, progress=None))]
+#[pyo3(signature = (x, y, sample_weight, splits=None, *, kernel, penalty, hierarchy, max_terms, fit_intercept, memory, threads, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the parameters of an estimator, by name")]
 pub(crate) fn fit_sparse(
     py: Python<'_>,
     x: Table,
     y: Targeted<'_>,
     sample_weight: Weights<'_>,
+    splits: Option<Splits>,
     kernel: &Kernel,
     penalty: &str,
     hierarchy: &str,
@@ -60,7 +69,7 @@ pub(crate) fn fit_sparse(
     memory: Option<u64>,
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<SparseModel> {
+) -> PyResult<(SparseModel, Option<String>)> {
     let spec = SparseSpec {
         kernel: kernel.spec.clone(),
         max_terms,
@@ -72,9 +81,31 @@ pub(crate) fn fit_sparse(
     };
     let (target, weights) = (y.target(), weights(&sample_weight));
     let account = Account::new(memory.map_or_else(Memory::available, Memory::limit));
-    let model = Running { threads, tolerance: 0.0, progress }
-        .run_over(py, &x, |matrix, _| spec.model(matrix, &target, weights.as_deref(), &account))?;
-    Ok(SparseModel { model, spec, memory, threads })
+    let running = Running { threads, tolerance: 0.0, progress };
+    let (model, assessment) = running.run_over(py, &x, |matrix, _| {
+        let model = spec.model(matrix, &target, weights.as_deref(), &account)?;
+        let Some(splits) = splits else { return Ok((model, None)) };
+        let folds = Folds::from_splits(matrix.samples(), splits)?;
+        let mut watch = |_| ControlFlow::Continue(());
+        let unseen = spec.held_out(&model, matrix, &target, weights.as_deref(), &folds, &account, &mut watch)?;
+        let (assessment, residuals) = unseen.map(|found| (found.assessment, found.residuals)).unzip();
+        Ok((model.with_residuals(residuals.flatten()), assessment))
+    })?;
+    let assessment = assessment.as_ref().map(assessment_json).transpose()?;
+    Ok((SparseModel { model, spec, memory, threads }, assessment))
+}
+
+/// An equation: its numbers, the digits that texts show of them, and what stands for variables.
+pub(crate) fn written<'py>(py: Python<'py>, equation: &WrittenFunction) -> PyResult<Bound<'py, PyDict>> {
+    let (found, model) = (PyDict::new(py), equation.model());
+    let monomials = model.terms().iter().map(|(monomial, _)| factors(py, monomial));
+    found.set_item("monomials", monomials.collect::<PyResult<Vec<_>>>()?)?;
+    found.set_item("coefficients", model.terms().iter().map(|(_, coefficient)| *coefficient).collect::<Vec<_>>())?;
+    found.set_item("intercept", model.intercept())?;
+    found.set_item("digits", model.digits())?;
+    let substitution = |one: &Substitution| (one.variable, one.minus, one.over, one.digits);
+    found.set_item("substitutions", equation.substitutions().iter().map(substitution).collect::<Vec<_>>())?;
+    Ok(found)
 }
 
 impl SparseModel {
@@ -97,7 +128,17 @@ impl SparseModel {
         rows(py, self.model.functions().len(), values)
     }
 
-    /// How far a prediction is off at most in this share of cases, which is not known.
+    /// What every term of a function adds, one row each.
+    fn term_values<'py>(&self, py: Python<'py>, x: Table, function: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let found = self.model.functions().get(function);
+        let found = found.ok_or_else(|| PyValueError::new_err(format!("there is no function {function}")))?;
+        let points = x.borrow(py)?.matrix()?.samples();
+        let values = self.running(None).run_over(py, &x, |matrix, _| found.term_values(matrix))?;
+        let array = Array2::from_shape_vec((values.len(), points), values.concat());
+        Ok(PyArray2::from_owned_array(py, array.map_err(|error| PyValueError::new_err(error.to_string()))?))
+    }
+
+    /// How far a prediction is off at most in this share of cases, where samples were held out.
     fn half_widths(&self, coverage: f64) -> PyResult<Vec<f64>> {
         self.model.half_widths(coverage).map_err(exception)
     }
@@ -279,11 +320,8 @@ impl SparseFunction {
         self.found.passes()
     }
 
-    /// The constant and the monomials of the variables as they are, with their coefficients.
-    fn expanded<'py>(&self, py: Python<'py>) -> PyResult<(f64, Vec<Numbered<'py>>)> {
-        let explicit = self.found.expanded().map_err(exception)?;
-        let terms = explicit.terms().iter();
-        let terms = terms.map(|(monomial, coefficient)| Ok((factors(py, monomial)?, *coefficient)));
-        Ok((explicit.intercept(), terms.collect::<PyResult<_>>()?))
+    /// The function as an equation: its numbers, the digits that texts show of them, and what stands for variables.
+    fn written<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        written(py, &self.found.written(None).map_err(exception)?)
     }
 }

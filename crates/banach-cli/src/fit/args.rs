@@ -286,6 +286,9 @@ pub(crate) struct Tables {
     /// An equation of at most K terms, those that evidence on all rows names (--sparse), with coefficients that nothing shrinks.
     #[arg(long, value_name = "K", value_parser = positive)]
     pub select: Option<usize>,
+    /// Write the equation of --select, or that of a chosen model, to a model file of its own: `predict`, `export`, `info` and `features` take it as one of --sparse.
+    #[arg(long, value_name = "MODEL", conflicts_with = "sparse")]
+    pub save_equation: Option<PathBuf>,
     /// How often each monomial is named, of at most K, where only a random half of the rows is known.
     #[arg(long, value_name = "K", value_parser = positive)]
     pub stability: Option<usize>,

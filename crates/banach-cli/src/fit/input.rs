@@ -177,7 +177,7 @@ impl Input {
         let done = self.standardization.as_ref();
         report::ColumnNames {
             names: self.data.table.names(),
-            units: done.map(|done| report::ColumnUnits { means: &done.means, deviations: &done.deviations }),
+            units: done.map(Standardization::units),
             target: self.data.target.name(),
             classes: self.goal.classes.as_ref().map(|classes| &classes.labels[..]),
         }

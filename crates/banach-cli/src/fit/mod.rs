@@ -32,7 +32,7 @@ use self::{
     result::Fitted,
     targets::Printed,
 };
-use crate::{files, lines::folded, options::Common, print, words};
+use crate::{lines::folded, options::Common, print, words};
 
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
     let fits = targets::each(fit);
@@ -50,7 +50,7 @@ fn of_target(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Pr
     if fit.is_auto()? {
         return auto::fit(fit, common, command);
     }
-    files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
+    fit.check_outputs()?;
     fit.running.algorithm.choice()?;
     if fit.choice.one().is_some() {
         resolve::kernel(&fit.model)?;
@@ -121,12 +121,14 @@ fn fit_to(
     report.assessment = assessment.map(|found| input.named(found));
     report.test = test;
     notes.extend(report.notes.iter().map(words::note));
+    let equation = fit.save_equation(input, report.selected.as_ref(), &mut notes)?;
     let fitted = Fitted {
         version: env!("CARGO_PKG_VERSION"),
         command: command.to_owned(),
         data: input.data(),
         report,
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
+        saved_equation: equation,
         notes,
         explained: common.explain.then(|| words::explain(prepared.plan())),
     };

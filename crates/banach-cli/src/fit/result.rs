@@ -14,6 +14,8 @@ pub(crate) struct Fitted {
     pub report: Report,
     /// The model file, if one was asked for.
     pub saved: Option<String>,
+    /// The model file of the equation, if one was asked for.
+    pub saved_equation: Option<String>,
     /// What the reader should know.
     pub notes: Vec<String>,
     /// What every route would cost, where it was asked for.

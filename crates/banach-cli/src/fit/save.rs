@@ -1,9 +1,46 @@
-//! `banach fit -o MODEL`.
+//! `banach fit -o MODEL --save-equation MODEL`.
 
-use banach::{Model, Spec};
+use anyhow::ensure;
+use banach::{Model, Spec, fit::SelectedEquation};
 use banach_io::{Provenance, SavedModel};
 
-use super::Run;
+use super::{Run, args::FitArgs, input::Input, sparse};
+use crate::files;
+
+impl FitArgs {
+    /// Refuses files that cannot be written, and one for an equation that there is not, before they cost the work.
+    pub(super) fn check_outputs(&self) -> anyhow::Result<()> {
+        let page = self.tables.report.as_deref();
+        let equation = self.tables.save_equation.as_deref();
+        files::check_outputs(
+            &[("-o", self.output.as_deref()), ("--save-equation", equation), ("--report", page)],
+            &self.data,
+        )?;
+        ensure!(
+            equation.is_none() || self.tables.select.is_some() || self.is_auto()?,
+            "--save-equation: there is no equation; add --select K, or take a chosen model (--model auto)"
+        );
+        Ok(())
+    }
+
+    /// Writes the equation beside a model, if that was asked for and a term can be named.
+    pub(super) fn save_equation(
+        &self,
+        input: &Input,
+        equation: Option<&SelectedEquation>,
+        notes: &mut Vec<String>,
+    ) -> anyhow::Result<Option<String>> {
+        let Some(path) = &self.tables.save_equation else { return Ok(None) };
+        let named =
+            |found: &&SelectedEquation| found.model.functions().iter().any(|function| !function.terms().is_empty());
+        let Some(equation) = equation.filter(named) else {
+            notes.push(format!("{} was not written: no term can be named at this number of rows", path.display()));
+            return Ok(None);
+        };
+        sparse::saved(input, &equation.spec, &equation.model).write(path)?;
+        Ok(Some(path.display().to_string()))
+    }
+}
 
 impl Run<'_> {
     /// The model as its file has it.

@@ -21,7 +21,11 @@ pub(super) fn each(fit: &FitArgs) -> Vec<FitArgs> {
         FitArgs {
             columns: Columns { target: Some((*target).to_owned()), drop, ..fit.columns.clone() },
             output: fit.output.as_ref().map(own),
-            tables: Tables { report: fit.tables.report.as_ref().map(own), ..fit.tables.clone() },
+            tables: Tables {
+                report: fit.tables.report.as_ref().map(own),
+                save_equation: fit.tables.save_equation.as_ref().map(own),
+                ..fit.tables.clone()
+            },
             ..fit.clone()
         }
     };

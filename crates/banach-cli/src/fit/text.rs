@@ -37,6 +37,7 @@ pub(super) fn page(fitted: &Fitted, fit: &FitArgs) -> String {
     lines.extend(report.leave_one_out.as_ref().map(leave_one_out));
     lines.extend(report.functions.iter().map(|function| end(function, fitted)));
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
+    lines.extend(fitted.saved_equation.iter().map(|path| format!("saved:  the equation, {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     if let Some(table) = &fitted.explained {
         lines.push(format!("\n{table}"));

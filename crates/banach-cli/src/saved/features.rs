@@ -7,7 +7,7 @@ use banach::{
     model::Budget,
     report::{Note, Part, RelevanceTable, SparseFunctionReport, SparseTable, TopTable},
 };
-use banach_io::{Label, Saved, SavedModel, SavedSparse};
+use banach_io::{Label, Saved, SavedModel, SavedSparse, Standardization};
 use serde::Serialize;
 
 use super::{args::Features, info_auto, open, stopped};
@@ -96,8 +96,10 @@ pub(super) fn functions_of(saved: &Saved, model: &SavedSparse) -> Result<Vec<Spa
         Some(_) => "decision",
         None => saved.target().map_or("y", |name| &name[..]),
     };
+    let units = saved.standardization().map(Standardization::units);
     let told = |(at, function)| {
-        let (class, table) = (saved.class(at).map(ToString::to_string), SparseTable::new(function, &names, left)?);
+        let class = saved.class(at).map(ToString::to_string);
+        let table = SparseTable::new(function, &names, units, left)?;
         Ok(SparseFunctionReport { class, table })
     };
     model.model.functions().iter().enumerate().map(told).collect()

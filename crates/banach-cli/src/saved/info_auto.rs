@@ -133,7 +133,7 @@ fn terms(saved: &Saved, model: &SavedAuto) -> Result<Vec<SparseFunctionReport>, 
     let functions = model.model.record().terms.iter().flat_map(SparseModel::functions).enumerate();
     let one = |(at, function)| {
         let class = saved.class(at).map(ToString::to_string);
-        Ok(SparseFunctionReport { class, table: SparseTable::new(function, &names, left)? })
+        Ok(SparseFunctionReport { class, table: SparseTable::new(function, &names, None, left)? })
     };
     functions.map(one).collect()
 }

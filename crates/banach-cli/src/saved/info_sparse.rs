@@ -12,7 +12,7 @@ use super::{
 use crate::{
     fit::{
         result::Variable,
-        sparse::text::{found, proof},
+        sparse::text::{equation, found, proof},
         text::scaled,
     },
     options::Common,
@@ -100,6 +100,7 @@ impl ToldSparse {
         for SparseFunctionReport { class, table } in &self.functions {
             lines.push(format!("sparse: {}", found(table, class.as_deref())));
             lines.push(format!("proof:  {}", proof(table)));
+            lines.extend((!table.terms.is_empty()).then(|| equation(table)).into_iter().flatten());
         }
         lines.join("\n") + "\n"
     }

@@ -290,7 +290,7 @@ fn intervals(fitted: &Functions, coverage: f64) -> anyhow::Result<Vec<Interval>>
     let widths = fitted.half_widths(coverage).map_err(|error| match error {
         // What to do is to be said in flags of `banach fit`, which this command does not have.
         Error::NoIntervals { reason } => anyhow!(
-            "--interval: {reason} (`banach fit --model lp --cv 5` makes a model with intervals, and `banach fit` does unless few terms win)"
+            "--interval: {reason} (`banach fit`, with --sparse or --model lp --cv 5 or without, holds rows out and makes a model with intervals)"
         ),
         other => other.into(),
     })?;

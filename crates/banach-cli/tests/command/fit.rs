@@ -133,7 +133,7 @@ fn the_planted_interaction_is_named_first() {
         "by degree",
         "* age * dose  1.000",
         "effect = ",
-        "age stands for age - ",
+        "differences from means: age - ",
         "Equation: 2 terms of 44 monomials explain",
     ] {
         assert!(one_line(&page).contains(&one_line(expected)), "{expected} is missing in\n{page}");

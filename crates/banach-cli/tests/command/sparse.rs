@@ -38,7 +38,8 @@ fn the_trial_is_explained_by_the_terms_that_it_was_made_of() {
         "sparse: 2 terms of 44 monomials explain 98.54 % of the variance",
         "search: every step to one monomial more, less or other raises the criterion",
         "verdict: better than a constant on unseen rows: RMSE",
-        "effect = 12.29 + 0.05156 * age * dose - 0.08509 * pulse\nwhere\n  age stands for age - 49.28\n",
+        "The variables of the terms are differences from means: age - 49.28, dose - ",
+        "\neffect = EXPECTED",
     ] {
         assert!(said.contains(expected), "{expected} is missing in\n{said}");
     }
@@ -62,6 +63,110 @@ fn the_trial_is_explained_by_the_terms_that_it_was_made_of() {
     let sparse = &found["functions"][0];
     assert_eq!(sparse["terms"].as_array().map(Vec::len), Some(1));
     assert_eq!(sparse["certificate"]["addition"], Value::Null, "no more terms are allowed");
+}
+
+/// The value of an equation at a row, by the numbers that JSON tells of it.
+fn written(equation: &Value, row: &dyn Fn(&str) -> f64) -> f64 {
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let list = |value: &Value| value.as_array().expect("a list").clone();
+    let factor = |factor: &Value| {
+        let name = factor["variable"].as_str().expect("a name");
+        let stands = list(&equation["substitutions"]).into_iter().find(|one| one["variable"] == name);
+        let x = row(name);
+        let x = stands.map_or(x, |one| (x - number(&one["minus"])) / number(&one["over"]));
+        x.powi(factor["power"].as_i64().expect("a power") as i32)
+    };
+    let term = |term: &Value| number(&term["coefficient"]) * list(&term["factors"]).iter().map(factor).product::<f64>();
+    number(&equation["constant"]) + list(&equation["terms"]).iter().map(term).sum::<f64>()
+}
+
+/// Rows with two columns that are so many of their deviations from 0.
+fn distant(ratio: f64) -> (String, Vec<[f64; 2]>) {
+    let jumble = |k: usize| ((k * k) as f64 * 0.618_033_988).fract() * 2.0 - 1.0;
+    let rows: Vec<[f64; 2]> = (0..60).map(|i| [ratio + jumble(i + 1), 0.01 * (ratio + jumble(i + 61))]).collect();
+    let line = |(i, [a, b]): (usize, &[f64; 2])| {
+        let y = 7.0 + 3.0 * (a - ratio) * (100.0 * b - ratio) + (a - ratio) + 0.05 * jumble(i + 500);
+        format!("{a},{b},{y}\n")
+    };
+    ("a-b,b,y\n".to_owned() + &rows.iter().enumerate().map(line).collect::<String>(), rows)
+}
+
+#[test]
+fn equations_are_in_the_units_of_the_columns_and_are_what_is_predicted() {
+    for (ratio, far) in [(3.0, false), (1e6, true)] {
+        let (table, rows) = distant(ratio);
+        let (data, model) = (file("distant.csv", &table), file("distant.banach", ""));
+        let asked = ["fit", &data, "--target", "y", "--kernel", "poly", "--degree", "1..2", "--sparse", "-o", &model];
+        let found = json(&asked);
+        let function = &found["functions"][0];
+        let lines = function["where"].as_array().expect("a list");
+        assert_eq!(!lines.is_empty(), far, "{function}");
+        let (said, info) = (printed(&asked), printed(&["info", &model]));
+        let equation = function["equation"].as_str().expect("text");
+        for text in [&said, &info] {
+            assert!(text.contains(equation) && text.contains("\nwhere\n  `z_a-b` = `a-b` - 1000000") == far, "{text}");
+        }
+        let predicted = printed(&["predict", &model, &data]);
+        for (line, row) in predicted.lines().skip(1).zip(&rows) {
+            let value = written(&function["written"], &|name| row[usize::from(name == "b")]);
+            let expected = line.parse::<f64>().expect("a number");
+            assert!((value - expected).abs() < 1e-9 * 20.0, "{ratio}: {value} {expected}");
+        }
+        // The code has the same numbers.
+        let code: Value = serde_json::from_str(&printed(&["export", &model, "--as", "json"])).expect("JSON");
+        let minus = &code["equations"][0]["terms"][0]["factors"][0]["minus"];
+        assert_eq!(minus.as_f64().is_some_and(|minus| minus != 0.0), far, "{code}");
+    }
+}
+
+/// An equation beside a model of many terms, or beside a chosen one, is a model itself.
+#[test]
+fn an_equation_is_saved_predicted_explained_and_exported() {
+    let (trial, model, equation) = (root("examples/trial.csv"), file("many.banach", ""), file("few.banach", ""));
+    let lp = ["--kernel", "poly", "--degree", "1..2", "--gamma", "1", "--select", "4", "-o", &model];
+    for (asked, intervals) in [(&lp[..], false), (&["--effort", "quick"][..], true)] {
+        let asked = [&["fit", &trial, "--target", "effect", "--save-equation", &equation], asked].concat();
+        let found = json(&asked);
+        assert_eq!(found["saved_equation"], equation);
+        let told = if intervals { &found["terms"] } else { &found["functions"][0]["selection"] };
+        let told = if intervals { &told[0] } else { told };
+        let info = json(&["info", &equation]);
+        let own = &info["functions"][0];
+        assert_eq!((&own["equation"], &own["terms"]), (&told["equation"], &told["terms"]));
+        assert!(printed(&asked).contains("saved:  the equation, "));
+        let predicted = printed(&["predict", &equation, &trial]);
+        let table = std::fs::read_to_string(&trial).expect("a file");
+        let mut lines = table.lines();
+        let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+        for (line, row) in predicted.lines().skip(1).zip(lines) {
+            let row: Vec<&str> = row.split(',').collect();
+            let field = |name: &str| header.iter().position(|own| *own == name).expect("a column");
+            let value = written(&own["written"], &|name| row[field(name)].parse().expect("a number"));
+            assert!((value - line.parse::<f64>().expect("a number")).abs() < 1e-9, "{value} {line}");
+        }
+        assert!(printed(&["predict", &equation, &trial, "--explain"]).contains("age * dose"));
+        assert!(printed(&["export", &equation, "--as", "sql"]).contains("\"dose\""));
+        assert!(printed(&["features", &equation]).contains("effect = "));
+        let run = banach(&["predict", &equation, &trial, "--interval", "0.8"]);
+        assert_eq!(run.status.success(), intervals, "{}", text(&run.stderr));
+    }
+    let refusals = [
+        (&["--gamma", "1"][..], "add --select K"),
+        (&["--sparse"], "--sparse"),
+        (&["--gamma", "1", "--select", "2", "-o", &equation], "name the same file"),
+    ];
+    for (more, expected) in refusals {
+        let said = refused(&[&["fit", &trial, "--target", "effect", "--save-equation", &equation], more].concat());
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn counts_have_no_evidence_and_the_message_says_what_to_do() {
+    let counts = "x,n\n".to_owned() + &(0..30).map(|i| format!("{},{}\n", i % 7, i % 5)).collect::<String>();
+    let data = file("few-counts.csv", &counts);
+    let said = refused(&["fit", &data, "--target", "n", "--loss", "poisson", "--sparse"]);
+    assert!(said.contains("for counts, fit a model with the poisson loss") && said.contains("square roots"), "{said}");
 }
 
 /// The model file: what is printed of the fit is printed of the file, and predictions are those of the equation.

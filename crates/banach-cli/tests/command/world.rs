@@ -110,8 +110,14 @@ fn models_without_held_out_rows_have_no_intervals_and_say_what_to_do() {
     fit(&["--gamma", "1"], &model);
     let message = refused(&["predict", &model, &data, "--interval", "0.8"]);
     assert!(message.contains("no sample was held out") && message.contains("--cv 5"), "{message}");
+    // The equation of a model was found on all rows.
+    let equation = file("equation.banach", "");
+    fit(&["--gamma", "1", "--select", "3", "--save-equation", &equation], &model);
+    let message = refused(&["predict", &equation, &data, "--interval", "0.8"]);
+    assert!(message.contains("by evidence on all samples") && message.contains("banach fit"), "{message}");
+    // The verdict of few terms holds rows out.
     fit(&["--sparse"], &model);
-    assert!(refused(&["predict", &model, &data, "--interval", "0.8"]).contains("by evidence on all samples"));
+    assert!(printed(&["predict", &model, &data, "--interval", "0.8", "-q"]).starts_with("prediction,lower,upper\n"));
     fit(&["--gamma", "1", "--cv", "4"], &model);
     assert!(printed(&["predict", &model, &data, "--interval", "0.8", "-q"]).starts_with("prediction,lower,upper\n"));
     let two = german(0..40).replace("Wirkung", "zahl").replace("Farbe", "Wirkung");

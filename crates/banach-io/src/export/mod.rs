@@ -14,8 +14,9 @@ mod tests;
 use std::{fmt, str::FromStr};
 
 use banach::{
+    data::ColumnUnits,
     fit::{SparseModel, Task},
-    sparse::SparseFunction,
+    sparse::{Substitution, WrittenFunction},
 };
 use serde::Serialize;
 use thiserror::Error;
@@ -98,6 +99,9 @@ pub enum ExportError {
         "the coefficient of a term is {0} in the units of the columns; bring the columns nearer to 1 and fit again"
     )]
     OutOfRange(f64),
+    /// A function that cannot be written.
+    #[error(transparent)]
+    Function(#[from] banach::Error),
     /// What JSON does not take.
     #[error("the equations cannot be written as JSON: {0}")]
     Json(String),
@@ -172,11 +176,16 @@ pub struct EquationFactor {
 }
 
 impl Equations {
-    /// The equations of functions of variables that are made of columns, in the same order. Differences are not multiplied out, which would
-    /// lose digits.
-    fn new(model: &SparseModel, outcome: Outcome, variables: &[Variable]) -> Result<Self, ExportError> {
+    /// The equations of functions of columns, in the same order, as people read them: multiplied out unless that would lose digits.
+    fn new(
+        model: &SparseModel,
+        outcome: Outcome,
+        columns: &[InputColumn],
+        units: Option<ColumnUnits<'_>>,
+    ) -> Result<Self, ExportError> {
         let mut inputs = Vec::new();
-        let sums = model.functions().iter().map(|function| EquationSum::new(function, variables, &mut inputs));
+        let sums =
+            model.functions().iter().map(|function| EquationSum::new(&function.written(units)?, columns, &mut inputs));
         let mut equations = sums.collect::<Result<Vec<_>, _>>()?;
         if let (Task::Classes(_), [second]) = (model.task(), &equations[..]) {
             // The one function of two classes speaks for the second, and against the first.
@@ -224,32 +233,25 @@ impl Equations {
     }
 }
 
-/// A variable of a function: `(x - shift)/unit` of a column.
-struct Variable {
-    column: InputColumn,
-    shift: f64,
-    unit: f64,
-}
-
 impl EquationSum {
     /// The equation of a function; columns that it needs join the inputs.
     fn new(
-        function: &SparseFunction,
-        variables: &[Variable],
+        written: &WrittenFunction,
+        columns: &[InputColumn],
         inputs: &mut Vec<InputColumn>,
     ) -> Result<Self, ExportError> {
-        let mut sum = Self { constant: function.intercept(), terms: Vec::new() };
-        for term in function.terms() {
-            let (mut coefficient, mut factors) = (term.coefficient, Vec::new());
-            for &(j, power) in term.monomial.factors() {
-                let Variable { column, shift, unit } = &variables[j];
-                coefficient /= unit.powi(power as i32);
-                let input = inputs.iter().position(|input| input == column).unwrap_or_else(|| {
-                    inputs.push(column.clone());
+        let mut sum = Self { constant: written.model().intercept(), terms: Vec::new() };
+        for (monomial, coefficient) in written.model().terms() {
+            let (mut coefficient, mut factors) = (*coefficient, Vec::new());
+            for &(j, power) in monomial.factors() {
+                let input = inputs.iter().position(|input| *input == columns[j]).unwrap_or_else(|| {
+                    inputs.push(columns[j].clone());
                     inputs.len() - 1
                 });
-                let centre = function.centres().get(j).copied().unwrap_or(0.0);
-                factors.push(EquationFactor { input, minus: shift + centre * unit, power });
+                let one = written.substitutions().iter().find(|one| one.variable == j);
+                let (minus, over) = one.map_or((0.0, 1.0), |Substitution { minus, over, .. }| (*minus, *over));
+                coefficient /= over.powi(power as i32);
+                factors.push(EquationFactor { input, minus, power });
             }
             if !coefficient.is_finite() {
                 return Err(ExportError::OutOfRange(coefficient));
@@ -295,20 +297,17 @@ impl Saved {
             }
         };
         let names = self.variable_names();
-        let variables: Vec<Variable> =
-            names.iter().enumerate().map(|(j, name)| variable(j, name, encodings, standardization)).collect();
-        Equations::new(model, outcome, &variables)
+        let columns: Vec<InputColumn> = names.iter().map(|name| column(name, encodings)).collect();
+        Equations::new(model, outcome, &columns, standardization.map(Standardization::units))
     }
 }
 
-/// A variable by its name, or by the label that it stands for.
-fn variable(j: usize, name: &str, encodings: &[Encoding], done: Option<&Standardization>) -> Variable {
+/// The column of a variable, by its name or by the label that it stands for.
+fn column(name: &str, encodings: &[Encoding]) -> InputColumn {
     let of_label = |encoding: &Encoding| {
         let label = encoding.labels.iter().find(|label| format!("{}={label}", encoding.column) == name)?;
         Some(InputColumn { column: encoding.column.clone(), label: Some(label.clone()) })
     };
-    let column = encodings.iter().find_map(of_label);
-    let column = column.unwrap_or_else(|| InputColumn { column: name.to_owned(), label: None });
-    let (shift, unit) = done.map_or((0.0, 1.0), |done| (done.means[j] + done.corrections[j], done.deviations[j]));
-    Variable { column, shift, unit }
+    let labelled = encodings.iter().find_map(of_label);
+    labelled.unwrap_or_else(|| InputColumn { column: name.to_owned(), label: None })
 }

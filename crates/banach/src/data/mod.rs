@@ -2,6 +2,7 @@
 
 mod column_moments;
 mod column_scaling;
+mod column_units;
 mod columns;
 mod derived;
 mod excluded_products;
@@ -14,6 +15,7 @@ mod sweep;
 
 pub use column_moments::ColumnMoments;
 pub use column_scaling::ColumnScaling;
+pub use column_units::ColumnUnits;
 pub(crate) use columns::Column;
 pub use excluded_products::{ExcludedProducts, Interactions};
 pub(crate) use feature_matrix::MAX_ENTRY;

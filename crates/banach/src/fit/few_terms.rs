@@ -6,7 +6,7 @@ use crate::{
     error::Parameter,
     kernel::KernelSpec,
     loss::{LossSpec, Targets},
-    sparse::SparseSpec,
+    sparse::{INSTEAD_OF_COUNTS, SparseSpec},
 };
 
 impl Spec {
@@ -23,7 +23,9 @@ impl Spec {
         let loss = match self.loss.targets() {
             Targets::Signs => LossSpec::Logistic,
             Targets::Real | Targets::Counts => {
-                let allowed = "squared or a loss for classes, for terms by evidence";
+                let counts = self.loss.targets() == Targets::Counts;
+                let allowed =
+                    if counts { INSTEAD_OF_COUNTS } else { "squared or a loss for classes, for terms by evidence" };
                 Parameter::Loss.check(self.loss.name(), self.loss == LossSpec::Squared, allowed)?;
                 LossSpec::Squared
             }

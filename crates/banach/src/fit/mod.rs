@@ -47,7 +47,7 @@ pub use prepared::{Fit, Prepared};
 pub use residuals::Residuals;
 pub use search::{Candidate, Gammas, KernelSpace, Search, SearchOption, Searched, Tried};
 pub use solver_choice::{PaperAlgorithm, PaperOptions, SolverChoice};
-pub use sparse_model::SparseModel;
+pub use sparse_model::{SelectedEquation, SparseModel, UnseenTerms};
 pub use spec::Spec;
 pub use target::{Outputs, Target, Task};
 pub use unequal_scales::UnequalScales;

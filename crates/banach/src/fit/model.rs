@@ -176,8 +176,8 @@ impl Model {
 
 /// Why a model has no residuals.
 const UNSEEN: &str = "no sample was held out when the model was fitted; fit it again by cross-validation";
-pub(super) const BY_EVIDENCE: &str = "the terms of the model were chosen by evidence on all samples, and none was held out; fit \
-                                      another kind of model by cross-validation";
+pub(super) const BY_EVIDENCE: &str = "the terms of the model were found by evidence on all samples, and none was held out; fit it \
+                                      again with folds (cv)";
 
 /// The widths by what is known of held-out samples.
 pub(super) fn half_widths(

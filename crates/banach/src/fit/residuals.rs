@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Searched, Target};
-use crate::{Error, error::Parameter, loss::Targets};
+use crate::{Error, error::Parameter, loss::Targets, solver::Folds};
 
 /// For every output, how far the predictions of held-out samples were off, from the smallest to the largest.
 ///
@@ -83,34 +83,51 @@ impl Searched {
     /// How far the choice was off on held-out samples of positive weight; a sample that was held out several times counts once, with
     /// the mean. `None` for classes and counts, and where nothing was chosen.
     pub fn residuals(&self, target: &Target<'_>, sample_weight: Option<&[f64]>) -> Option<Residuals> {
-        let Target::Numbers(outputs) = target else { return None };
         let (tried, gamma) = self.taken()?;
         if tried.option.spec.loss.targets() == Targets::Counts {
             // How far counts are off grows with their size.
             return None;
         }
+        let decisions: Vec<Vec<f64>> = { tried.functions.iter() }
+            .map(|validated| validated.fits[gamma].iter().flat_map(|fit| fit.predictions.iter().copied()).collect())
+            .collect();
+        Residuals::in_folds(&tried.functions.first()?.folds, target, sample_weight, &decisions)
+    }
+}
+
+impl Residuals {
+    /// How far functions were off on held-out samples of positive weight, by their decisions about the samples of every fold in turn; a sample
+    /// that was held out several times counts once, with the mean. `None` for classes.
+    pub(super) fn in_folds(
+        folds: &Folds,
+        target: &Target<'_>,
+        sample_weight: Option<&[f64]>,
+        decisions: &[Vec<f64>],
+    ) -> Option<Self> {
+        let Target::Numbers(outputs) = target else { return None };
         let counts = |sample: usize| sample_weight.is_none_or(|weights| weights[sample] > 0.0);
-        let of_output = |(y, validated): (&std::borrow::Cow<'_, [f64]>, &crate::solver::CrossValidation)| {
+        let of_output = |(y, decisions): (&std::borrow::Cow<'_, [f64]>, &Vec<f64>)| {
             let mut sums = vec![(0.0, 0_usize); y.len()];
-            for (fold, held_out) in validated.folds.held_out().iter().enumerate() {
-                for (&sample, prediction) in held_out.iter().zip(&validated.fits[gamma][fold].predictions) {
-                    sums[sample].0 += (y[sample] - prediction).abs();
-                    sums[sample].1 += 1;
-                }
+            for (&sample, prediction) in folds.held_out().iter().flatten().zip(decisions) {
+                sums[sample].0 += (y[sample] - prediction).abs();
+                sums[sample].1 += 1;
             }
             let met = sums.into_iter().enumerate().filter(|(sample, (_, times))| *times > 0 && counts(*sample));
             met.map(|(_, (sum, times))| sum / times as f64).collect()
         };
-        Residuals::new(outputs.iter().zip(&tried.functions).map(of_output).collect()).ok()
+        Self::new(outputs.iter().zip(decisions).map(of_output).collect()).ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
     use crate::{
         Account, FeatureMatrix, Fit, Memory, Search, Spec, Unobserved,
         fit::{Auto, Effort, KernelSpace},
+        sparse::SparseSpec,
     };
 
     const WIDE: usize = 12;
@@ -137,9 +154,47 @@ mod tests {
             predictions.iter().zip(&truth).filter(|(f, y)| (*f - *y).abs() <= width).count()
         };
         let share = (0..fits).map(inside).sum::<usize>() as f64 / (fits * fresh as u64) as f64;
-        // Eight fits of sixty samples: the share has a standard deviation of about 0.02.
-        assert!((share - coverage).abs() < 0.08, "{share} of {coverage}");
+        // Given its n residuals an interval covers a share that is distributed as Beta(k, n + 1 - k), and the fresh samples of a fit are drawn
+        // with that share. Of 1000 such means over independent fits one is farther off than 3.29 deviations.
+        let (n, fits, fresh) = (60.0, fits as f64, fresh as f64);
+        let mean = ((n + 1.0) * coverage).ceil() / (n + 1.0);
+        let variance = mean * (1.0 - mean) * (1.0 / (n + 2.0) + (n + 1.0) / (n + 2.0) / fresh) / fits;
+        assert!((share - mean).abs() < 3.29 * variance.sqrt(), "{share} of {coverage}, deviation {}", variance.sqrt());
         share
+    }
+
+    /// The least and the largest number of successes of which, below and above, there are at most so large a share of all cases.
+    fn binomial_limits(trials: usize, chance: f64, tail: f64) -> (usize, usize) {
+        let mut terms = vec![(1.0 - chance).powi(trials as i32)];
+        for k in 0..trials {
+            terms.push(terms[k] * (trials - k) as f64 / (k + 1) as f64 * chance / (1.0 - chance));
+        }
+        let below = |k: usize| terms[..k].iter().sum::<f64>() <= tail;
+        let above = |k: usize| terms[k + 1..].iter().sum::<f64>() <= tail;
+        let least = (0..=trials).rev().find(|&k| below(k)).expect("none is below 0");
+        (least, (0..=trials).find(|&k| above(k)).expect("none is above all"))
+    }
+
+    /// One fresh sample for every fit: then the cases are independent, and their number is binomial.
+    #[test]
+    fn intervals_of_few_terms_hold_as_many_fresh_samples_as_asked_for() {
+        assert_eq!(binomial_limits(10, 0.5, 0.01), (1, 9), "1 of 1024 has none, 11 have at most one");
+        let (fits, samples, coverage) = (150, 40, 0.8);
+        let inside = |seed: u64| {
+            let ((x, y), (new, truth)) = (draw(samples, 2 * seed + 1001), draw(1, 2 * seed + 1002));
+            let (spec, target, account) = (SparseSpec::default(), Target::from(&y), Account::new(Memory::available()));
+            let folds = target.folds(samples, None, 0).expect("enough samples");
+            let model = spec.model(&x, &target, None, &account).expect("fitted");
+            assert!(model.half_widths(coverage).is_err(), "nothing was held out yet");
+            let mut watch = |_| ControlFlow::Continue(());
+            let unseen = spec.held_out(&model, &x, &target, None, &folds, &account, &mut watch).expect("fitted");
+            let model = model.with_residuals(unseen.expect("not ended").residuals);
+            let width = model.half_widths(coverage).expect("known")[0];
+            (model.decisions(&new).expect("finite")[0] - truth[0]).abs() <= width
+        };
+        let count = (0..fits).filter(|&seed| inside(seed as u64)).count();
+        let (least, most) = binomial_limits(fits, 33.0 / 41.0, 5e-4);
+        assert!((least..=most).contains(&count), "{count} of {fits}: {least} to {most}");
     }
 
     #[test]
@@ -163,9 +218,8 @@ mod tests {
         covered(0.8, |x, y, new| {
             let auto = Auto { effort: Effort::Quick, ..Auto::default() };
             let model = auto.fit(x, &Target::from(y), None, &Account::new(Memory::available())).expect("fitted");
-            // Where few terms are the model by evidence, no sample was held out.
-            let width = model.half_widths(0.8).map_or(1.2816, |widths| widths[0]);
-            (model.predictions(new).expect("finite"), width)
+            // Also where few terms are the model by evidence.
+            (model.predictions(new).expect("finite"), model.half_widths(0.8).expect("held out")[0])
         });
     }
 

@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::ControlFlow};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Assessment, Decided, Decisions, LEAST_SAMPLES, Target, Task, best_constants,
+    Assessment, Decided, Decisions, LEAST_SAMPLES, Residuals, Target, Task, best_constants,
     model::{BY_EVIDENCE, half_widths, labels_of, probabilities},
 };
 use crate::{
@@ -41,6 +41,9 @@ pub struct SparseModel {
     task: Task,
     loss: LossSpec,
     functions: Vec<SparseFunction>,
+    /// How far predictions of held-out samples were off, of numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    residuals: Option<Residuals>,
 }
 
 /// What a file says that a model is made of.
@@ -50,13 +53,15 @@ struct Parts {
     task: Task,
     loss: LossSpec,
     functions: Vec<SparseFunction>,
+    #[serde(default)]
+    residuals: Option<Residuals>,
 }
 
 impl TryFrom<Parts> for SparseModel {
     type Error = Error;
 
     /// Refuses functions that are not those of the task: whoever reads a model can use it.
-    fn try_from(Parts { task, loss, functions }: Parts) -> Result<Self, Error> {
+    fn try_from(Parts { task, loss, functions, residuals }: Parts) -> Result<Self, Error> {
         let classes = matches!(&task, Task::Classes(_));
         let ordered = match &task {
             Task::Numbers(_) => true,
@@ -73,7 +78,29 @@ impl TryFrom<Parts> for SparseModel {
         if functions.is_empty() || functions.len() != expected {
             return Err(Error::Shape { what: "the functions", got: functions.len(), expected });
         }
-        Ok(Self { task, loss, functions })
+        let outputs = residuals.as_ref().map(Residuals::outputs);
+        if let Some(got) = outputs.filter(|outputs| classes || *outputs != expected) {
+            return Err(Error::Shape {
+                what: "the outputs with residuals",
+                got,
+                expected: if classes { 0 } else { expected },
+            });
+        }
+        Ok(Self { task, loss, functions, residuals })
+    }
+}
+
+impl SparseModel {
+    /// Functions of a task, as a loss explains it.
+    pub fn new(task: Task, loss: LossSpec, functions: Vec<SparseFunction>) -> Result<Self, Error> {
+        Parts { task, loss, functions, residuals: None }.try_into()
+    }
+
+    /// With how far predictions of held-out samples were off, of numbers.
+    #[must_use]
+    pub fn with_residuals(mut self, residuals: Option<Residuals>) -> Self {
+        self.residuals = residuals.filter(|known| *self.task() == Task::Numbers(known.outputs()));
+        self
     }
 }
 
@@ -88,15 +115,33 @@ impl SparseSpec {
     ) -> Result<SparseModel, Error> {
         let (task, outputs) = target.outputs(x.samples(), self.loss.targets(), sample_weight)?;
         let functions = outputs.iter().map(|y| self.run(x, y, sample_weight, account)).collect::<Result<_, _>>()?;
-        Ok(SparseModel { task, loss: self.loss, functions })
+        Ok(SparseModel { task, loss: self.loss, functions, residuals: None })
     }
 }
 
+/// An equation beside a model of many terms, which is a model itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelectedEquation {
+    /// What was looked for.
+    pub spec: SparseSpec,
+    /// What was found.
+    pub model: SparseModel,
+}
+
+/// What held-out samples say of few terms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnseenTerms {
+    /// How well they are predicted, against a constant.
+    pub assessment: Assessment,
+    /// How far predictions are off, of numbers: what [`SparseModel::with_residuals`] takes.
+    pub residuals: Option<Residuals>,
+}
+
 impl SparseSpec {
-    /// How well few terms that are found without each fold predict it, beside the evidence of a model of all samples. `watch` is told the share that is done, and may end it: then there is
-    /// nothing to say.
+    /// How well few terms that are found without each fold predict it, beside the evidence of a model of all samples, and how far off they are.
+    /// `watch` is told the share that is done, and may end it: then there is nothing to say.
     #[expect(clippy::too_many_arguments, reason = "the arguments of a fit, and what is held out")]
-    pub fn assessment(
+    pub fn held_out(
         &self,
         model: &SparseModel,
         x: &FeatureMatrix<'_>,
@@ -105,7 +150,7 @@ impl SparseSpec {
         folds: &Folds,
         account: &Account,
         watch: &mut dyn FnMut(f64) -> ControlFlow<()>,
-    ) -> Result<Option<Assessment>, Error> {
+    ) -> Result<Option<UnseenTerms>, Error> {
         let (task, _) = target.outputs(x.samples(), self.loss.targets(), sample_weight)?;
         let (n, loss) = (x.samples(), self.loss.build()?);
         let (mut constants, mut decisions): (Vec<Vec<f64>>, Decisions) =
@@ -125,7 +170,9 @@ impl SparseSpec {
         // Evidence takes samples for independent ones.
         let believed = counted >= LEAST_SAMPLES && folds.is_exchangeable();
         let named = model.functions.iter().any(|function| !function.terms().is_empty() && function.criterion() < 0.0);
-        Ok(Some(decided.assessment(&[decisions], 0, None).with_evidence(named && believed)))
+        let residuals = Residuals::in_folds(folds, target, sample_weight, &decisions);
+        let assessment = decided.assessment(&[decisions], 0, None).with_evidence(named && believed);
+        Ok(Some(UnseenTerms { assessment, residuals }))
     }
 }
 
@@ -154,9 +201,9 @@ impl SparseModel {
         self.functions.iter().zip(&outputs).map(of_function).collect()
     }
 
-    /// For every output, how far a prediction is off at most in this share of cases: not known, as no sample was held out.
+    /// For every output, how far a prediction is off at most in this share of cases ([`Residuals`]), where samples were held out.
     pub fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
-        half_widths(&self.task, None, coverage, BY_EVIDENCE)
+        half_widths(&self.task, self.residuals.as_ref(), coverage, BY_EVIDENCE)
     }
 
     /// What is predicted.

@@ -61,7 +61,12 @@ pub(super) fn monomial_column(monomial: &Monomial, x: &FeatureMatrix<'_>, out: &
 pub struct ExplicitModel {
     intercept: f64,
     terms: Vec<(Monomial, f64)>,
+    /// Significant digits of the constant and of every coefficient in texts.
+    digits: Vec<usize>,
 }
+
+/// Significant digits of a number of an equation, unless others are asked for.
+pub const EQUATION_DIGITS: usize = 4;
 
 impl ExplicitModel {
     /// The function with these coefficients, finite numbers.
@@ -71,7 +76,19 @@ impl ExplicitModel {
             let value = terms[row].1;
             return Err(Error::BadValue { what: "the coefficients", row, value, allowed: "finite numbers" });
         }
-        Ok(Self { intercept, terms })
+        let digits = vec![EQUATION_DIGITS; terms.len() + 1];
+        Ok(Self { intercept, terms, digits })
+    }
+
+    /// With so many significant digits of the constant and of every coefficient in its texts.
+    pub fn with_digits(self, digits: Vec<usize>) -> Result<Self, Error> {
+        Error::check_length("the digits", digits.len(), self.terms.len() + 1)?;
+        Ok(Self { digits, ..self })
+    }
+
+    /// The significant digits of the constant and of every coefficient in texts.
+    pub fn digits(&self) -> &[usize] {
+        &self.digits
     }
 
     /// The constant b.
@@ -110,29 +127,35 @@ impl ExplicitModel {
         Ok(values)
     }
 
-    /// As a line of text with `left` before the equals sign, and four digits: `y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7`. Names that could be
+    /// As a line of text with `left` before the equals sign, and four digits unless others are asked for: `y = 1.2 + 0.98 * age * dose^2 - 0.51 * x7`. Names that could be
     /// taken for something else are in backticks.
     pub fn equation<S: AsRef<str>>(&self, left: &str, names: &[S]) -> String {
-        let names: Vec<Cow<'_, str>> = names.iter().map(|name| in_backticks(name.as_ref())).collect();
-        self.text(left, " * ", |number| number, |monomial| monomial.with_names(&names))
+        self.text_of(left, |j| text_name(names, j))
     }
 
-    /// As a formula of LaTeX, with four digits: `y = 1.2 + 0.98\, \mathrm{age}\, \mathrm{dose}^{2} - 0.51\, x_{7}`.
+    /// The same with any texts for the variables.
+    pub(crate) fn text_of(&self, left: &str, variable: impl Fn(usize) -> String) -> String {
+        let factor = |&(j, power): &(usize, usize)| match power {
+            1 => variable(j),
+            _ => format!("{}^{power}", variable(j)),
+        };
+        let monomial = |monomial: &Monomial| monomial.factors().iter().map(factor).collect::<Vec<_>>().join(" * ");
+        self.text(left, " * ", |number| number, monomial)
+    }
+
+    /// As a formula of LaTeX, with as many digits: `y = 1.2 + 0.98\, \mathrm{age}\, \mathrm{dose}^{2} - 0.51\, x_{7}`.
     pub fn latex<S: AsRef<str>>(&self, left: &str, names: &[S]) -> String {
-        let variable = |j: usize| match names.get(j) {
-            Some(name) => format!("\\mathrm{{{}}}", escaped(name.as_ref())),
-            None => format!("x_{{{j}}}"),
-        };
-        let power_of_ten = |number: String| match number.split_once('e') {
-            Some((mantissa, exponent)) => format!("{mantissa} \\cdot 10^{{{exponent}}}"),
-            None => number,
-        };
+        self.latex_of(left, |j| latex_name(names, j))
+    }
+
+    /// The same with any formulas for the variables.
+    pub(crate) fn latex_of(&self, left: &str, variable: impl Fn(usize) -> String) -> String {
         let factor = |&(j, power): &(usize, usize)| match power {
             1 => variable(j),
             _ => format!("{}^{{{power}}}", variable(j)),
         };
         let monomial = |monomial: &Monomial| monomial.factors().iter().map(factor).collect::<Vec<_>>().join("\\, ");
-        self.text(left, "\\, ", power_of_ten, monomial)
+        self.text(&latex_left(left), "\\, ", latex_number, monomial)
     }
 
     fn text(
@@ -147,7 +170,7 @@ impl ExplicitModel {
         if constant {
             let sign = if self.intercept < 0.0 { "-" } else { "" };
             // Writing to a string does not fail.
-            let _ = write!(text, " {sign}{}", number(digits(self.intercept.abs())));
+            let _ = write!(text, " {sign}{}", number(digits(self.intercept.abs(), self.digits[0])));
         }
         for (at, (k, coefficient)) in self.terms.iter().enumerate() {
             let sign = match (*coefficient < 0.0, at == 0 && !constant) {
@@ -156,7 +179,7 @@ impl ExplicitModel {
                 (false, false) => "+ ",
                 (true, false) => "- ",
             };
-            let size = number(digits(coefficient.abs()));
+            let size = number(digits(coefficient.abs(), self.digits[at + 1]));
             let _ = match k.factors() {
                 [] => write!(text, " {sign}{size}"),
                 _ => write!(text, " {sign}{size}{times}{}", monomial(k)),
@@ -172,15 +195,38 @@ impl fmt::Display for ExplicitModel {
     }
 }
 
+/// The name of a variable in an equation.
+pub(crate) fn text_name<S: AsRef<str>>(names: &[S], j: usize) -> String {
+    names.get(j).map_or_else(|| format!("x{j}"), |name| in_backticks(name.as_ref()).into_owned())
+}
+
+/// The same in LaTeX.
+pub(crate) fn latex_name<S: AsRef<str>>(names: &[S], j: usize) -> String {
+    names.get(j).map_or_else(|| format!("x_{{{j}}}"), |name| format!("\\mathrm{{{}}}", escaped(name.as_ref())))
+}
+
+/// What stands before the equals sign, in LaTeX: a letter as it is, a name upright.
+fn latex_left(left: &str) -> String {
+    if left.chars().count() == 1 { escaped(left) } else { format!("\\mathrm{{{}}}", escaped(left)) }
+}
+
+/// A number in LaTeX.
+pub(crate) fn latex_number(number: String) -> String {
+    match number.split_once('e') {
+        Some((mantissa, exponent)) => format!("{mantissa} \\cdot 10^{{{exponent}}}"),
+        None => number,
+    }
+}
+
 /// A name as it is, or in backticks where a reader could take it for a number or for several things.
-fn in_backticks(name: &str) -> Cow<'_, str> {
+pub(crate) fn in_backticks(name: &str) -> Cow<'_, str> {
     let joins = |c: char| c.is_whitespace() || "+-*/^=()<>,;:|&!".contains(c);
     let plain = !name.is_empty() && !name.contains(joins) && !name.starts_with(|c: char| c.is_ascii_digit());
     if plain { Cow::Borrowed(name) } else { Cow::Owned(format!("`{name}`")) }
 }
 
 /// A name in LaTeX.
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     let escape = |c: char| match c {
         '_' | '%' | '&' | '#' | '$' | '{' | '}' => format!("\\{c}"),
         '\\' => "\\backslash{}".to_owned(),
@@ -192,21 +238,22 @@ fn escaped(name: &str) -> String {
     name.chars().map(escape).collect()
 }
 
-/// A number >= 0 with four significant digits, without zeros at the end.
-fn digits(value: f64) -> String {
+/// A number >= 0 with so many significant digits, without zeros at the end.
+pub(crate) fn digits(value: f64, count: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let scientific = format!("{value:.3e}");
+    let decimals = count.max(1) - 1;
+    let scientific = format!("{value:.decimals$e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let trim = |text: &str| {
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
     };
-    if (-4..7).contains(&exponent) {
+    if (-4..7.max(count as i32)).contains(&exponent) {
         // The rounded number, so that 0.99999 is 1 and not 1.0000.
         let rounded: f64 = scientific.parse().unwrap_or(value);
-        trim(&format!("{rounded:.*}", (3 - exponent).max(0) as usize))
+        trim(&format!("{rounded:.*}", (decimals as i32 - exponent).max(0) as usize))
     } else {
         format!("{}e{exponent}", trim(mantissa))
     }

@@ -9,13 +9,13 @@ mod energy;
 mod explicit;
 mod finite;
 mod relevance;
-mod substituted;
 mod top;
 
 use std::sync::Arc;
 
 pub use compiled::Compiled;
-pub use explicit::{ExplicitModel, monomial_matrix};
+pub use explicit::{EQUATION_DIGITS, ExplicitModel, monomial_matrix};
+pub(crate) use explicit::{digits, escaped, in_backticks, latex_name, latex_number, text_name};
 pub use relevance::{PairShares, Relevance};
 
 use crate::{

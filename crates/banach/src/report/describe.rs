@@ -9,13 +9,14 @@ use super::{
 };
 use crate::{
     DualProblem, Error, FeatureMatrix, Fit, Model, Status,
+    data::ColumnUnits,
     error::Remedy,
-    fit::{VariableRanges, repetitions},
+    fit::{SelectedEquation, SparseModel, VariableRanges, repetitions},
     kernel::MonomialScale,
     memory::Taken,
     model::{Budget, PairShares, Relevance},
     selection::{StabilityOptions, stability},
-    sparse::{Hierarchy, SparseSpec},
+    sparse::{Hierarchy, SparseFunction, SparseSpec},
 };
 
 /// What is to be told of every function, beside its certificate.
@@ -90,15 +91,6 @@ pub struct ColumnNames<'a> {
     pub classes: Option<&'a [String]>,
 }
 
-/// A column is `(variable - mean)/deviation`.
-#[derive(Debug, Clone, Copy)]
-pub struct ColumnUnits<'a> {
-    /// The mean of every variable.
-    pub means: &'a [f64],
-    /// The standard deviation of every variable.
-    pub deviations: &'a [f64],
-}
-
 /// Fitted functions with what they were fitted to.
 #[derive(Debug, Clone, Copy)]
 pub struct Described<'a> {
@@ -114,6 +106,13 @@ pub struct Described<'a> {
     pub columns: ColumnNames<'a>,
 }
 
+/// What is known of one function.
+struct DescribedFunction {
+    report: FunctionReport,
+    relevance: Option<Relevance>,
+    selected: Option<SparseFunction>,
+}
+
 impl Described<'_> {
     /// All that is asked. A table that cannot be made becomes a note. `history` tells what the fit of a function went through.
     pub fn report(
@@ -126,9 +125,23 @@ impl Described<'_> {
         let mut notes = validation.as_ref().map_or_else(Vec::new, |validation| validation.notes.clone());
         let functions = 0..self.problems.len();
         let functions = functions.map(|place| self.function(place, tables, history(place), watch, &mut notes));
-        let (functions, relevances): (Vec<FunctionReport>, Vec<Option<Relevance>>) =
-            functions.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let relevances: Option<Vec<Relevance>> = relevances.into_iter().collect();
+        let (mut reports, mut relevances, mut found) = (Vec::new(), Some(Vec::new()), Some(Vec::new()));
+        for DescribedFunction { report, relevance, selected } in functions.collect::<Result<Vec<_>, Error>>()? {
+            reports.push(report);
+            relevances = relevances.zip(relevance).map(|(mut all, own)| {
+                all.push(own);
+                all
+            });
+            found = found.zip(selected).map(|(mut all, own)| {
+                all.push(own);
+                all
+            });
+        }
+        let selected = found.zip(self.few_terms(tables)).map(|(functions, spec)| {
+            let spec = spec?;
+            let model = SparseModel::new(self.model.task().clone(), spec.loss, functions)?;
+            Ok::<_, Error>(SelectedEquation { spec, model })
+        });
         let readout = relevances
             .filter(|_| tables.readout)
             .and_then(|relevances| made(Part::Readout, watch, &mut notes, || self.readout(&relevances)));
@@ -137,7 +150,8 @@ impl Described<'_> {
             .then(|| made(Part::LeaveOneOut, watch, &mut notes, || Ok(self.leave_one_out())).flatten())
             .flatten();
         Ok(Report {
-            functions,
+            functions: reports,
+            selected: selected.transpose()?,
             readout,
             learning_curve: None,
             model: ModelSummary::new(self.fit, self.model.plan(), Some(self.fit.spec().gamma)),
@@ -158,7 +172,7 @@ impl Described<'_> {
         history: Vec<GapAfter>,
         watch: &mut dyn Watch,
         notes: &mut Vec<Note>,
-    ) -> Result<(FunctionReport, Option<Relevance>), Error> {
+    ) -> Result<DescribedFunction, Error> {
         let ColumnNames { names, units, .. } = self.columns;
         let memory = self.fit.account().left();
         let function = self.model.function(place, self.x)?.with_memory(memory);
@@ -174,9 +188,12 @@ impl Described<'_> {
             .flatten();
         let wanted = tables.relevance || tables.readout;
         let relevance = wanted.then(|| made(Part::Relevance, watch, notes, || function.relevance(memory))).flatten();
-        let selection = tables
-            .select
-            .and_then(|terms| made(Part::Equation, watch, notes, || self.select(place, terms, tables.hierarchy)));
+        let few = self.few_terms(tables);
+        let selected = few.and_then(|few| {
+            made(Part::Equation, watch, notes, || self.select(place, few.as_ref().map_err(Error::clone)?))
+        });
+        let left = if self.columns.classes.is_some() { "decision" } else { self.columns.target };
+        let selection = selected.as_ref().map(|found| SparseTable::new(found, names, None, left)).transpose()?;
         notes.extend(selection.as_ref().is_some_and(|found| found.terms.is_empty()).then_some(Note::NothingNamed));
         let stability = tables
             .stability
@@ -208,7 +225,7 @@ impl Described<'_> {
             selection,
             stability,
         };
-        Ok((report, relevance))
+        Ok(DescribedFunction { report, relevance, selected })
     }
 
     /// What matters to all functions together, by the mean of their shares.
@@ -259,15 +276,18 @@ impl Described<'_> {
         Ok(self.model.decisions(&point)?[place])
     }
 
+    /// What is looked for where an equation is asked for; nothing where the model has no such terms, which making the equation tells.
+    fn few_terms(&self, tables: &Tables) -> Option<Result<SparseSpec, Error>> {
+        let few = self.fit.spec().few_terms(Some(tables.select?));
+        Some(few.map(|spec| SparseSpec { hierarchy: tables.hierarchy, ..spec }))
+    }
+
     /// The terms that can be named, of the variables as they were measured.
-    fn select(&self, place: usize, terms: usize, hierarchy: Hierarchy) -> Result<SparseTable, Error> {
-        let spec = SparseSpec { hierarchy, ..self.fit.spec().few_terms(Some(terms))? };
+    fn select(&self, place: usize, spec: &SparseSpec) -> Result<SparseFunction, Error> {
         let problem = &self.problems[place];
         let (x, _taken) = self.measured()?;
         let weights = repetitions(problem.sample_weights());
-        let found = spec.run(&x, problem.targets(), weights.as_deref(), self.fit.account())?;
-        let left = if self.columns.classes.is_some() { "decision" } else { self.columns.target };
-        SparseTable::new(&found, self.columns.names, left)
+        spec.run(&x, problem.targets(), weights.as_deref(), self.fit.account())
     }
 
     fn stability(&self, place: usize, terms: usize, tables: &Tables) -> Result<StabilityTable, Error> {
@@ -294,13 +314,6 @@ impl Described<'_> {
             column.iter_mut().for_each(|x| *x = *x * deviations[j] + means[j]);
         })?;
         Ok((measured, Some(taken)))
-    }
-}
-
-impl ColumnUnits<'_> {
-    /// The point at which every variable is 0.
-    fn origin(&self) -> Vec<f64> {
-        self.means.iter().zip(self.deviations).map(|(mean, deviation)| -mean / deviation).collect()
     }
 }
 

@@ -19,7 +19,7 @@ mod tests;
 mod top;
 mod validation;
 
-pub use describe::{ColumnNames, ColumnUnits, Described, Part, Tables, Watch};
+pub use describe::{ColumnNames, Described, Part, Tables, Watch};
 pub use held_out::{CalibrationBin, HeldOut, HeldOutRow, Separation};
 pub use leaders::Leaders;
 pub use leave_one_out::LeaveOneOut;
@@ -28,7 +28,10 @@ pub use readout::{
     ClassCurve, EffectCurve, EffectPartner, EffectSurface, PairShare, Quantity, Readout, SampleValues, ShownSamples,
 };
 pub use relevance::{DegreeShare, RelevanceTable, VariableShare};
-pub use sparse::{AlternativeEntry, Centre, SparseEntry, SparseFunctionReport, SparseTable};
+pub use sparse::{
+    AlternativeEntry, Centre, SparseEntry, SparseFunctionReport, SparseTable, SubstitutedVariable, WrittenTable,
+    WrittenTerm,
+};
 pub use stability::{MonomialFrequency, StabilityTable};
 pub use summary::{CertificateValues, ModelSummary, RouteCost, RouteSummary};
 pub use top::{RANKINGS, TopEntry, TopTable};
@@ -38,7 +41,7 @@ use serde::Serialize;
 
 use crate::{
     Status,
-    fit::{Assessment, LearningCurve},
+    fit::{Assessment, LearningCurve, SelectedEquation},
     kernel::Monomial,
 };
 
@@ -65,6 +68,9 @@ pub struct Report {
     pub readout: Option<Readout>,
     /// How the error falls with the number of samples, if asked for.
     pub learning_curve: Option<LearningCurve>,
+    /// The equations of all functions as a model, if they were asked for.
+    #[serde(skip)]
+    pub selected: Option<SelectedEquation>,
     /// What the reader should know.
     #[serde(skip)]
     pub notes: Vec<Note>,

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{ColumnUnits, VariableShare, name};
+use super::{VariableShare, name};
 use crate::{
     Error, FeatureMatrix, Memory, Target,
+    data::ColumnUnits,
     fit::{AutoModel, LEAST_PAIR_SHARE, SparseModel, VariableRanges, pairs_of_terms, term_shares, variables_of_terms},
     loss::Targets,
     model::PairShares,

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::Factor;
+use super::{Factor, name};
 use crate::{
     Error,
-    kernel::Monomial,
-    sparse::{Alternative, BestOfSize, SparseCertificate, SparseFunction, SparseTerm},
+    data::ColumnUnits,
+    sparse::{Alternative, BestOfSize, SparseCertificate, SparseFunction, SparseTerm, Substitution, WrittenFunction},
 };
 
 /// One function of few terms: of a number, of two classes, or of one class against the others.
@@ -22,13 +22,18 @@ pub struct SparseFunctionReport {
 /// The few terms that explain a target, and what holds of them.
 #[derive(Debug, Clone, Serialize)]
 pub struct SparseTable {
-    /// The equation as a line of text.
+    /// The equation as a line of text, in the units of the columns.
     pub equation: String,
-    /// Its constant.
+    /// What stands in it for variables, a line for each; nothing where it is multiplied out.
+    #[serde(rename = "where")]
+    pub where_lines: Vec<String>,
+    /// The numbers of the equation, with all their digits.
+    pub written: WrittenTable,
+    /// The constant beside the terms.
     pub intercept: f64,
-    /// Its terms, the one with the most evidence first.
+    /// The terms, the one with the most evidence first.
     pub terms: Vec<SparseEntry>,
-    /// What is taken from a variable of the equation before it is multiplied; nothing if the variables are as they were measured.
+    /// What is taken from a variable of the terms before it is multiplied; nothing if the variables are as they were measured.
     pub centres: Vec<Centre>,
     /// The criterion: the smaller, the better, and 0 for a constant.
     pub criterion: f64,
@@ -44,6 +49,59 @@ pub struct SparseTable {
     pub sizes: Vec<BestOfSize>,
     /// Passes over all monomials.
     pub passes: usize,
+}
+
+/// An equation as numbers: `constant + sum_k coefficient_k monomial_k`.
+#[derive(Debug, Clone, Serialize)]
+pub struct WrittenTable {
+    /// Its constant.
+    pub constant: f64,
+    /// Its terms.
+    pub terms: Vec<WrittenTerm>,
+    /// What stands for variables: `(variable - minus)/over`.
+    pub substitutions: Vec<SubstitutedVariable>,
+}
+
+/// One term of an equation.
+#[derive(Debug, Clone, Serialize)]
+pub struct WrittenTerm {
+    /// Its monomial.
+    pub monomial: String,
+    /// The same in parts.
+    pub factors: Vec<Factor>,
+    /// Its coefficient.
+    pub coefficient: f64,
+}
+
+/// What stands for a variable.
+#[derive(Debug, Clone, Serialize)]
+pub struct SubstitutedVariable {
+    /// The variable.
+    pub variable: String,
+    /// What is taken from it.
+    pub minus: f64,
+    /// What the difference is divided by.
+    pub over: f64,
+}
+
+impl WrittenTable {
+    fn new(written: &WrittenFunction, names: &[impl AsRef<str>]) -> Self {
+        let term = |(monomial, coefficient): &(_, f64)| {
+            let monomial: &crate::kernel::Monomial = monomial;
+            let factors = Factor::all(monomial, names);
+            WrittenTerm { monomial: monomial.with_names(names), factors, coefficient: *coefficient }
+        };
+        let substituted = |&Substitution { variable, minus, over, .. }: &Substitution| SubstitutedVariable {
+            variable: name(names, variable),
+            minus,
+            over,
+        };
+        Self {
+            constant: written.model().intercept(),
+            terms: written.model().terms().iter().map(term).collect(),
+            substitutions: written.substitutions().iter().map(substituted).collect(),
+        }
+    }
 }
 
 /// One term.
@@ -88,8 +146,13 @@ pub struct Centre {
 }
 
 impl SparseTable {
-    /// `left` stands before the equals sign.
-    pub fn new(found: &SparseFunction, names: &[impl AsRef<str>], left: &str) -> Result<Self, Error> {
+    /// `left` stands before the equals sign; `units` are those of the columns, if they are standardised.
+    pub fn new(
+        found: &SparseFunction,
+        names: &[impl AsRef<str>],
+        units: Option<ColumnUnits<'_>>,
+        left: &str,
+    ) -> Result<Self, Error> {
         let alternative = |Alternative { monomial, evidence }: &Alternative| AlternativeEntry {
             monomial: monomial.with_names(names),
             evidence: *evidence,
@@ -105,19 +168,18 @@ impl SparseTable {
             evidence: term.evidence,
             alternatives: term.alternatives.iter().map(alternative).collect(),
         };
-        let mut variables: Vec<usize> =
-            found.terms().iter().flat_map(|term| term.monomial.factors()).map(|(variable, _)| *variable).collect();
-        variables.sort_unstable();
-        variables.dedup();
         let centre = |variable: usize| {
             let mean = *found.centres().get(variable)?;
-            Some(Centre { variable: Monomial::new(&[(variable, 1)]).with_names(names), mean })
+            Some(Centre { variable: name(names, variable), mean })
         };
+        let written = found.written(units)?;
         Ok(Self {
-            equation: found.explicit()?.equation(left, names),
+            equation: written.equation(left, names),
+            where_lines: written.where_lines(names),
+            written: WrittenTable::new(&written, names),
             intercept: found.intercept(),
             terms: found.terms().iter().map(entry).collect(),
-            centres: variables.into_iter().filter_map(centre).collect(),
+            centres: found.variables().into_iter().filter_map(centre).collect(),
             criterion: found.criterion(),
             unexplained: found.unexplained(),
             dictionary: found.dictionary(),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     Error, FeatureMatrix, Fit, Spec, Target, Unobserved,
+    data::ColumnUnits,
     fit::{KernelSpace, Search},
     kernel::KernelSpec,
     solver::Start,

@@ -131,6 +131,7 @@ impl FoundTerms {
             terms,
             intercept: estimates.intercept,
             centres,
+            extent: None,
             criterion: self.criterion,
             unexplained: self.unexplained,
             certificate: self.certificate,

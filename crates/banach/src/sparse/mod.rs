@@ -8,11 +8,11 @@ mod columns;
 mod design;
 mod dictionary;
 mod evidence;
-mod expanded;
 mod hierarchy;
 #[cfg(test)]
 mod laws;
 mod logistic;
+mod measured;
 mod model;
 mod objective;
 mod pair_products;
@@ -30,12 +30,15 @@ mod stability;
 mod steps;
 mod subsets;
 mod support;
+mod written;
 
 pub use certificate::{LocalOptimality, SparseCertificate, StepScope};
 pub use choices::{Hierarchy, SparsePenalty};
 pub use model::{Alternative, BestOfSize, CONFIDENCE, SparseFunction, SparseTerm};
+pub(crate) use spec::INSTEAD_OF_COUNTS;
 pub use spec::SparseSpec;
 pub use stability::SparseStability;
+pub use written::{Extent, Substitution, WrittenFunction};
 
 pub(crate) use columns::WorkingColumns;
 pub(crate) use design::Design;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SparseCertificate,
+    Extent, SparseCertificate,
     certificate::{or_infinity, or_minus_infinity},
 };
 use crate::{Error, FeatureMatrix, kernel::Monomial, model::ExplicitModel};
@@ -62,6 +62,8 @@ pub struct SparseFunction {
     pub(super) terms: Vec<SparseTerm>,
     pub(super) intercept: f64,
     pub(super) centres: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) extent: Option<Extent>,
     pub(super) criterion: f64,
     pub(super) unexplained: f64,
     pub(super) certificate: SparseCertificate,
@@ -85,6 +87,11 @@ impl SparseFunction {
     /// What is taken from every variable before monomials are made of them; empty if nothing is.
     pub fn centres(&self) -> &[f64] {
         &self.centres
+    }
+
+    /// Where the samples lie; `None` where a model of an earlier version does not say so.
+    pub fn extent(&self) -> Option<&Extent> {
+        self.extent.as_ref()
     }
 
     /// The criterion: negative if the terms are better than a constant, and 0 without terms.

@@ -83,8 +83,12 @@ impl<'f> Fitting<'f> {
         Ok(Self { spec, kernel, x, y: Cow::Owned(y), weights, design, account, most_listed })
     }
 
-    /// The function by monomials of the variables as they are or less their means.
+    /// The function by monomials of the variables as they are or less their means, with where the samples lie.
     pub(super) fn function(&self, variables: Variables) -> Result<SparseFunction, Error> {
+        Ok(self.found(variables)?.with_extent(&self.x, &self.weights))
+    }
+
+    fn found(&self, variables: Variables) -> Result<SparseFunction, Error> {
         let linear = self.kernel.degrees().1.is_some_and(|highest| highest < 2);
         if self.spec.fit_intercept && (variables == Variables::Centred || self.is_far()) {
             let centred = self.of_centred()?;

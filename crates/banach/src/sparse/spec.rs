@@ -8,8 +8,16 @@ use super::{
     search::MOST_LISTED,
 };
 use crate::{
-    Account, Error, FeatureMatrix, Memory, data::Interactions, error::Parameter, kernel::KernelSpec, loss::LossSpec,
+    Account, Error, FeatureMatrix, Memory,
+    data::Interactions,
+    error::Parameter,
+    kernel::KernelSpec,
+    loss::{LossSpec, Targets},
 };
+
+/// What is allowed where terms by evidence are asked for and the targets are counts: what to do instead.
+pub(crate) const INSTEAD_OF_COUNTS: &str = "squared or a loss for classes, for terms by evidence; for counts, fit a model with the poisson \
+                                            loss without such terms, or the square roots of the counts by the squared loss";
 
 /// Which few monomials of a kernel explain numbers, or tell two classes apart: unless a penalty is asked for, the support with the smallest
 /// criterion, and nothing shrunk.
@@ -130,7 +138,9 @@ impl SparseSpec {
     fn check(&self) -> Result<(), Error> {
         Parameter::MaxTerms.check(0.0, self.max_terms != Some(0), "a whole number > 0")?;
         let known = matches!(self.loss, LossSpec::Squared | LossSpec::Logistic);
-        Parameter::Loss.check(self.loss.name(), known, "squared or logistic, for few terms")?;
+        let counts = self.loss.targets() == Targets::Counts;
+        let allowed = if counts { INSTEAD_OF_COUNTS } else { "squared or logistic, for few terms" };
+        Parameter::Loss.check(self.loss.name(), known, allowed)?;
         let fits = self.penalty == SparsePenalty::Evidence || self.hierarchy == Hierarchy::None;
         Parameter::Hierarchy.check(
             self.hierarchy,

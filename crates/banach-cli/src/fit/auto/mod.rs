@@ -25,7 +25,7 @@ use super::{
     targets::Printed,
     tested,
 };
-use crate::{files, options::Common, print, progress::Bar};
+use crate::{options::Common, print, progress::Bar};
 
 /// What `banach fit` prints of a chosen model.
 #[derive(Debug, Serialize)]
@@ -53,6 +53,8 @@ pub(super) struct FittedAuto {
     terms_standing: Option<TermsStanding>,
     /// The model file, if one was asked for.
     saved: Option<String>,
+    /// The model file of the equation, if one was asked for.
+    saved_equation: Option<String>,
     /// What the reader should know.
     notes: Vec<String>,
 }
@@ -61,7 +63,7 @@ pub(super) struct FittedAuto {
 const STEPS: f64 = 1000.0;
 
 pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Printed> {
-    files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
+    fit.check_outputs()?;
     // Every contender has units of its own.
     let columns = Columns { no_standardize: true, ..fit.columns.clone() };
     let input = held::read(fit, &columns, common)?;
@@ -102,6 +104,9 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     if let Some(path) = &fit.output {
         saved(&input, &model)?.write(path)?;
     }
+    let equation = model.record().equation()?;
+    let mut notes = input.notes.clone();
+    let saved_equation = fit.save_equation(&input, equation.as_ref(), &mut notes)?;
     let learning_curve = match &model.record().assessment {
         Some(whole) if fit.tables.learning_curve => {
             let mut choose = |part: &Folds| {
@@ -137,7 +142,8 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         test: tested::assessed(fit, &input, || Ok(saved(&input, &model)?.to_bytes()?))?,
         choice: AutoRecord { assessment: None, ..model.record().clone() },
         saved: fit.output.as_ref().map(|path| path.display().to_string()),
-        notes: input.notes,
+        saved_equation,
+        notes,
     };
     let target = input.goal.target;
     if let Some(path) = &fit.tables.report {

@@ -18,7 +18,7 @@ use crate::{
             readout::pictures,
             rendered, safe,
         },
-        sparse::text::stands_for,
+        sparse::text::differences,
         verdict,
     },
     options::Common,
@@ -26,8 +26,7 @@ use crate::{
 
 pub(super) fn write(path: &Path, fitted: &FittedAuto, target: &Target<'_>, common: &Common) -> anyhow::Result<()> {
     let largest = fitted.readout.relevance.first().map_or(1.0, |entry| entry.share.max(f64::MIN_POSITIVE));
-    let stands: Vec<Vec<String>> =
-        fitted.terms.iter().map(|function| function.table.centres.iter().map(stands_for).collect()).collect();
+    let differences: Vec<Option<String>> = fitted.terms.iter().map(|function| differences(&function.table)).collect();
     let recipes: Vec<String> = fitted.choice.standings.iter().map(|standing| standing.recipe.to_string()).collect();
     let left_out: Vec<String> = fitted.choice.left_out.iter().map(|(recipe, why)| format!("{recipe}: {why}")).collect();
     let verdict = verdict::page(fitted.assessment.as_ref(), fitted.test.as_ref());
@@ -38,7 +37,7 @@ pub(super) fn write(path: &Path, fitted: &FittedAuto, target: &Target<'_>, commo
         terms_sentence => fitted.choice.terms_sentence(),
         told => pictures(&fitted.readout, &fitted.data),
         spreads => spreads(fitted),
-        largest, stands, recipes, left_out, verdict,
+        largest, differences, recipes, left_out, verdict,
         ..learning(fitted.learning_curve.as_ref())
     };
     write_file(path, rendered(include_str!("page.html"), own)?, common)

@@ -27,6 +27,7 @@ pub(super) fn page(fitted: &FittedAuto) -> String {
     let mut lines = verdict::lines(fitted.assessment.as_ref(), fitted.test.as_ref());
     lines.extend([data(&fitted.data), format!("model:  {}", fitted.choice.sentence())]);
     lines.extend(fitted.saved.iter().map(|path| format!("saved:  {}", visible_name(path))));
+    lines.extend(fitted.saved_equation.iter().map(|path| format!("saved:  the equation, {}", visible_name(path))));
     lines.extend(fitted.notes.iter().map(|note| format!("note: {note}")));
     let confused = verdict::confusion(fitted.assessment.as_ref(), fitted.test.as_ref());
     lines.extend(confused.map(|table| format!("\n{}", table.text().trim_end())));

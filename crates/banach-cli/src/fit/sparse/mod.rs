@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use banach::{
     FeatureMatrix, Target,
-    fit::{Assessment, Learner, LearningCurve, SparseModel, repetitions},
+    fit::{Assessment, Learner, LearningCurve, Residuals, SparseModel, UnseenTerms, repetitions},
     report::{Readout, SparseFunctionReport, SparseTable},
     solver::Folds,
     sparse::SparseSpec,
@@ -24,7 +24,7 @@ use super::{
     targets::Printed,
     tested,
 };
-use crate::{files, options::Common, print, progress::Bar};
+use crate::{options::Common, print, progress::Bar};
 
 /// What `banach fit --sparse` prints.
 #[derive(Debug, Serialize)]
@@ -55,7 +55,7 @@ struct FittedSparse {
 }
 
 pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Printed> {
-    files::check_outputs(fit.output.as_deref(), fit.tables.report.as_deref(), &fit.data)?;
+    fit.check_outputs()?;
     // Products of variables as they were measured are tried as well as those of centred ones, so nothing is standardised here.
     let columns = Columns { no_standardize: true, ..fit.columns.clone() };
     let input = held::read(fit, &columns, common)?;
@@ -76,9 +76,15 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         .model(&x, &input.goal.target, weights.as_deref(), &input.account)
         .map_err(|error| input.located(error.into()))?;
     if let Some(path) = &fit.output {
+        // Before rows are held out, which takes longer than the search.
         saved(&input, &spec, &model).write(path)?;
     }
-    let (assessment, learning_curve) = assessed(fit, common, &input, (&spec, &model), &x, weights.as_deref())?;
+    let HeldOut { assessment, residuals, learning_curve } =
+        held_out(fit, common, &input, (&spec, &model), &x, weights.as_deref())?;
+    let model = model.with_residuals(residuals);
+    if let Some(path) = &fit.output {
+        saved(&input, &spec, &model).write(path)?;
+    }
     let given = (&x, &input.goal.target, weights.as_deref());
     let classes = input.goal.classes.as_ref().map_or(&[][..], |classes| &classes.labels);
     let readout =
@@ -105,19 +111,27 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     Ok((text, u8::from(!holds)))
 }
 
+/// What held-out rows say.
+#[derive(Default)]
+struct HeldOut {
+    assessment: Option<Assessment>,
+    residuals: Option<Residuals>,
+    learning_curve: Option<LearningCurve>,
+}
+
 /// How well terms that are found without each fold predict it, and with fewer rows if that was asked for; nothing where the rows allow no
 /// folds that were not asked for.
-fn assessed(
+fn held_out(
     fit: &FitArgs,
     common: &Common,
     input: &Input,
     (spec, model): (&SparseSpec, &SparseModel),
     x: &FeatureMatrix<'_>,
     weights: Option<&[f64]>,
-) -> anyhow::Result<(Option<Assessment>, Option<LearningCurve>)> {
+) -> anyhow::Result<HeldOut> {
     let folds = match held::folds(fit, input) {
         Ok(folds) => folds,
-        Err(_) if fit.choice.cv.is_none() => return Ok((None, None)),
+        Err(_) if fit.choice.cv.is_none() => return Ok(HeldOut::default()),
         Err(error) => return Err(error.into()),
     };
     let of = |target: &Target<'_>, weights: Option<&[f64]>, folds: &Folds| {
@@ -127,19 +141,22 @@ fn assessed(
             bar.step((share * folds.count() as f64).round() as usize);
             ControlFlow::Continue(())
         };
-        spec.assessment(model, x, target, weights, folds, &input.account, &mut watch)
+        spec.held_out(model, x, target, weights, folds, &input.account, &mut watch)
     };
     let target = &input.goal.target;
-    let Some(assessment) = of(target, weights, &folds)? else { return Ok((None, None)) };
-    let mut part = |part: &Folds| of(target, weights, part);
+    let Some(UnseenTerms { assessment, residuals }) = of(target, weights, &folds)? else {
+        return Ok(HeldOut::default());
+    };
+    let mut part = |part: &Folds| Ok(of(target, weights, part)?.map(|found| found.assessment));
     let parts = (&folds, target, fit.running.seed);
     let curve = fit.tables.learning_curve.then(|| LearningCurve::new(Learner::Terms, &assessment, parts, &mut part));
     let curve = curve.transpose()?;
     let error = assessment.error();
-    let mut refit =
-        |target: &Target<'_>, weights: Option<&[f64]>| Ok(of(target, weights, &folds)?.map(|found| found.error()));
+    let mut refit = |target: &Target<'_>, weights: Option<&[f64]>| {
+        Ok(of(target, weights, &folds)?.map(|found| found.assessment.error()))
+    };
     let assessment = held::with_permutations(assessment, error, fit, input, &folds, common, &mut refit)?;
-    Ok((Some(assessment), curve))
+    Ok(HeldOut { assessment: Some(assessment), residuals, learning_curve: curve })
 }
 
 /// Every function by the names of its class and of its variables.
@@ -147,12 +164,14 @@ pub(super) fn functions(input: &Input, model: &SparseModel) -> Result<Vec<Sparse
     let named = input.columns();
     let left = if named.classes.is_some() { "decision" } else { named.target };
     let functions = model.functions().iter().zip(input.goal.positive());
-    let report =
-        |(function, class)| Ok(SparseFunctionReport { class, table: SparseTable::new(function, named.names, left)? });
+    let report = |(function, class)| {
+        Ok(SparseFunctionReport { class, table: SparseTable::new(function, named.names, named.units, left)? })
+    };
     functions.map(report).collect()
 }
 
-fn saved(input: &Input, spec: &SparseSpec, model: &SparseModel) -> SavedSparse {
+/// A model of few terms, of the variables as they were measured, as its file has it.
+pub(super) fn saved(input: &Input, spec: &SparseSpec, model: &SparseModel) -> SavedSparse {
     let labels = input.goal.classes.as_ref().map(|classes| Label::from_texts(&classes.labels));
     SavedSparse {
         names: Some(input.data.table.names().to_vec()),

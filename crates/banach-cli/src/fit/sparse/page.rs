@@ -7,7 +7,7 @@ use minijinja::{Value, context, value::Serde};
 
 use super::{
     FittedSparse,
-    text::{found, proof, stands_for},
+    text::{differences, found, proof},
 };
 use crate::{
     files::write_file,
@@ -36,7 +36,7 @@ pub(super) fn write(path: &Path, fitted: &FittedSparse, common: &Common) -> anyh
                 proof => proof(table),
                 holds => table.certificate.holds(),
                 shrinks => table.shrinks(),
-                stand => table.centres.iter().map(stands_for).collect::<Vec<_>>(),
+                differences => differences(table),
                 most,
                 evidence => safe(&evidence(table)),
                 unexplained => safe(&unexplained(table)),

@@ -98,19 +98,22 @@ pub(crate) fn tables(sparse: &SparseTable, of: &str) -> Vec<String> {
     lines
 }
 
-/// The equation, and what its variables stand for.
+/// The equation, and what stands in it for variables.
 pub(crate) fn equation(sparse: &SparseTable) -> Vec<String> {
     let mut lines = vec![visible_name(&sparse.equation).into_owned()];
-    lines.extend((!sparse.centres.is_empty()).then(|| "where".to_owned()));
-    lines.extend(sparse.centres.iter().map(|centre| format!("  {}", stands_for(centre))));
+    lines.extend((!sparse.where_lines.is_empty()).then(|| "where".to_owned()));
+    lines.extend(sparse.where_lines.iter().map(|line| format!("  {}", visible_name(line))));
     lines
 }
 
-/// What is taken from a variable.
-pub(crate) fn stands_for(centre: &Centre) -> String {
-    let variable = visible_name(&centre.variable);
-    let (sign, size) = if centre.mean < 0.0 { ("+", -centre.mean) } else { ("-", centre.mean) };
-    format!("{variable} stands for {variable} {sign} {}", significant(size))
+/// What the variables of the terms are, where these are no monomials of the variables as they were measured.
+pub(crate) fn differences(sparse: &SparseTable) -> Option<String> {
+    let difference = |centre: &Centre| {
+        let (sign, size) = if centre.mean < 0.0 { ("+", -centre.mean) } else { ("-", centre.mean) };
+        format!("{} {sign} {}", visible_name(&centre.variable), significant(size))
+    };
+    let all: Vec<String> = sparse.centres.iter().map(difference).collect();
+    (!all.is_empty()).then(|| format!("The variables of the terms are differences from means: {}.", all.join(", ")))
 }
 
 fn terms(sparse: &SparseTable, of: &str) -> Table {
@@ -136,7 +139,7 @@ fn terms(sparse: &SparseTable, of: &str) -> Table {
         row.extend(replaceable.then(|| term.alternatives.iter().map(other).collect::<Vec<_>>().join(", ")));
         row
     };
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = differences(sparse).into_iter().collect();
     if shrunk {
         notes.push("The refit is what these terms get without the penalty.".to_owned());
     }

@@ -76,10 +76,14 @@ impl Choosing<'_, '_> {
         let members = self.contenders.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
         let members = members.map(|(contender, weight)| self.member(contender, *weight)).collect::<Result<_, _>>()?;
         let terms = self.contenders.iter().filter_map(|contender| match &contender.blueprint {
-            Blueprint::Terms(model) => Some((contender.claimed.unwrap_or(f64::INFINITY), model)),
+            Blueprint::Terms(model) => Some((contender, model)),
             _ => None,
         });
-        let terms = terms.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, model)| (**model).clone());
+        let claimed = |contender: &Contender| contender.claimed.unwrap_or(f64::INFINITY);
+        let terms = terms.min_by(|a, b| claimed(a.0).total_cmp(&claimed(b.0))).map(|(contender, model)| {
+            let known = contender.predictions.as_ref().filter(|_| set.covers_all());
+            (**model).clone().with_residuals(known.and_then(|predictions| self.residuals(predictions)))
+        });
         let constant_loss = set.scoring.mean(&self.losses(&self.contenders[0]).unwrap_or_default()).value;
         let known = predictions.as_ref().filter(|_| set.covers_all());
         let residuals = known.and_then(|predictions| self.residuals(predictions));

@@ -96,11 +96,6 @@ pub struct ContenderScore {
 }
 
 impl ContenderScore {
-    /// The highest degree of a term, where it is made of few terms.
-    pub fn degree_of_terms(&self) -> Option<usize> {
-        if let Recipe::Terms { degree } = self.recipe { Some(degree) } else { None }
-    }
-
     /// Whether it is made of few terms.
     pub fn is_terms(&self) -> bool {
         self.recipe.is_terms()

@@ -4,16 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Auto, ContenderScore, Recipe, VariableRanges, Verdict};
+use super::{Auto, ContenderScore, Recipe, VariableRanges, Verdict, products};
 use crate::{
     Error, FeatureMatrix, Model, Spec, Status,
     data::ColumnScaling,
     error::Parameter,
     fit::{
-        Assessment, Residuals, SparseModel, Task,
+        Assessment, Residuals, SelectedEquation, SparseModel, Task,
         model::{BY_EVIDENCE, half_widths},
     },
     solver::Mean,
+    sparse::SparseSpec,
 };
 
 /// A mixture of one or more members, and what is known of it.
@@ -338,16 +339,29 @@ pub struct TermsStanding {
 impl AutoRecord {
     /// How the few terms did that are offered as an equation: those that claim the least. `None` without terms.
     pub fn terms_standing(&self) -> Option<TermsStanding> {
-        self.terms.as_ref()?;
-        let claim = |standing: &ContenderScore| standing.claimed.unwrap_or(f64::INFINITY);
-        let all = self.standings.iter().filter(|standing| standing.is_terms());
-        let own = all.min_by(|a, b| claim(a).total_cmp(&claim(b)))?;
+        let own = self.terms_score()?;
         Some(TermsStanding {
             held_out: own.loss.map(|loss| loss.value / self.constant_loss),
             claimed: own.claimed.map(|claimed| claimed / self.constant_loss),
             model: self.error(),
             chosen: self.verdict == Verdict::Terms && own.weight > 0.0,
         })
+    }
+
+    /// The score of the terms that claim the least.
+    fn terms_score(&self) -> Option<&ContenderScore> {
+        self.terms.as_ref()?;
+        let claim = |standing: &ContenderScore| standing.claimed.unwrap_or(f64::INFINITY);
+        let all = self.standings.iter().filter(|standing| standing.is_terms());
+        all.min_by(|a, b| claim(a).total_cmp(&claim(b)))
+    }
+
+    /// The few terms that are offered as an equation, as a model of their own. `None` without terms.
+    pub fn equation(&self) -> Result<Option<SelectedEquation>, Error> {
+        let (Some(own), Some(model)) = (self.terms_score(), &self.terms) else { return Ok(None) };
+        let Recipe::Terms { degree } = own.recipe else { return Ok(None) };
+        let spec = SparseSpec { kernel: products(degree)?, loss: model.loss(), ..SparseSpec::default() };
+        Ok(Some(SelectedEquation { spec, model: model.clone() }))
     }
 
     /// The same in one line.
