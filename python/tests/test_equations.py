@@ -30,8 +30,8 @@ def test_the_equation_is_the_model_however_far_from_0(ratio, far, degree):
     np.testing.assert_allclose(equation.predict(X), model.predict(X), rtol=1e-10, atol=1e-9)
     np.testing.assert_allclose(equation.to_pipeline().predict(X), model.predict(X), rtol=1e-10, atol=1e-9)
     text, latex = str(equation), equation.latex()
-    assert ("\nwhere\n  z0 = x0 - 1000" in text) == far
-    assert (r"\quad\text{where}\quad z_{0} = x_{0} - 1000" in latex) == far
+    assert bool(re.search(r"\nwhere\n  z0 = x0 - (1000|999\.99)", text)) == far
+    assert bool(re.search(r"\\quad\\text{where}\\quad z_{0} = x_{0} - (1000|999\.99)", latex)) == far
     assert all(name.startswith("z") == far for name in equation.names)
     # What is printed says the same.
     sides = text.replace("^", "**").split("\nwhere\n")

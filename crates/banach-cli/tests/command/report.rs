@@ -236,7 +236,10 @@ fn a_page_on_few_terms_has_the_verdict_and_the_curves() {
     let function = &object["functions"][0];
     assert!(text.contains(function["equation"].as_str().expect("an equation")), "{text}");
     assert!(text.contains("2 terms of 44 monomials explain 98.54 %") && text.contains("taken: 2"), "{text}");
-    assert!(text.contains("differences from means: age - 49.28") && text.contains("every step to one monomial more"), "{text}");
+    assert!(
+        text.contains("differences from means: age - 49.28") && text.contains("every step to one monomial more"),
+        "{text}"
+    );
     // Over age and dose, with the pulse at its mean, the product and the constant are left.
     let surface = &object["readout"]["surfaces"][0];
     let number = |value: &Value| value.as_f64().expect("a number");
