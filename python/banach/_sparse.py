@@ -323,7 +323,9 @@ class _SparseEstimator(TableEstimator):
             raise _parameters.refused("output", output, f"a whole number below {len(functions)}")
         function = functions[output]
         values = self._model.term_values(self._check_X(X), output)
-        columns = {_names.monomial(monomial, names): row for monomial, row in zip(function.monomials, values, strict=True)}
+        columns = {
+            _names.monomial(monomial, names): row for monomial, row in zip(function.monomials, values, strict=True)
+        }
         caption = f"The constant {function.intercept:.4g} and these are the predictions."
         return Table(columns, caption=caption, constant=function.intercept)
 
