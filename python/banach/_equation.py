@@ -171,8 +171,7 @@ class Equation:
         """
         if self.counts:
             raise ValueError("the equation is that of the logarithm of counts, which is no pipeline; use predict")
-        stands = {j: (minus, over) for j, minus, over in self.substitutions}
-        blocks = [(f"m{at}", *_block(monomial, stands)) for at, monomial in enumerate(self.monomials) if monomial]
+        blocks = [(f"m{at}", *_block(monomial)) for at, monomial in enumerate(self.monomials) if monomial]
         # Where no monomial is left, a column that does not count stands in for them.
         columns = ColumnTransformer(blocks or [("none", "passthrough", [0])]).fit(np.zeros((2, self.n_features_in)))
         coefficients = [value for value, monomial in zip(self.coefficients, self.monomials, strict=True) if monomial]
@@ -182,7 +181,15 @@ class Equation:
         linear = self._linear(coefficients or [0.0], constant)
         # Data frames become arrays first: the steps after it know columns by their places.
         array = FunctionTransformer(np.asarray, validate=False).fit(np.zeros((1, self.n_features_in)))
-        return Pipeline([("array", array), ("monomials", columns), ("linear", linear)])
+        scaled = [("differences", self._scaler())] if self.substitutions else []
+        return Pipeline([("array", array), *scaled, ("monomials", columns), ("linear", linear)])
+
+    def _scaler(self) -> StandardScaler:
+        """What puts ``(x - minus) / over`` in the place of variables."""
+        scaler = StandardScaler().fit(np.zeros((1, self.n_features_in)))
+        for j, minus, over in self.substitutions:
+            scaler.mean_[j], scaler.scale_[j], scaler.var_[j] = minus, over, over**2
+        return scaler
 
     def _linear(self, coefficients: list[float], constant: float) -> Any:
         if self.classes is None:
@@ -204,17 +211,13 @@ def evaluate(monomial: Monomial, X: np.ndarray, centres: np.ndarray | None = Non
     return values
 
 
-def _block(monomial: Monomial, stands: dict[int, tuple[float, float]]) -> tuple[Any, list[int]]:
-    """What takes the variables of a monomial to the monomial; some stand for ``(x - minus) / over``."""
+def _block(monomial: Monomial) -> tuple[Any, list[int]]:
+    """What takes the variables of a monomial to the monomial."""
     variables = [j for j, _ in monomial]
-    scaler = StandardScaler().fit(np.zeros((1, len(variables))))
-    scaler.mean_ = np.array([stands.get(j, (0.0, 1.0))[0] for j in variables])
-    scaler.scale_ = np.array([stands.get(j, (0.0, 1.0))[1] for j in variables])
-    scaled = [scaler] if any(j in stands for j in variables) else []
     powers = PolynomialFeatures(sum(power for _, power in monomial), include_bias=False)
     powers.fit(np.zeros((1, len(variables))))
     place = int(np.flatnonzero((powers.powers_ == [power for _, power in monomial]).all(axis=1))[0])
-    return make_pipeline(*scaled, powers, ColumnTransformer([("keep", "passthrough", [place])])), variables
+    return make_pipeline(powers, ColumnTransformer([("keep", "passthrough", [place])])), variables
 
 
 #: Monomials of an equation that keeps the coefficients of the model, unless told otherwise.

@@ -319,7 +319,9 @@ class _SparseEstimator(TableEstimator):
         place = _outputs.place(self, output, len(functions))
         function = functions[place]
         values = self._model.term_values(self._check_X(X), place)
-        columns = {_names.monomial(monomial, names): row for monomial, row in zip(function.monomials, values, strict=True)}
+        columns = {
+            _names.monomial(monomial, names): row for monomial, row in zip(function.monomials, values, strict=True)
+        }
         caption = f"The constant {function.intercept:.4g} and these are the predictions."
         return Table(columns, caption=caption, constant=function.intercept)
 

@@ -88,9 +88,11 @@ def test_the_equation_says_the_same_in_the_units_of_the_data(offset, degree):
     assert model.n_terms_ >= 3
     equation = model.equation()
     new = rng.standard_normal((20, 12)) + offset
-    np.testing.assert_allclose(equation.predict(new), model.predict(new), rtol=1e-9 if abs(offset) < 10 else 1e-5)
-    np.testing.assert_allclose(equation.to_pipeline().predict(new), equation.predict(new), rtol=1e-9, atol=1e-5)
-    assert (model.means_ is None) == (len(equation.monomials) == model.n_terms_)
+    np.testing.assert_allclose(equation.predict(new), model.predict(new), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(equation.to_pipeline().predict(new), equation.predict(new), rtol=1e-9, atol=1e-9)
+    far = abs(offset) > 10
+    assert bool(equation.substitutions) == far, "products of differences, or multiplied out"
+    assert (model.means_ is None or far) == (len(equation.monomials) == model.n_terms_)
 
 
 def test_the_path_has_the_best_of_every_size_and_the_smallest_criterion_is_taken():

@@ -67,16 +67,16 @@ impl SparseFunction {
     pub fn written(&self, units: Option<ColumnUnits<'_>>) -> Result<WrittenFunction, Error> {
         let scaled = self.scaled(units)?;
         if scaled.substitutions.is_empty() {
-            return scaled.with_digits(&self.reach(units));
+            return scaled.with_digits(self.reach(units).as_ref());
         }
         let reach = self.reach(units);
         let (Some(expanded), Some(known)) = (scaled.multiplied_out(), &reach) else {
-            return scaled.with_digits(&reach);
+            return scaled.with_digits(reach.as_ref());
         };
         let total = |written: &WrittenFunction| written.sizes(known).iter().sum::<f64>();
         let largest = scaled.sizes(known).into_iter().fold(known.deviation, f64::max);
         let exact = total(&expanded) <= MOST_CANCELLATION * largest;
-        if exact { expanded } else { scaled }.with_digits(&reach)
+        if exact { expanded } else { scaled }.with_digits(reach.as_ref())
     }
 
     /// The terms as they are, with what their variables are of the columns as they were measured.
@@ -201,7 +201,7 @@ impl WrittenFunction {
         std::iter::once(self.model.intercept().abs()).chain(self.model.terms().iter().map(of_term)).collect()
     }
 
-    fn with_digits(mut self, reach: &Option<Reach>) -> Result<Self, Error> {
+    fn with_digits(mut self, reach: Option<&Reach>) -> Result<Self, Error> {
         let Some(reach) = reach else { return Ok(self) };
         let sizes = self.sizes(reach);
         for at in 0..self.substitutions.len() {
