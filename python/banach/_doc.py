@@ -33,7 +33,7 @@ _PARAMETERS = {
     "standardize": """bool, default=False
     Give every column of X mean 0 and standard deviation 1 first, by the samples of the fit, as the ``banach`` command does; ``predict`` does
     the same to new samples. Columns of a sparse X are divided and not moved. ``coef_`` and the weights of monomials are those of the columns
-    so made. If False and the deviations of two columns differ by more than a factor of 100, a :class:`banach.ScaleWarning` says so.""",
+    so made. A search scales once, by all of its samples, whose targets it does not look at. If False and the deviations of two columns differ by more than a factor of 100, a :class:`banach.ScaleWarning` says so.""",
     "loss": "",
     "epsilon": """float, default=0.1
     The width of the epsilon-insensitive loss, in units of y.""",

@@ -67,16 +67,16 @@ impl Spec {
 impl UnequalScales {
     /// The same with the names of the columns.
     pub fn with_names<'a>(&'a self, names: &'a [String]) -> impl fmt::Display + 'a {
-        Told { scales: self, names }
+        NamedScales { scales: self, names }
     }
 }
 
-struct Told<'a> {
+struct NamedScales<'a> {
     scales: &'a UnequalScales,
     names: &'a [String],
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for NamedScales<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name =
             |column: usize| self.names.get(column).map_or_else(|| format!("x{column}"), |name| format!("{name:?}"));
