@@ -38,7 +38,7 @@ pub use model::{Alternative, BestOfSize, CONFIDENCE, SparseFunction, SparseTerm}
 pub(crate) use spec::INSTEAD_OF_COUNTS;
 pub use spec::SparseSpec;
 pub use stability::SparseStability;
-pub use written::{Extent, Substitution, WrittenFunction};
+pub use written::{SampleExtent, Substitution, WrittenFunction};
 
 pub(crate) use columns::WorkingColumns;
 pub(crate) use design::Design;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Extent, SparseCertificate,
+    SampleExtent, SparseCertificate,
     certificate::{or_infinity, or_minus_infinity},
 };
 use crate::{Error, FeatureMatrix, kernel::Monomial, model::ExplicitModel};
@@ -63,7 +63,7 @@ pub struct SparseFunction {
     pub(super) intercept: f64,
     pub(super) centres: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) extent: Option<Extent>,
+    pub(super) extent: Option<SampleExtent>,
     pub(super) criterion: f64,
     pub(super) unexplained: f64,
     pub(super) certificate: SparseCertificate,
@@ -90,7 +90,7 @@ impl SparseFunction {
     }
 
     /// Where the samples lie; `None` where a model of an earlier version does not say so.
-    pub fn extent(&self) -> Option<&Extent> {
+    pub fn extent(&self) -> Option<&SampleExtent> {
         self.extent.as_ref()
     }
 

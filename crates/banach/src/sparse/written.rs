@@ -28,7 +28,7 @@ const DIGITS_OF_MEAN: usize = 6;
 
 /// Where the samples of a function lie, and how much it varies there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Extent {
+pub struct SampleExtent {
     /// The standard deviation of its values.
     pub deviation: f64,
     /// Every variable of its terms with its least and its largest value.
@@ -118,7 +118,7 @@ impl SparseFunction {
             counted.iter().map(|&i| weights[i] / total * (values[i] - mean).powi(2)).sum::<f64>().sqrt()
         };
         let deviation = self.predict(x).map(spread).ok().filter(|deviation| deviation.is_finite());
-        self.extent = deviation.filter(|_| !counted.is_empty()).map(|deviation| Extent { deviation, ranges });
+        self.extent = deviation.filter(|_| !counted.is_empty()).map(|deviation| SampleExtent { deviation, ranges });
         self
     }
 }

@@ -112,6 +112,9 @@ pub(crate) fn differences(sparse: &SparseTable) -> Option<String> {
         let (sign, size) = if centre.mean < 0.0 { ("+", -centre.mean) } else { ("-", centre.mean) };
         format!("{} {sign} {}", visible_name(&centre.variable), significant(size))
     };
+    if !sparse.where_lines.is_empty() {
+        return Some("The variables of the terms are those that the lines below the equation tell.".to_owned());
+    }
     let all: Vec<String> = sparse.centres.iter().map(difference).collect();
     (!all.is_empty()).then(|| format!("The variables of the terms are differences from means: {}.", all.join(", ")))
 }

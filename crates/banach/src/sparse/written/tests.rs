@@ -1,4 +1,4 @@
-use super::{ColumnUnits, Extent, WrittenFunction};
+use super::{ColumnUnits, SampleExtent, WrittenFunction};
 use crate::{
     Account, Error, FeatureMatrix, Memory,
     kernel::{Degrees, KernelChoice, KernelName, Monomial},
@@ -177,7 +177,7 @@ fn written_functions_are_the_functions() -> Result<(), Error> {
                     (true, _) => assert!(written.substitutions().is_empty()),
                 }
                 // What is printed is the function too: every number changes it by at most 0.5 % of its deviation.
-                let Extent { deviation, .. } = found.extent.clone().expect("known");
+                let SampleExtent { deviation, .. } = found.extent.clone().expect("known");
                 let rounded = printed(&written);
                 let off = values(&rounded, &x).iter().zip(&predicted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 let numbers = written.model().digits().len() + written.substitutions().len();
