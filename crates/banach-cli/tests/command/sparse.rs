@@ -163,8 +163,8 @@ fn an_equation_is_saved_predicted_explained_and_exported() {
 
 #[test]
 fn counts_have_no_evidence_and_the_message_says_what_to_do() {
-    let counts = "x,n\n".to_owned() + &(0..30).map(|i| format!("{},{}\n", i % 7, i % 5)).collect::<String>();
-    let data = file("few-counts.csv", &counts);
+    let rows: Vec<String> = (0..30).map(|i| format!("{},{}", i % 7, i % 5)).collect();
+    let data = file("few-counts.csv", &format!("x,n\n{}\n", rows.join("\n")));
     let said = refused(&["fit", &data, "--target", "n", "--loss", "poisson", "--sparse"]);
     assert!(said.contains("for counts, fit a model with the poisson loss") && said.contains("square roots"), "{said}");
 }
