@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from . import _core, _parameters
+from . import _core, _names, _parameters
 from ._doc import with_parameters
 from ._lp_model import LpModel
 
@@ -28,6 +28,7 @@ class _Classification(ClassifierMixin, LpModel):
     _task = "classification"
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        self._target = _names.of_target(y)
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
         self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
         return self._training_table(X), codes, weights

@@ -214,7 +214,8 @@ class DescribedModel(TableEstimator):
         self._check_fitted()
         variables = self._names() or [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
-        names: Any = {"variables": variables, "target": "y", "classes": None, "scaling": self._units()}
+        target = getattr(self, "_target", None) or "y"
+        names: Any = {"variables": variables, "target": target, "classes": None, "scaling": self._units()}
         if classes is not None:
             names["classes"] = [str(label) for label in classes]
         with self._bar("report", 1) as bar:

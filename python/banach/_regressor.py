@@ -9,7 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import validate_data
 
-from . import _core, _outputs, _parameters
+from . import _core, _names, _outputs, _parameters
 from ._base import IntervalMixin, aligned
 from ._doc import with_parameters
 from ._lp_model import LpModel
@@ -47,13 +47,13 @@ class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
     def _check_data(
         self, X: Any, y: Any, sample_weight: Any, exposure: Any = None, offset: Any = None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        columns = _outputs.columns_of(y)
+        columns, target = _outputs.columns_of(y), _names.of_target(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
         )
         outputs = aligned(np.ascontiguousarray(np.atleast_2d(np.asarray(y, dtype=np.float64).T)))
         self._single, self._functions = np.ndim(y) == 1, len(outputs)
-        self._output_names = columns
+        self._output_names, self._target = columns, target
         weights = self._weights(sample_weight, X)
         given = _exposed(exposure, offset)
         if given:

@@ -20,8 +20,8 @@ pub(crate) fn wrapped(text: &str, most: usize, indent: usize) -> String {
     lines + &line + "\n"
 }
 
-/// A text in which lines behind a label, such as `model:  ...`, and lines that are indented go on below themselves where they are too
-/// long. All others are as they are: tables have their own width, and formulas are copied.
+/// A text in which sentences, lines behind a label, such as `model:  ...`, and lines that are indented go on below themselves where they are
+/// too long. All others are as they are: tables have their own width, and formulas are copied.
 pub(crate) fn folded(text: &str) -> String {
     let fold = |line: &str| match indent(line) {
         Some(indent) if line.chars().count() > LINE => wrapped(line, LINE, indent),
@@ -30,12 +30,13 @@ pub(crate) fn folded(text: &str) -> String {
     text.lines().map(fold).collect()
 }
 
-/// Where the text of a line begins: behind its label or its spaces.
+/// Where the text of a line begins: behind its label or its spaces, or at once in a sentence.
 fn indent(line: &str) -> Option<usize> {
     let label = line.find(|at: char| !at.is_ascii_alphabetic()).filter(|&at| at > 0 && line[at..].starts_with(": "));
     let begin = label.map_or(0, |at| at + 1);
     let spaces = line[begin..].len() - line[begin..].trim_start_matches(' ').len();
-    (spaces > 0).then_some(begin + spaces)
+    let sentence = line.starts_with(|first: char| first.is_uppercase()) && !line.contains(" = ");
+    if spaces > 0 { Some(begin + spaces) } else { sentence.then_some(0) }
 }
 
 #[cfg(test)]
@@ -45,7 +46,9 @@ mod tests {
     #[test]
     fn long_lines_behind_labels_go_on_below_themselves() {
         let words = ["word"; 30].join(" ");
-        for (line, indent) in [(format!("model:  {words}"), 8), (format!("         {words}"), 9)] {
+        for (line, indent) in
+            [(format!("model:  {words}"), 8), (format!("         {words}"), 9), (format!("Some {words}."), 0)]
+        {
             let text = folded(&line);
             let lines: Vec<&str> = text.lines().collect();
             assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() <= LINE), "{text}");

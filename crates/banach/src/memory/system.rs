@@ -6,18 +6,25 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 /// The addresses of a thread's stack, and those that an allocator reserves for it.
 const STACK_AND_ARENA: u64 = (4 + 64) << 20;
+/// Threads that only wait: for signals, for the next picture of progress, and one that is about to end while another begins.
+const IDLE_THREADS: u64 = 3;
 /// The largest cache of a machine that does not tell it.
 const USUAL_CACHE: u64 = 32 << 20;
 
-/// The addresses that a thread takes beside what is counted: the buffer of a matrix product, which is twice the largest cache
-/// (private-gemm-x86), its stack, and what an allocator reserves for it. Most of them are never touched.
-fn per_thread(caches: &Path) -> u64 {
+/// The buffer of a matrix product, which every thread that makes one takes: twice the largest cache (private-gemm-x86). Most of it is never
+/// touched.
+fn product_buffer(caches: &Path) -> u64 {
     let size = |index: usize| {
         let text = fs::read_to_string(caches.join(format!("index{index}/size"))).ok()?;
         text.trim().strip_suffix('K')?.parse::<u64>().ok()
     };
     let largest = (0..8).filter_map(size).max().map_or(0, |kilobytes| kilobytes << 10);
-    2 * largest.max(USUAL_CACHE) + STACK_AND_ARENA
+    2 * largest.max(USUAL_CACHE)
+}
+
+/// The addresses that a thread takes beside what is counted.
+fn per_thread(caches: &Path) -> u64 {
+    product_buffer(caches) + STACK_AND_ARENA
 }
 
 /// What the system tells of the caches of its first processor.
@@ -30,16 +37,18 @@ pub(super) fn free() -> u64 {
     available.min(groups(Path::new("/"))).min(addresses(Path::new("/proc/self")))
 }
 
-/// What the limit on addresses leaves beside those of threads.
+/// What the limit on addresses leaves beside what threads will take: those that compute a buffer each, those that are yet to come their stack.
 fn addresses(process: &Path) -> u64 {
     let text = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
-    // Work that can be ended has threads of its own beside those of the process.
-    let threads = 2 * rayon::current_num_threads() as u64;
+    // Work that can be ended has threads of its own beside those of the process, and the first thread computes as well.
+    let computing = 2 * rayon::current_num_threads() as u64 + 1;
+    let status = text("status");
+    let to_come = (computing + IDLE_THREADS).saturating_sub(field(&status, "Threads:").unwrap_or(1));
     match address_limit(&text("limits")) {
         None => u64::MAX,
         Some(limit) => limit
-            .saturating_sub(kilobytes(&text("status"), "VmSize:"))
-            .saturating_sub((threads + 1) * per_thread(Path::new(CACHES))),
+            .saturating_sub(kilobytes(&status, "VmSize:"))
+            .saturating_sub(computing * product_buffer(Path::new(CACHES)) + to_come * STACK_AND_ARENA),
     }
 }
 
@@ -60,9 +69,12 @@ fn address_limit(limits: &str) -> Option<u64> {
 
 /// A line such as `VmSize:  1234 kB`, in bytes.
 fn kilobytes(status: &str, name: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix(name));
-    let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    1024 * number.unwrap_or(0)
+    1024 * field(status, name).unwrap_or(0)
+}
+
+/// The number in a line such as `Threads:  4`.
+fn field(status: &str, name: &str) -> Option<u64> {
+    status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
 /// The bytes that the control group of the process and the groups around it leave. `root` is where the files of the system begin.
@@ -165,8 +177,17 @@ mod tests {
         let small =
             tree("addresses", &[("limits", "Max address space 1000000 1000000 bytes\n"), ("status", "VmSize: 1 kB\n")]);
         assert_eq!((addresses(&small), threads(8, &small)), (0, 1));
+        // A thread that is there has its stack already.
+        let left = |threads: usize| {
+            let status = format!("VmSize: 1 kB\nThreads:\t{threads}\n");
+            let process =
+                tree("threads", &[("limits", "Max address space 100000000000 unlimited bytes\n"), ("status", &status)]);
+            addresses(&process)
+        };
+        assert_eq!(left(3) - left(1), 2 * STACK_AND_ARENA);
         assert_eq!(threads(8, Path::new("/nowhere")), 8);
         fs::remove_dir_all(small).expect("removed");
+        fs::remove_dir_all(tree("threads", &[])).expect("removed");
     }
 
     #[test]
