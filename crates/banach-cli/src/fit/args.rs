@@ -104,6 +104,9 @@ pub(crate) struct Columns {
     /// Take the columns as they are. Otherwise each gets mean 0 and standard deviation 1, and constant ones are left out.
     #[arg(long)]
     pub no_standardize: bool,
+    /// The column that tells rows apart: their group or their time. It is no variable.
+    #[arg(skip)]
+    pub apart: Option<String>,
     #[command(flatten, next_help_heading = "File")]
     pub file: FileArgs,
 }
@@ -286,7 +289,7 @@ pub(crate) struct Tables {
     /// An equation of at most K terms, those that evidence on all rows names (--sparse), with coefficients that nothing shrinks.
     #[arg(long, value_name = "K", value_parser = positive)]
     pub select: Option<usize>,
-    /// Write the equation of --select, or that of a chosen model, to a model file of its own: `predict`, `export`, `info` and `features` take it as one of --sparse.
+    /// Write the equation of --select, or that of a chosen model, to a model file of its own: `predict`, `export`, `info` and `features` use it like a model of --sparse.
     #[arg(long, value_name = "MODEL", conflicts_with = "sparse")]
     pub save_equation: Option<PathBuf>,
     /// How often each monomial is named, of at most K, where only a random half of the rows is known.
@@ -429,7 +432,7 @@ fn losses() -> impl TypedValueParser<Value = LossSpec> {
 }
 
 /// A whole number above 0.
-fn positive(text: &str) -> Result<usize, String> {
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a whole number > 0".to_owned())
 }
 

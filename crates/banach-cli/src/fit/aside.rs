@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use banach::Memory;
 use banach_io::{At, Dataset, Impute};
 
@@ -21,7 +21,7 @@ pub(super) fn column(
         target: Some(name.to_owned()),
         features: vec![other.to_owned()],
         drop: Vec::new(),
-        categorical: Vec::new(),
+        apart: None,
         impute: Some(Impute::Mean),
         ..columns.clone()
     };
@@ -40,23 +40,72 @@ pub(super) fn aligned<T: Copy>(rows: &Dataset, column: &Dataset, values: &[T], f
     (0..rows.table.rows()).map(at).collect()
 }
 
-/// A number for every group of rows, by text or by value.
-pub(super) fn groups(column: &Dataset) -> Vec<usize> {
-    if let Some(classes) = column.target.classes() {
-        return classes.rows.clone();
+/// What every row has in the column that tells rows apart, none of which may be missing.
+fn texts<'d>(data: &'d Dataset, flag: &str, name: &str) -> anyhow::Result<&'d [String]> {
+    let texts = data.ids.as_deref().unwrap_or_default();
+    if let Some(row) = texts.iter().position(String::is_empty) {
+        bail!("{flag}: {}, {}: the value of {name:?} is missing", data.file, data.at(row));
     }
-    let numbers = column.target.numbers().unwrap_or_default();
-    let mut known = numbers.to_vec();
-    known.sort_by(f64::total_cmp);
-    known.dedup();
-    numbers.iter().map(|number| known.partition_point(|other| other < number)).collect()
+    Ok(texts)
 }
 
-/// The times of rows: numbers, or text in the order of the alphabet, which is that of dates such as 2024-05-31.
-pub(super) fn times(column: &Dataset) -> Vec<f64> {
-    match (column.target.numbers(), column.target.classes()) {
-        (Some(numbers), _) => numbers.to_vec(),
-        (None, Some(classes)) => classes.rows.iter().map(|&place| place as f64).collect(),
-        (None, None) => Vec::new(),
+/// The numbers of texts, if all of them are numbers.
+fn numbers(texts: &[String]) -> Option<Vec<f64>> {
+    texts.iter().map(|text| text.parse().ok().filter(|number: &f64| number.is_finite())).collect()
+}
+
+/// A number for every group of rows, by value or by text.
+pub(super) fn groups(data: &Dataset, name: &str) -> anyhow::Result<Vec<usize>> {
+    let texts = texts(data, "--groups", name)?;
+    Ok(numbers(texts).map_or_else(|| places(texts, String::cmp), |numbers| places(&numbers, f64::total_cmp)))
+}
+
+/// The times of rows: numbers, or dates that begin with the year and so are in the order of the alphabet.
+pub(super) fn times(data: &Dataset, name: &str) -> anyhow::Result<Vec<f64>> {
+    let texts = texts(data, "--time", name)?;
+    if let Some(numbers) = numbers(texts) {
+        return Ok(numbers);
+    }
+    if let Some(row) = texts.iter().position(|text| !begins_with_year(text)) {
+        bail!(
+            "--time: {}, {}: {:?} of {name:?}; times are numbers, or dates that begin with the year, such as 2024-05-31 or 2024-05-31 09:05",
+            data.file,
+            data.at(row),
+            texts[row]
+        );
+    }
+    Ok(places(texts, String::cmp).into_iter().map(|place| place as f64).collect())
+}
+
+/// Whether a text begins as 2024-05-31 does.
+fn begins_with_year(text: &str) -> bool {
+    let figure = |&(at, byte): &(usize, u8)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() };
+    text.len() >= 10 && text.bytes().take(10).enumerate().all(|one| figure(&one))
+}
+
+/// For every value its place among all different ones.
+fn places<T: Clone>(values: &[T], order: impl Fn(&T, &T) -> std::cmp::Ordering + Copy) -> Vec<usize> {
+    let mut known = values.to_vec();
+    known.sort_by(order);
+    known.dedup_by(|a, b| order(a, b).is_eq());
+    values.iter().map(|value| known.partition_point(|other| order(other, value).is_lt())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_that_begin_with_the_year_can_be_put_in_order() {
+        for (text, expected) in [
+            ("2024-05-31", true),
+            ("2024-05-31T09:05", true),
+            ("31.05.2024", false),
+            ("12/31/2023", false),
+            ("9:05", false),
+        ] {
+            assert_eq!(begins_with_year(text), expected, "{text}");
+        }
+        assert_eq!(places(&[3.0, 1.0, 3.0, -0.5], f64::total_cmp), [2, 1, 2, 0]);
     }
 }

@@ -11,7 +11,7 @@ use banach::{
 use clap::{Args, ValueEnum};
 
 use super::{
-    args::{Columns, FitArgs},
+    args::{Columns, FitArgs, positive},
     aside,
     input::Input,
 };
@@ -29,7 +29,7 @@ pub(crate) struct HeldArgs {
     #[arg(long, conflicts_with_all = ["cv", "repeats"])]
     pub leave_one_out: bool,
     /// Deal the folds so often, each time anew, and take all together; for one model (--model lp) and --sparse.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive)]
     pub repeats: Option<usize>,
     /// Rows of a file of their own, with the same columns: the verdict is on these, which nothing was chosen by.
     #[arg(long, value_name = "FILE")]
@@ -52,29 +52,16 @@ pub(crate) enum ClassWeight {
     Balanced,
 }
 
-impl HeldArgs {
-    /// The columns that are no variables.
-    fn columns(&self) -> impl Iterator<Item = &String> {
-        [&self.groups, &self.time, &self.weights].into_iter().flatten()
-    }
-}
-
 /// Reads the table without the columns that say how rows are held out and how much they count, and then these.
 pub(super) fn read(fit: &FitArgs, columns: &Columns, common: &Common) -> anyhow::Result<Input> {
-    let mut columns = columns.clone();
-    columns.drop.extend(fit.held.columns().cloned());
+    let HeldArgs { groups, time, weights, .. } = &fit.held;
+    let mut columns = Columns { apart: groups.clone().or_else(|| time.clone()), ..columns.clone() };
+    columns.drop.extend(weights.iter().cloned());
     let mut input = Input::read(&fit.data, &columns, &fit.model, common.account()?)?;
-    let column = |name: &Option<String>, flag: &'static str| {
-        let (own, memory) = (input.data.target.name(), input.account.left());
-        let named = name.as_ref().map(|name| aside::column(&fit.data, &columns, flag, (name, own), memory));
-        named.transpose()
-    };
-    let groups = column(&fit.held.groups, "--groups")?;
-    let groups = groups.map(|found| aside::aligned(&input.data, &found, &aside::groups(&found), "--groups"));
-    let times = column(&fit.held.time, "--time")?;
-    let times = times.map(|found| aside::aligned(&input.data, &found, &aside::times(&found), "--time"));
-    let weights = column(&fit.held.weights, "--weights")?;
-    let weights = weights.map(|found| {
+    let groups = groups.as_ref().map(|name| aside::groups(&input.data, name)).transpose()?;
+    let times = time.as_ref().map(|name| aside::times(&input.data, name)).transpose()?;
+    let weights = weights.as_ref().map(|name| {
+        let found = aside::column(&fit.data, &columns, "--weights", (name, &input.any_column()), input.account.left())?;
         let text = || format!("--weights: {:?} holds text; weights are numbers >= 0", found.target.name());
         let numbers = found.target.numbers().with_context(text)?;
         if let Some(row) = numbers.iter().position(|weight| *weight < 0.0) {
@@ -88,12 +75,24 @@ pub(super) fn read(fit: &FitArgs, columns: &Columns, common: &Common) -> anyhow:
         (Some(own), Some(exposures)) => Some(own.iter().zip(exposures).map(|(a, b)| a * b).collect()),
         (own, exposures) => own.or(exposures),
     };
-    (input.groups, input.times) = (groups.transpose()?, times.transpose()?);
+    (input.groups, input.times) = (groups, times);
     input.weights = match fit.held.class_weight {
         Some(ClassWeight::Balanced) => Some(input.goal.target.balanced(weights.as_deref())?),
         None => weights,
     };
     Ok(input)
+}
+
+impl FitArgs {
+    /// Whether something was asked for that takes held-out rows.
+    pub(super) fn asks_for_held_out_rows(&self) -> bool {
+        let held = &self.held;
+        self.choice.cv.is_some()
+            || held.leave_one_out
+            || self.tables.learning_curve
+            || [held.groups.is_some(), held.time.is_some(), held.repeats.is_some(), held.permutations.is_some()]
+                .contains(&true)
+    }
 }
 
 /// The folds that were asked for.

@@ -17,16 +17,18 @@ mod tested;
 pub(crate) mod text;
 pub(crate) mod verdict;
 
+use anyhow::ensure;
 use banach::{
     FeatureMatrix, Fit, Search, Spec, Status, Target,
     fit::{Assessment, LearningCurve, Searched},
     form::Plan,
     report::{Described, Note, Tables, Validation},
     solver::Folds,
+    sparse::Hierarchy,
 };
 
 use self::{
-    args::FitArgs,
+    args::{FitArgs, Tables as TableArgs},
     input::{Input, warn_of_time},
     interrupt::{Parts, Phase},
     result::Fitted,
@@ -35,11 +37,32 @@ use self::{
 use crate::{lines::folded, options::Common, print, words};
 
 pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<u8> {
-    let fits = targets::each(fit);
-    let printed = fits.iter().map(|fit| of_target(fit, common, command)).collect::<anyhow::Result<_>>()?;
-    let (text, code) = targets::together(printed, common.json);
-    print::out(&if common.json { text } else { folded(&text) })?;
-    Ok(code)
+    fit.running.algorithm.choice()?;
+    let TableArgs { select, stability, .. } = &fit.tables;
+    ensure!(
+        fit.sparse.hierarchy == Hierarchy::None || fit.sparse.sparse || select.is_some() || stability.is_some(),
+        "--hierarchy {}: it says which products may be terms, and no terms are named; add --sparse, --select K or --stability K",
+        fit.sparse.hierarchy
+    );
+    let fits = targets::each(fit, common)?;
+    let (mut objects, mut worst) = (Vec::new(), 0);
+    for (at, one) in fits.iter().enumerate() {
+        let (text, code) = of_target(one, common, command)?;
+        worst = worst.max(code);
+        if common.json {
+            objects.push(text);
+        } else {
+            // What is known is said before the next one, which may fail.
+            print::out(&format!("{}{}", if at > 0 { "\n" } else { "" }, folded(&text)))?;
+        }
+        if interrupt::pressed() {
+            break;
+        }
+    }
+    if common.json {
+        print::out(&targets::together(objects, fits.len()))?;
+    }
+    Ok(worst)
 }
 
 /// The fit of one target.
@@ -51,7 +74,6 @@ fn of_target(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Result<Pr
         return auto::fit(fit, common, command);
     }
     fit.check_outputs()?;
-    fit.running.algorithm.choice()?;
     if fit.choice.one().is_some() {
         resolve::kernel(&fit.model)?;
     }
@@ -113,7 +135,9 @@ fn fit_to(
     let soon = prepared.plan().long_fit(OTHERS).is_none();
     if fit.tables.top() > 0 && (!told || common.explain) && soon && !interrupt::pressed() {
         let mut others = run.phase("other gammas", 2 * problems.len(), spec.tolerance);
-        described.add_leaders(&mut report, &prepared, &mut others)?;
+        if let Err(error) = described.add_leaders(&mut report, &prepared, &mut others) {
+            notes.push(format!("no leaders at other gammas: {}", words::message(&error)));
+        }
     }
     if !interrupt::pressed() {
         report.learning_curve = run.learning_curve(&fitting, report.validation.is_some(), assessment.as_ref())?;

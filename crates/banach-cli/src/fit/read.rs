@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 const MANY_LABELS: usize = 100;
 
 pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dataset, banach_io::Error> {
-    let Columns { target, features, drop, categorical, impute, file, .. } = columns;
+    let Columns { target, features, drop, categorical, impute, file, apart, .. } = columns;
     let mut features = features.clone();
     if !features.is_empty() {
         // It is read with the variables, and then taken out.
@@ -27,6 +27,7 @@ pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dat
         categorical: categorical.clone(),
         impute: *impute,
         memory: memory.bytes(),
+        id: apart.clone(),
         ..file.request()
     };
     request.read(path)

@@ -184,8 +184,8 @@ pub(crate) fn few_numbers(data: &Dataset, goal: &Goal, model: &ModelArgs) -> Opt
     let count = classes.labels.len();
     (whole && count <= FEW && data.table.rows() >= 3 * count).then(|| {
         format!(
-            "the target {:?} has {count} different whole numbers and is taken for a number, of which 2 lies between 1 and 3; if they \
-             are names of classes, say --loss logistic",
+            "the target {:?} has {count} different whole numbers and is treated as a quantity, so that 2 is halfway between 1 and 3; if \
+             they are names of classes, say --loss logistic",
             data.target.name()
         )
     })

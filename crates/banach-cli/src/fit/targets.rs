@@ -2,17 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{Columns, FitArgs, Tables};
+use anyhow::ensure;
+
+use super::{
+    args::{Columns, FitArgs, Tables},
+    read,
+};
+use crate::options::Common;
 
 /// What is printed of a fit, and the exit code.
 pub(super) type Printed = (String, u8);
 
 /// One fit for every target, each with files of its own: `-o trial.banach` becomes `trial-a.banach` and `trial-b.banach`.
-pub(super) fn each(fit: &FitArgs) -> Vec<FitArgs> {
+pub(super) fn each(fit: &FitArgs, common: &Common) -> anyhow::Result<Vec<FitArgs>> {
     let named = fit.columns.target.as_deref().unwrap_or_default();
     let targets: Vec<&str> = named.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    if targets.len() < 2 {
-        return vec![fit.clone()];
+    // The name of one column may hold a comma.
+    if targets.len() < 2
+        || fit.data.as_os_str() == "-"
+        || read::read(&fit.data, &fit.columns, common.account()?.left()).is_ok()
+    {
+        return Ok(vec![fit.clone()]);
     }
     let of = |target: &&str| {
         let others = targets.iter().filter(|other| *other != target).map(|other| (*other).to_owned());
@@ -29,19 +39,25 @@ pub(super) fn each(fit: &FitArgs) -> Vec<FitArgs> {
             ..fit.clone()
         }
     };
-    targets.iter().map(of).collect()
+    let fits: Vec<FitArgs> = targets.iter().map(of).collect();
+    for (at, one) in fits.iter().enumerate() {
+        one.check_outputs()?;
+        let same = |other: &FitArgs| one.output.is_some() && other.output == one.output;
+        ensure!(
+            !fits[..at].iter().any(same) && !targets[..at].contains(&targets[at]),
+            "--target {named}: two of the targets would be written to one file; fit {:?} by itself",
+            targets[at]
+        );
+    }
+    Ok(fits)
 }
 
-/// All of it: one JSON object or a list of them, or texts one after another.
-pub(super) fn together(printed: Vec<Printed>, json: bool) -> Printed {
-    let code = printed.iter().map(|(_, code)| *code).max().unwrap_or(0);
-    let mut texts: Vec<String> = printed.into_iter().map(|(text, _)| text).collect();
-    let text = match (texts.len(), json) {
-        (1, _) => texts.remove(0),
-        (_, true) => format!("[\n{}]\n", texts.join(",\n")),
-        (_, false) => texts.join("\n"),
-    };
-    (text, code)
+/// The objects of so many targets: one, or a list.
+pub(super) fn together(objects: Vec<String>, targets: usize) -> String {
+    match &objects[..] {
+        [one] if targets == 1 => one.clone(),
+        several => format!("[\n{}]\n", several.join(",\n")),
+    }
 }
 
 /// A file name with the name of a target before its ending.
@@ -64,8 +80,8 @@ mod tests {
 
     #[test]
     fn several_objects_are_a_list() {
-        let both = together(vec![("{}\n".to_owned(), 0), ("{}\n".to_owned(), 1)], true);
-        assert_eq!((serde_json::from_str::<Vec<serde_json::Value>>(&both.0).expect("JSON").len(), both.1), (2, 1));
-        assert_eq!(together(vec![("{}\n".to_owned(), 0)], true).0, "{}\n");
+        let both = together(vec!["{}\n".to_owned(), "{}\n".to_owned()], 2);
+        assert_eq!(serde_json::from_str::<Vec<serde_json::Value>>(&both).expect("JSON").len(), 2);
+        assert_eq!(together(vec!["{}\n".to_owned()], 1), "{}\n");
     }
 }

@@ -37,7 +37,10 @@ fn target(input: &Input, rows: &Dataset, column: &Dataset) -> anyhow::Result<Tar
     let classes = column.target.classes();
     let classes = classes.with_context(|| format!("{flag}: the target {name:?} of {} has no labels", column.file))?;
     let place = |label: &String| {
-        let place = known.labels.iter().position(|known| known == label);
+        // A label is its text, or the number that it is.
+        let number = |text: &String| text.parse::<f64>().ok();
+        let same = |known: &String| known == label || number(known).is_some_and(|known| number(label) == Some(known));
+        let place = known.labels.iter().position(same);
         place.with_context(|| format!("{flag}: the rows that were fitted have no label {label:?} of {name:?}"))
     };
     let places = classes.labels.iter().map(place).collect::<anyhow::Result<Vec<usize>>>()?;

@@ -197,3 +197,47 @@ fn gammas_are_listed_and_several_targets_have_a_model_each() {
     assert!(found[0]["data"]["variables"].as_array().expect("variables").iter().all(|one| one["name"] != "b"));
     assert!(json(&["info", &path("targets-b.banach")]).is_object());
 }
+
+/// Whatever tells rows apart is no target: it may be any text, and its rows keep their classes.
+#[test]
+fn groups_may_be_any_text_and_times_must_have_an_order() {
+    let class = |row: usize, _: &[f64]| ["1", "2", "x"][row % 3].to_owned();
+    let patient = |row: usize, _: &[f64]| format!("patient {row}");
+    let (day, clock) =
+        (|row: usize, _: &[f64]| format!("{:02}.01.2024", row % 28 + 1), |_: usize, _: &[f64]| "9:05".to_owned());
+    let columns: [FurtherColumn<'_>; 4] = [("kind", &class), ("patient", &patient), ("day", &day), ("clock", &clock)];
+    let data = table("apart.csv", 1100, 2, &columns);
+    let fit = ["fit", &data, "--target", "kind", "--drop", "day,clock,patient"];
+    let found = json(&[&fit[..], &ONE, &["--groups", "patient"]].concat());
+    assert_eq!(
+        (&found["assessment"]["rows"], &found["data"]["variables"].as_array().map(Vec::len)),
+        (&1100.into(), &Some(2))
+    );
+    for (column, value) in [("day", "01.01.2024"), ("clock", "9:05")] {
+        let run = banach(&[&fit[..], &ONE, &["--time", column]].concat());
+        let said = text(&run.stderr);
+        assert!(run.status.code() == Some(2) && said.contains(value) && said.contains("2024-05-31"), "{said}");
+    }
+}
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    let line = |row: usize, x: &[f64]| (x[0] + noise(5_000_000 + row)).to_string();
+    let data = table("ignored.csv", 30, 3, &[("\"dose, mg/l\"", &line), ("a b", &line), ("a_b", &line)]);
+    let model = path("ignored.banach");
+    for (more, said) in [
+        (&["--target", "a b", "--hierarchy", "strong"][..], "--hierarchy strong"),
+        (&["--target", "a b", "--theta", "0.5"], "paper"),
+        (&["--target", "a b", "--gamma", "1..2:99999999999999"], "2 to 1000 values"),
+        (&["--target", "a b", "--repeats", "0"], "a whole number > 0"),
+        (&["--target", "a b", "--sparse", "--groups", "x1", "--cv", "40"], "folds"),
+        (&["--target", "a b,a_b", "--gamma", "1", "-o", &model], "one file"),
+    ] {
+        let run = banach(&[&["fit", &data], more].concat());
+        let message = text(&run.stderr);
+        assert!(run.status.code() == Some(2) && message.contains(said), "{more:?}: {message}");
+    }
+    // A comma in the name of a column parts nothing.
+    let found = json(&[&["fit", &data, "--target", "dose, mg/l"], &ONE[..]].concat());
+    assert_eq!(found["data"]["target"], "dose, mg/l");
+}

@@ -42,7 +42,7 @@ pub struct LearningPoint {
 
 impl LearningCurve {
     /// From the assessment with these folds, and from those that `assess` makes with parts of the samples. A part that is too small, in which a
-    /// class is missing or that is ended is left out.
+    /// class is missing, that cannot be fitted or that is ended is left out.
     pub fn new(
         what: Learner,
         whole: &Assessment,
@@ -61,7 +61,8 @@ impl LearningCurve {
             if least < LEAST_SAMPLES || missing {
                 continue;
             }
-            points.extend(assess(&part)?.map(|found| point(&part, &found)));
+            // The whole has a verdict whatever becomes of a part.
+            points.extend(assess(&part).ok().flatten().map(|found| point(&part, &found)));
         }
         points.push(point(folds, whole));
         Ok(Self { what, points })

@@ -177,7 +177,9 @@ impl Model {
 /// Why a model has no residuals.
 const UNSEEN: &str = "no sample was held out when the model was fitted; fit it again by cross-validation";
 pub(super) const BY_EVIDENCE: &str = "the terms of the model were found by evidence on all samples, and none was held out; fit it \
-                                      again with folds (cv)";
+                                      again with folds";
+pub(super) const NOT_ALL: &str = "not every sample was held out of the model, as with folds forward in time, and how far it is off on the \
+                                  others is not known; fit it again with folds of all samples";
 
 /// The widths by what is known of held-out samples.
 pub(super) fn half_widths(

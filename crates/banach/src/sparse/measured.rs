@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn values_and_equations_are_those_of_standardised_columns() {
-        let (n, means, deviations) = (60, [5.0, 0.0, -2e3], [0.1, 1.0, 40.0]);
+        let (n, means, deviations) = (60, [0.5, 0.0, -200.0], [0.1, 1.0, 40.0]);
         let jumble = |k: usize| ((k * k) as f64 * 0.618_033_988).fract() * 2.0 - 1.0;
         let z: Vec<f64> = (0..3 * n).map(|k| jumble(k + 1)).collect();
         let y: Vec<f64> = (0..n).map(|i| 2.0 * z[i] * z[2 * n + i] - z[n + i] + 0.01 * jumble(i + 999)).collect();

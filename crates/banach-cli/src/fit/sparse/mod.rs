@@ -131,7 +131,7 @@ fn held_out(
 ) -> anyhow::Result<HeldOut> {
     let folds = match held::folds(fit, input) {
         Ok(folds) => folds,
-        Err(_) if fit.choice.cv.is_none() => return Ok(HeldOut::default()),
+        Err(_) if !fit.asks_for_held_out_rows() => return Ok(HeldOut::default()),
         Err(error) => return Err(error.into()),
     };
     let of = |target: &Target<'_>, weights: Option<&[f64]>, folds: &Folds| {
@@ -153,7 +153,8 @@ fn held_out(
     let curve = curve.transpose()?;
     let error = assessment.error();
     let mut refit = |target: &Target<'_>, weights: Option<&[f64]>| {
-        Ok(of(target, weights, &folds)?.map(|found| found.assessment.error()))
+        let weights = weights.and_then(repetitions);
+        Ok(of(target, weights.as_deref(), &folds)?.map(|found| found.assessment.error()))
     };
     let assessment = held::with_permutations(assessment, error, fit, input, &folds, common, &mut refit)?;
     Ok(HeldOut { assessment: Some(assessment), residuals, learning_curve: curve })

@@ -8,7 +8,8 @@ const DO_NOT_READ: &str = "Do not read the tables as findings: noise looks like 
 impl Assessment {
     /// The verdict and the scores, in one line.
     pub fn sentence(&self) -> String {
-        let against = if self.classes.is_some() { "than the largest class and its share" } else { "than a constant" };
+        let against =
+            if self.classes.is_some() { "than always predicting the most frequent class" } else { "than a constant" };
         let better = if self.better { format!("better {against}") } else { format!("no better {against}") };
         let of = self.candidate.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
         let scores = match (&self.classes, &self.numbers[..]) {

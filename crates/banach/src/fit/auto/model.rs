@@ -11,7 +11,7 @@ use crate::{
     error::Parameter,
     fit::{
         Assessment, Residuals, SelectedEquation, SparseModel, Task,
-        model::{BY_EVIDENCE, half_widths},
+        model::{NOT_ALL, half_widths},
     },
     solver::Mean,
     sparse::SparseSpec,
@@ -142,7 +142,7 @@ impl AutoMember {
 impl AutoModel {
     /// For every output, how far a prediction is off at most in this share of cases ([`Residuals`]).
     pub fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
-        half_widths(&self.record.task, self.record.residuals.as_ref(), coverage, BY_EVIDENCE)
+        half_widths(&self.record.task, self.record.residuals.as_ref(), coverage, NOT_ALL)
     }
 
     /// A mixture of members that go together with each other and with what is known of them.

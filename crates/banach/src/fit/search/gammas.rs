@@ -9,6 +9,8 @@ use crate::{DualProblem, Error, error::Parameter, solver::GammaGrid};
 
 /// Values of a range that nobody has counted.
 const COUNT: usize = 20;
+/// More are a slip of the finger.
+const MOST_COUNT: usize = 1000;
 /// Values that are added to a grid at a time.
 const ADDED: usize = 5;
 /// How often they are, at most.
@@ -75,14 +77,15 @@ impl Gammas {
 /// assert_eq!("0.1,1,10".parse(), Ok(Gammas::Given(vec![0.1, 1.0, 10.0])));
 /// let Ok(Gammas::Given(range)) = "0.01..100:5".parse() else { panic!() };
 /// assert!((range[1] - 0.1).abs() < 1e-12 && range.len() == 5);
-/// assert!("10..1".parse::<Gammas>().is_err());
+/// assert!("10..1".parse::<Gammas>().is_err() && "1..2:9999999999999".parse::<Gammas>().is_err());
 /// ```
 impl FromStr for Gammas {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let refused = || {
-            let allowed = "a number > 0, several with commas, or a range such as 0.01..100 or 0.01..100:9";
+            let allowed =
+                "a number > 0, several with commas, or a range such as 0.01..100 or, of 2 to 1000 values, 0.01..100:9";
             Error::parameter(Parameter::Gamma, format!("{text:?}"), allowed)
         };
         let number = |text: &str| text.trim().parse::<f64>().map_err(|_| refused());
@@ -90,7 +93,9 @@ impl FromStr for Gammas {
             return Ok(Self::Given(text.split(',').map(number).collect::<Result<_, _>>()?));
         };
         let (high, count) = match high.split_once(':') {
-            Some((high, count)) => (high, count.trim().parse().ok().filter(|count| *count > 1).ok_or_else(refused)?),
+            Some((high, count)) => {
+                (high, count.trim().parse().ok().filter(|count| (2..=MOST_COUNT).contains(count)).ok_or_else(refused)?)
+            }
             None => (high, COUNT),
         };
         let (low, high) = (number(low)?, number(high)?);

@@ -20,7 +20,7 @@ pub use space::{KernelSpace, SearchOption};
 
 use super::{Fit, Spec, Target};
 use crate::{
-    Error, FeatureMatrix, Observer, Status, Unobserved,
+    Error, FeatureMatrix, Observer, Status,
     form::{LongFit, Plan},
     solver::{Choice, CrossValidation, Folds, Mean, Metric, Progress, cross_validate_all},
 };
@@ -149,7 +149,9 @@ impl Search {
             before += more.functions.len() * folds.count() * more.candidates.len();
             tried[place].join(more);
             // Of all samples the fit may fail where those without a fold did not.
-            if !self.choose(&tried).is_some_and(|chosen| reaches_its_gap(fit, &tried, chosen, x, y, sample_weight)) {
+            let mut shifted = Shifted { observer, before };
+            let given = (x, y, sample_weight);
+            if !self.choose(&tried).is_some_and(|chosen| reaches_its_gap(fit, &tried, chosen, given, &mut shifted)) {
                 tried[place] = known;
                 break;
             }
@@ -297,12 +299,12 @@ fn reaches_its_gap(
     fit: &Fit,
     tried: &[Tried],
     (option, candidate): (usize, usize),
-    x: &FeatureMatrix<'_>,
-    y: &Target<'_>,
-    sample_weight: Option<&[f64]>,
+    (x, y, sample_weight): (&FeatureMatrix<'_>, &Target<'_>, Option<&[f64]>),
+    observer: &mut dyn Observer,
 ) -> bool {
     let tried = &tried[option];
     let spec = Spec { gamma: tried.candidates[candidate].gamma, ..tried.option.spec.clone() };
-    let model = fit.with_spec(&spec).and_then(|fit| fit.run(x, y, sample_weight, &mut Unobserved));
-    model.is_ok_and(|model| model.status() == Status::Converged)
+    let model = fit.with_spec(&spec).and_then(|fit| fit.run(x, y, sample_weight, observer));
+    // Who ends it wants what there is.
+    model.is_ok_and(|model| matches!(model.status(), Status::Converged | Status::Interrupted))
 }
