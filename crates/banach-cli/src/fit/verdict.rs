@@ -33,7 +33,14 @@ pub(crate) fn confusion(assessment: Option<&Assessment>, test: Option<&Assessmen
     };
     Some(Table {
         title: "Confusion".to_owned(),
-        setting: "Rows that were not seen: the class that they have, and the one that was predicted.".to_owned(),
+        setting: format!(
+            "Rows that were not seen{}: the class that they have, and the one that was predicted.",
+            if confusion.iter().flatten().sum::<usize>() > assessment.rows {
+                ", each as often as it was held out"
+            } else {
+                ""
+            }
+        ),
         header: std::iter::once("has".to_owned()).chain(labels.iter().cloned()).collect(),
         rows: labels.iter().zip(confusion).map(row).collect(),
         notes: Vec::new(),

@@ -89,7 +89,7 @@ impl<'a> Decided<'a> {
             ),
         };
         let weight = |&i: &usize| self.sample_weight.map_or(1.0, |weights| weights[i]);
-        Unseen {
+        let unseen = Unseen {
             how: self.how.clone(),
             witnesses: self.witnesses.clone(),
             weights: self.samples.iter().map(weight).collect(),
@@ -99,8 +99,12 @@ impl<'a> Decided<'a> {
             candidates: candidates.iter().map(|of| total(&|function, at| of[function][at])).collect(),
             chosen,
             candidate: name,
-        }
-        .assessment()
+        };
+        // Folds that are dealt several times predict a sample as often.
+        let mut samples: Vec<usize> = self.samples.iter().copied().filter(|i| weight(i) > 0.0).collect();
+        samples.sort_unstable();
+        samples.dedup();
+        Assessment { rows: samples.len(), ..unseen.assessment() }
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Assessment {
     pub candidates: usize,
     /// How samples were held out.
     pub how: String,
-    /// So many samples were predicted.
+    /// So many different samples were predicted.
     pub rows: usize,
     /// The loss by which candidates are compared.
     pub loss_name: String,
