@@ -34,7 +34,8 @@ _PARAMETERS = {
     Which samples are held out: so many folds, five if None, or what a splitter of scikit-learn says (``GroupKFold`` with ``groups``,
     ``TimeSeriesSplit``). No sample may be held out twice.""",
     "permutations": """int, default=0
-    The same choice is made for so many random orders of y, and ``assessment_`` says how often they are predicted as well.""",
+    The same choice is made for so many random orders of y, and ``assessment_`` says how often they are predicted as well. All orders are
+    different; of few groups there may be fewer, and ``assessment_`` says how many there were.""",
     "memory_limit": """int, str or None, default=None
     The most memory, as bytes or with a unit, as ``"2 GB"``; 80 % of what is available if None.""",
     "n_jobs": """int or None, default=None

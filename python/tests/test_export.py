@@ -32,13 +32,21 @@ def run(*arguments, check=True):
 
 
 def rows(count, seed):
+    """Numbers, a text with a space, a truth value, and a number that is a label."""
     draw = random.Random(seed)
     for _ in range(count):
-        yield [50 + 9 * draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1), draw.choice("rgb")]
+        numbers = [50 + 9 * draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1)]
+        yield [*numbers, draw.choice(["dark red", "g", "b"]), draw.choice([True, False]), draw.choice([1, 2, 30])]
 
 
 def effect(x):
-    return 3 + 0.5 * (x[0] - 48) * x[1] - 2 * (x[4] == "r") + 0.3 * x[2] ** 2
+    labels = -2 * (x[4] == "dark red") + 2.5 * x[5] - 2 * (x[6] == 1) + 2 * (x[6] == 30)
+    return 3 + 0.5 * (x[0] - 48) * x[1] + labels + 0.3 * x[2] ** 2
+
+
+def has(value, label):
+    """Whether a value of a row is a label of the command, which writes truth values in lower case."""
+    return float((str(value).lower() if isinstance(value, bool) else str(value)) == label)
 
 
 def write(path, header, table):
@@ -50,7 +58,7 @@ def write(path, header, table):
 def fitted(request, tmp_path_factory):
     """A model of the command, new rows, and what it predicts of them: (folder, header, rows, predictions, chances)."""
     folder = tmp_path_factory.mktemp("export")
-    header, noise = [*NAMES, "color", "drug's effect"], random.Random(5)
+    header, noise = [*NAMES, "color", "flag", "ward", "drug's effect"], random.Random(5)
     train = [[*x, effect(x) + noise.gauss(0, 0.3)] for x in rows(150, 1)]
     if request.param != "numbers":
         cuts = [3.0] if request.param == "two classes" else [0.0, 4.0]
@@ -59,7 +67,9 @@ def fitted(request, tmp_path_factory):
     write(folder / "train.csv", header, train)
     write(folder / "new.csv", header[:-1], new)
     model = ["--kernel", "poly", "--degree", "1..2", "--sparse", "-o", folder / "m.banach", "--quiet"]
-    run("fit", folder / "train.csv", "--target", "drug's effect", *model)
+    run("fit", folder / "train.csv", "--target", "drug's effect", "--categorical", "ward", *model)
+    inputs = json.loads(run("export", folder / "m.banach", "--as", "json").stdout)["inputs"]
+    assert {"color", "flag", "ward"} <= {one["column"] for one in inputs if one["label"] is not None}
     proba = [] if request.param == "numbers" else ["--proba"]
     told = list(csv.reader(io.StringIO(run("predict", folder / "m.banach", folder / "new.csv", *proba).stdout)))[1:]
     return folder, header[:-1], new, told, request.param != "numbers"
@@ -88,6 +98,33 @@ def test_python(fitted):
     check(fitted, [space["predict"](row) for row in of_rows], chances)
 
 
+def test_python_takes_truth_values_and_numbers_as_programs_write_them(fitted):
+    folder, header, new, *_ = fitted
+    space = {}
+    exec(code(folder, "python"), space)
+
+    def predictions(flag, ward):
+        changed = [[*row[:5], flag(row[5]), ward(row[6])] for row in new]
+        return [space["predict"](dict(zip(header, row, strict=True))) for row in changed]
+
+    check(fitted, predictions(str, str))
+    check(fitted, predictions(lambda truth: str(truth).upper(), lambda number: f"{number}.0"))
+    check(fitted, predictions(np.bool_, np.float64))
+
+
+def test_python_of_a_data_frame(fitted):
+    pd = pytest.importorskip("pandas")
+    folder, header, new, _, classes = fitted
+    if classes:
+        pytest.skip("classes are of rows")
+    space = {}
+    exec(code(folder, "python"), space)
+    check(fitted, space["predict"](pd.DataFrame(new, columns=header)))
+    check(fitted, space["predict"](pd.read_csv(folder / "new.csv")))
+    texts = pd.read_csv(folder / "new.csv", dtype={"flag": str, "ward": str})
+    check(fitted, space["predict"](texts))
+
+
 def test_json_by_hand(fitted):
     folder, header, new, *_ = fitted
     told = json.loads(code(folder, "json"))
@@ -96,7 +133,7 @@ def test_json_by_hand(fitted):
         def input_at(at):
             column = told["inputs"][at]
             found = row[header.index(column["column"])]
-            return found if column["label"] is None else float(found == column["label"])
+            return found if column["label"] is None else has(found, column["label"])
 
         def term(one):
             factors = ((input_at(f["input"]) - f["minus"]) ** f["power"] for f in one["factors"])
@@ -163,7 +200,7 @@ def test_c(fitted):
 
     def values(row):
         found = [(row[header.index(one["column"])], one["label"]) for one in inputs]
-        return [value if label is None else float(value == label) for value, label in found]
+        return [value if label is None else has(value, label) for value, label in found]
 
     arrays = [(ctypes.c_double * max(1, len(inputs)))(*values(row)) for row in new]
     found = [library.predict(array) for array in arrays]

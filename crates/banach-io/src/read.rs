@@ -82,6 +82,8 @@ pub struct ModelColumns {
     pub fills: Option<Vec<f64>>,
     /// What to do about labels that it has not met.
     pub unknown: Unknown,
+    /// Which of the names is the column of exposures, of counts. Nothing can be filled in there: what is predicted is a multiple of it.
+    pub exposure: Option<String>,
 }
 
 /// What to do about labels that a model has not met.
@@ -96,6 +98,11 @@ pub enum Unknown {
 }
 
 impl ModelColumns {
+    /// Whether a column of new samples has the exposures.
+    pub(crate) fn is_exposure(&self, column: &str) -> bool {
+        self.exposure.as_ref().is_some_and(|own| own == column || own.trim() == column)
+    }
+
     /// What to fill in in columns of new samples: by their names, or by their places where the model has no names.
     pub(crate) fn fills_of(&self, columns: &[String]) -> Vec<Option<f64>> {
         let fills = self.fills.as_deref().unwrap_or_default();

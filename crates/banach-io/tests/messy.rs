@@ -190,6 +190,15 @@ fn errors_and_dates_in_cells_are_named() {
     assert!(message.contains("column \"day\": dates and times (\"2024-01-31\""), "{message}");
     let imputed = Request { impute: Some(Impute::Mean), ..Request::new("y") };
     assert_eq!(opened(&[sheet(Cell::Error("#N/A"))], &imputed).expect("filled").table.column(0), [1.0, 1.0]);
+    let headless = Sheet {
+        name: "s",
+        rows: vec![Cell::row(&["3", "1", "2", "7"]), Cell::row(&["4", "5", "6", "8"])],
+        ..Sheet::default()
+    };
+    assert!(
+        matches!(opened(&[headless], &Request::new("y")), Err(Error::NoHeader { first, .. }) if first == "3"),
+        "the first cell is named"
+    );
     let empty = Sheet { name: "s", ..Sheet::default() };
     assert!(matches!(opened(&[empty], &Request::new("y")), Err(Error::Empty { .. })));
     let old = [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 600]].concat();

@@ -119,7 +119,13 @@ pub(super) fn with_permutations(
     common: &Common,
     refit: &mut Refit<'_>,
 ) -> anyhow::Result<Assessment> {
-    let Some(permutations) = fit.held.permutations else { return Ok(assessment) };
+    let Some(asked) = fit.held.permutations else { return Ok(assessment) };
+    let permutations = asked.min(folds.orders_by_chance().unwrap_or(asked));
+    if permutations < asked {
+        common.say(format_args!(
+            "note: groups, or blocks of time, can be shuffled in {permutations} ways; --permutations {asked} makes these"
+        ));
+    }
     let mut done = 0;
     let mut counted = |target: &Target<'_>, weights: Option<&[f64]>| {
         done += 1;
@@ -127,7 +133,7 @@ pub(super) fn with_permutations(
         refit(target, weights)
     };
     let (target, weights) = (&input.goal.target, input.weights.as_deref());
-    let check = PermutationCheck::run(target, weights, folds, permutations, error, &mut counted)?;
+    let check = PermutationCheck::run(target, weights, folds, asked, error, &mut counted)?;
     Ok(match check {
         Some(check) => assessment.with_permutations(check),
         None => assessment,

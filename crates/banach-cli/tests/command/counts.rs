@@ -69,6 +69,9 @@ fn counts_over_exposures_are_fitted_saved_and_predicted() {
     assert!(predicted.iter().zip(&doubled).all(|(one, two)| (2.0 * one - two).abs() <= 1e-9 * two), "{doubled:?}");
     let log = text(&banach(&["predict", &model, &file("without.csv", "dose,age,color\n1,30,red\n")]).stderr);
     assert!(log.contains("days"), "{log}");
+    let unknown = file("unknown.csv", "days,dose,age,color\n3,1,30,red\n,1,30,red\n");
+    let said = refused(&["predict", &model, &unknown, "--impute", "mean"]);
+    assert!(said.contains("line 3, column \"days\": the exposure is missing"), "{said}");
 }
 
 #[test]

@@ -154,6 +154,9 @@ fn groups_and_time_are_never_on_both_sides() {
     assert_eq!(honest["how"], "5 folds of whole groups");
     let forward = fit("patient,heavy", &["--time", "day", "--cv", "3"]);
     assert_eq!((&forward["how"], &forward["rows"]), (&"3 folds forward in time".into(), &36.into()));
+    // Twenty blocks of time can be shifted in 19 ways.
+    let shifted = fit("patient,heavy", &["--time", "day", "--cv", "3", "--permutations", "30"]);
+    assert_eq!(shifted["permutations"]["permutations"], 19, "{shifted}");
     let weighted = fit("patient,day", &["--weights", "heavy"]);
     assert_eq!((&weighted["rows"], &weighted["better"]), (&47.into(), &true.into()));
     let repeated = fit("patient,day,heavy", &["--repeats", "3"]);

@@ -51,6 +51,9 @@ impl Assembly<'_> {
             return Ok(());
         }
         if let Some(model) = model {
+            if model.is_exposure(self.names.name(*place)) {
+                return Err(self.no_exposure(*row, self.names.name(*place)));
+            }
             let instead = match model.fills {
                 Some(_) => FileRemedy::FillMean,
                 None => FileRemedy::Do(
@@ -109,13 +112,24 @@ impl Assembly<'_> {
     pub(super) fn fill(&mut self, names: &[String]) -> Result<Vec<Fill>, Error> {
         let mut fills = Vec::new();
         let Some(impute) = self.request.impute.filter(|_| self.missing.is_some()) else { return Ok(fills) };
-        let learned = self.request.model.as_ref().map(|model| model.fills_of(names));
+        let model = self.request.model.as_ref();
+        if let Some(at) = names.iter().position(|name| model.is_some_and(|model| model.is_exposure(name)))
+            && let Some(row) = (0..self.rows).find(|row| self.values[at * self.rows + row].is_nan())
+        {
+            return Err(self.no_exposure(row, &names[at]));
+        }
+        let learned = model.map(|model| model.fills_of(names));
         for (at, (name, column)) in names.iter().zip(self.values.chunks_mut(self.rows)).enumerate() {
             let count = column.iter().filter(|x| x.is_nan()).count();
             if count == 0 {
                 continue;
             }
             let value = match &learned {
+                // A column that no term of the model is made of, such as that of another label: its value is without effect.
+                Some(learned) if learned[at].is_none() => {
+                    column.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
+                    continue;
+                }
                 Some(learned) => learned[at],
                 None => impute.value(&mut column.iter().copied().filter(|x| !x.is_nan()).collect::<Vec<f64>>()),
             };
@@ -126,6 +140,13 @@ impl Assembly<'_> {
             fills.push(Fill { column: name.clone(), value, count });
         }
         Ok(fills)
+    }
+
+    /// Refuses a row of a model of counts that does not say what they are collected over.
+    fn no_exposure(&self, row: usize, column: &str) -> Error {
+        let place = format!("{}, column {column:?}", self.lines.at(row));
+        let instead = "counts are predicted as a multiple of it, so that nothing can stand for it; fill it in, or leave the row out";
+        Error::unsupported(self.file, place, "the exposure is missing", FileRemedy::Do(instead))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Equations, ExportError,
-    expression::{label, sum},
+    expression::{LabelKind, label, sum},
 };
 
 /// The longest formula that spreadsheets take.
@@ -35,6 +35,19 @@ fn value(text: &str) -> String {
     format!("\"{}\"", one_line(&text.replace('"', "\"\"")))
 }
 
+/// 1 where a cell has a label, else 0. Spreadsheets tell truth values and numbers from texts, and spell them in the language of the user.
+fn is(cell: &str, label: &str) -> String {
+    let text = value(label);
+    match LabelKind::of(label) {
+        LabelKind::Truth(truth) => {
+            let own = if truth { cell.to_owned() } else { format!("NOT({cell})") };
+            format!("IF(IF(ISLOGICAL({cell}),{own},LOWER({cell})={text}),1,0)")
+        }
+        LabelKind::Number(number) => format!("IF(IF(ISNUMBER({cell}),{cell}={number},EXACT({cell},{text})),1,0)"),
+        LabelKind::Text(_) => format!("IF(EXACT({cell},{text}),1,0)"),
+    }
+}
+
 /// A text that is a heading and no formula.
 fn heading(text: &str) -> String {
     let text = one_line(text);
@@ -54,12 +67,12 @@ pub(super) fn text(equations: &Equations) -> Result<String, ExportError> {
         let own = cell(columns.iter().position(|column| *column == input.column).unwrap_or(0));
         match &input.label {
             None => own,
-            Some(label) => format!("IF(EXACT({own},{}),1,0)", value(label)),
+            Some(label) => is(&own, label),
         }
     };
     let mut headings: Vec<String> = columns.iter().map(|column| heading(column)).collect();
     let mut cells = vec![String::new(); columns.len()];
-    let sums = equations.equations.iter().map(|one| format!("={}", sum(one, "", digits, input).replace(' ', "")));
+    let sums = equations.equations.iter().map(|one| format!("={}", sum(one, "", digits, input)));
     if let Some(names) = equations.names() {
         headings.extend(names.iter().map(|name| heading(name)));
         cells.extend(sums);
@@ -69,11 +82,14 @@ pub(super) fn text(equations: &Equations) -> Result<String, ExportError> {
         let first = columns.len();
         headings.extend(labels.iter().map(|label| format!("for {}", one_line(&label.to_string()))));
         cells.extend(sums);
-        // Half of 1 + tanh(t/2) is 1/(1 + exp(-t)), and never overflows.
-        let share = |k: usize| format!("(1+TANH({}/2))", cell(first + k));
+        // 1/(1 + exp(-t)) for either sign, with all its digits and without overflow.
+        let share = |k: usize| format!("EXP(MIN({0},0))/(1+EXP(-ABS({0})))", cell(first + k));
+        let decisions: Vec<String> = (0..labels.len()).map(|k| cell(first + k)).collect();
+        // Where all shares are too small for a spreadsheet, every class has the same.
+        let (none, count) = (format!("MAX({})<-700", decisions.join(",")), labels.len());
         let total: Vec<String> = (0..labels.len()).map(share).collect();
         headings.extend(labels.iter().map(|label| format!("probability of {}", one_line(&label.to_string()))));
-        cells.extend((0..labels.len()).map(|k| format!("={}/({})", share(k), total.join("+"))));
+        cells.extend((0..count).map(|k| format!("=IF({none},1/{count},{}/({}))", share(k), total.join("+"))));
         headings.push(heading(&equations.target()));
         let last = own(labels.len() - 1);
         let choice = (0..labels.len() - 1).rev().fold(last, |rest, k| {

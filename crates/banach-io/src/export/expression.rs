@@ -1,7 +1,10 @@
 //! What languages share: sums of products, quoted texts, labels.
 
 use super::{EquationFactor, EquationSum, EquationTerm};
-use crate::Label;
+use crate::{
+    Label,
+    field::{Field, number_label},
+};
 
 /// A sum as an expression: every summand on a line of its own that begins with `line`, or all on one line where that is empty. Every
 /// language of ours multiplies from the left, so that a coefficient is what makes a product of whole numbers a number.
@@ -38,6 +41,32 @@ pub(super) fn quoted(text: &str) -> String {
 /// A text on one line, which ends no comment.
 pub(super) fn remark(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ").replace("*/", "* /")
+}
+
+/// What a label of a column of the table was before it became a text: programs keep truth values and numbers as such, and write them in several
+/// ways, which are all one label here.
+pub(super) enum LabelKind<'a> {
+    Truth(bool),
+    /// A number, as every language writes it.
+    Number(&'a str),
+    Text(&'a str),
+}
+
+impl<'a> LabelKind<'a> {
+    pub(super) fn of(label: &'a str) -> Self {
+        match (label, Field::parse(label.as_bytes())) {
+            ("true", _) => Self::Truth(true),
+            ("false", _) => Self::Truth(false),
+            (_, Field::Number(number)) if number_label(number) == label => Self::Number(label),
+            _ => Self::Text(label),
+        }
+    }
+
+    /// A number as text in all ways that programs have: a whole one may have a decimal.
+    pub(super) fn spellings(number: &str) -> Vec<String> {
+        let decimal = (!number.contains('.')).then(|| format!("{number}.0"));
+        std::iter::once(number.to_owned()).chain(decimal).collect()
+    }
 }
 
 /// A label as a value of a language, by its words for true and false and how it quotes texts.

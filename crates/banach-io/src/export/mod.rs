@@ -142,7 +142,8 @@ pub enum Outcome {
 pub struct InputColumn {
     /// The name of the column.
     pub column: String,
-    /// The input is 1 where the column holds this label, and else 0; the numbers of the column if there is none.
+    /// The input is 1 where the column holds this label, and else 0; the numbers of the column if there is none. Truth values are `true` and
+    /// `false` here, and numbers that are labels are written as short as they can be (`1`, not `1.0`), however the table writes them.
     pub label: Option<String>,
 }
 
@@ -222,6 +223,11 @@ impl Equations {
             Outcome::Numbers { .. } => &[],
             Outcome::Classes { labels, .. } => labels,
         }
+    }
+
+    /// The labels that columns are compared with.
+    fn labels_of_inputs(&self) -> impl Iterator<Item = &str> {
+        self.inputs.iter().filter_map(|input| input.label.as_deref())
     }
 
     /// What is predicted, in words.

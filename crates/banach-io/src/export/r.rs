@@ -2,8 +2,16 @@
 
 use super::{
     Equations,
-    expression::{digits, label, quoted, remark, sum},
+    expression::{LabelKind, digits, label, quoted, remark, sum},
 };
+
+/// Texts and factors are compared as numbers, and what is no number is another label.
+const IS_NUMBER: &str = "is_number <- function(x, number) {
+  values <- if (is.numeric(x)) x else suppressWarnings(as.numeric(as.character(x)))
+  ifelse(is.na(x), NA, values %in% number)
+}
+
+";
 
 pub(super) fn text(equations: &Equations) -> String {
     let input = |at: usize| {
@@ -11,7 +19,12 @@ pub(super) fn text(equations: &Equations) -> String {
         let column = format!("data[[{}]]", quoted(&input.column));
         match &input.label {
             None => column,
-            Some(label) => format!("({column} == {})", quoted(label)),
+            Some(label) => match LabelKind::of(label) {
+                // In lower case TRUE is "true", be it a truth value or a text.
+                LabelKind::Truth(_) => format!("(tolower({column}) == {})", quoted(label)),
+                LabelKind::Number(number) => format!("is_number({column}, {number})"),
+                LabelKind::Text(text) => format!("({column} == {})", quoted(text)),
+            },
         }
     };
     // A constant alone is repeated for every row.
@@ -20,7 +33,9 @@ pub(super) fn text(equations: &Equations) -> String {
         .iter()
         .map(|one| format!("rep(0, nrow(data)) + {}", sum(one, " ", digits, input)))
         .collect();
-    let head = format!("# {}, written by banach.\n", remark(&equations.target()));
+    let has_numbers = equations.labels_of_inputs().any(|label| matches!(LabelKind::of(label), LabelKind::Number(_)));
+    let helper = if has_numbers { IS_NUMBER } else { "" };
+    let head = format!("# {}, written by banach.\n{helper}", remark(&equations.target()));
     let columns = |names: Vec<String>| {
         let each: Vec<String> = names.iter().zip(&sums).map(|(name, sum)| format!("    {name} = {sum}")).collect();
         each.join(",\n")

@@ -2,8 +2,9 @@
 
 use super::{
     Equations,
-    expression::{digits, label, remark, sum},
+    expression::{LabelKind, digits, label, remark, sum},
 };
+use crate::Label;
 
 /// A name of a column or table.
 fn name(text: &str) -> String {
@@ -15,12 +16,28 @@ fn value(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// Whether a column has a label.
+fn is(column: &str, label: &str) -> String {
+    let column = name(column);
+    match LabelKind::of(label) {
+        // Some databases have truth values, some have 1 and 0 for them, some have a text.
+        LabelKind::Truth(truth) => {
+            format!("LOWER(CAST({column} AS VARCHAR(255))) IN ({}, '{}')", value(label), u8::from(truth))
+        }
+        LabelKind::Number(number) => {
+            let spellings: Vec<String> = LabelKind::spellings(number).iter().map(|text| value(text)).collect();
+            format!("CAST({column} AS VARCHAR(255)) IN ({})", spellings.join(", "))
+        }
+        LabelKind::Text(text) => format!("{column} = {}", value(text)),
+    }
+}
+
 pub(super) fn text(equations: &Equations) -> String {
     let input = |at: usize| {
         let input = &equations.inputs[at];
         match &input.label {
             None => name(&input.column),
-            Some(label) => format!("(CASE WHEN {} = {} THEN 1.0 ELSE 0.0 END)", name(&input.column), value(label)),
+            Some(label) => format!("(CASE WHEN {} THEN 1.0 ELSE 0.0 END)", is(&input.column, label)),
         }
     };
     let sums = equations.equations.iter().map(|one| sum(one, "\n    ", digits, input));
@@ -33,13 +50,14 @@ pub(super) fn text(equations: &Equations) -> String {
     let labels = equations.labels();
     let own = |k: usize| label(&labels[k], ["TRUE", "FALSE"], value);
     let decisions: Vec<String> = sums.enumerate().map(|(k, sum)| format!("    {sum} AS t{k}")).collect();
-    let shares: Vec<String> = (0..labels.len())
-        .map(|k| {
-            format!(
-                "    t{k}, CASE WHEN t{k} > 0 THEN 1 / (1 + EXP(-t{k})) ELSE EXP(t{k}) / (1 + EXP(t{k})) END AS s{k}"
-            )
-        })
-        .collect();
+    // Some databases refuse an exponential that is too small for a number.
+    let share = |k: usize| {
+        format!(
+            "    t{k}, CASE WHEN t{k} > 700 THEN 1.0 WHEN t{k} > 0 THEN 1 / (1 + EXP(-t{k})) \
+             WHEN t{k} > -700 THEN EXP(t{k}) / (1 + EXP(t{k})) ELSE 0.0 END AS s{k}"
+        )
+    };
+    let shares: Vec<String> = (0..labels.len()).map(share).collect();
     // The first class that none after it, and none before it, exceeds.
     let wins = |k: usize| {
         let others: Vec<String> = (k + 1..labels.len()).map(|other| format!("t{k} >= t{other}")).collect();
@@ -48,11 +66,12 @@ pub(super) fn text(equations: &Equations) -> String {
     let last = labels.len() - 1;
     let cases: Vec<String> = (0..last).map(wins).collect();
     let total = (0..labels.len()).map(|k| format!("s{k}")).collect::<Vec<_>>().join(" + ");
-    let chances: Vec<String> = labels
-        .iter()
-        .enumerate()
-        .map(|(k, label)| format!("  s{k} / ({total}) AS {}", name(&format!("probability of {label}"))))
-        .collect();
+    let count = labels.len();
+    let chance = |(k, label): (usize, &Label)| {
+        let named = name(&format!("probability of {label}"));
+        format!("  CASE WHEN {total} > 0 THEN s{k} / ({total}) ELSE 1.0 / {count} END AS {named}")
+    };
+    let chances: Vec<String> = labels.iter().enumerate().map(chance).collect();
     format!(
         "{head}SELECT\n  CASE {} ELSE {} END AS {},\n{}\nFROM (\n  SELECT\n{}\n  FROM (\n  SELECT\n{}\n  FROM data\n  ) AS decisions\n) AS shares;\n",
         cases.join(" "),

@@ -5,7 +5,7 @@ use banach::{
     sparse::SparseSpec,
 };
 
-use super::{Equations, ExportError, Language, Outcome};
+use super::{EquationFactor, EquationSum, EquationTerm, Equations, ExportError, InputColumn, Language, Outcome};
 use crate::{Encoding, Label, Saved, SavedSparse};
 
 /// Numbers in [-1, 1) without a pattern.
@@ -114,4 +114,90 @@ fn a_formula_that_a_spreadsheet_does_not_take_is_refused() {
     equations.equations[0].terms = terms.iter().cycle().take(500).cloned().collect();
     assert!(matches!(equations.written_in(Language::Excel), Err(ExportError::TooLong { most: 8192, .. })));
     assert!(equations.written_in(Language::Sql).is_ok());
+}
+
+/// The sum of 1 for every column that has its label.
+fn of_labels(inputs: &[(&str, &str)], outcome: Outcome) -> Equations {
+    let input =
+        |(column, label): &(&str, &str)| InputColumn { column: (*column).to_owned(), label: Some((*label).to_owned()) };
+    let term =
+        |input: usize| EquationTerm { coefficient: 1.0, factors: vec![EquationFactor { input, minus: 0.0, power: 1 }] };
+    let sum = EquationSum { constant: -1000.0, terms: (0..inputs.len()).map(term).collect() };
+    let count = match &outcome {
+        Outcome::Numbers { names } => names.len(),
+        Outcome::Classes { labels, .. } => labels.len(),
+    };
+    Equations { outcome, inputs: inputs.iter().map(input).collect(), equations: vec![sum; count] }
+}
+
+#[test]
+fn truth_values_and_numbers_are_labels_however_they_are_written() {
+    let inputs = [("flag", "true"), ("open", "false"), ("ward", "1"), ("share", "0.5"), ("color", "dark red")];
+    let equations = of_labels(&inputs, Outcome::Numbers { names: vec!["y".to_owned()] });
+    for (language, expected) in [
+        (
+            Language::Python,
+            [
+                r#"_is(row["flag"], True, "true", "True", "TRUE")"#,
+                r#"_is(row["open"], False, "false", "False", "FALSE")"#,
+                r#"_is(row["ward"], 1, "1", "1.0")"#,
+                r#"_is(row["share"], 0.5, "0.5")"#,
+                r#"(row["color"] == "dark red")"#,
+            ],
+        ),
+        (
+            Language::R,
+            [
+                r#"(tolower(data[["flag"]]) == "true")"#,
+                r#"(tolower(data[["open"]]) == "false")"#,
+                r#"is_number(data[["ward"]], 1)"#,
+                r#"is_number(data[["share"]], 0.5)"#,
+                r#"(data[["color"]] == "dark red")"#,
+            ],
+        ),
+        (
+            Language::Sql,
+            [
+                r#"LOWER(CAST("flag" AS VARCHAR(255))) IN ('true', '1')"#,
+                r#"LOWER(CAST("open" AS VARCHAR(255))) IN ('false', '0')"#,
+                r#"CAST("ward" AS VARCHAR(255)) IN ('1', '1.0')"#,
+                r#"CAST("share" AS VARCHAR(255)) IN ('0.5')"#,
+                r#""color" = 'dark red'"#,
+            ],
+        ),
+        (
+            Language::Excel,
+            [
+                r#"IF(IF(ISLOGICAL(A2),A2,LOWER(A2)="true"),1,0)"#,
+                r#"IF(IF(ISLOGICAL(B2),NOT(B2),LOWER(B2)="false"),1,0)"#,
+                r#"IF(IF(ISNUMBER(C2),C2=1,EXACT(C2,"1")),1,0)"#,
+                r#"IF(IF(ISNUMBER(D2),D2=0.5,EXACT(D2,"0.5")),1,0)"#,
+                r#"IF(EXACT(E2,"dark red"),1,0)"#,
+            ],
+        ),
+    ] {
+        let text = equations.written_in(language).expect("short");
+        assert!(expected.iter().all(|part| text.contains(part)), "{language}: {text}");
+    }
+    // Plain labels need no function of their own.
+    let plain = of_labels(&[("color", "red"), ("dose", "-inf"), ("kind", "True north")], equations.outcome.clone());
+    let python = plain.written_in(Language::Python).expect("short");
+    let r = plain.written_in(Language::R).expect("short");
+    assert!(!python.contains("_is") && !r.contains("is_number") && !r.contains("tolower"), "{python}{r}");
+}
+
+#[test]
+fn where_nothing_speaks_for_a_class_all_have_the_same_probability() {
+    let labels = ["a", "b", "c"].map(|label| Label::Text(label.to_owned())).to_vec();
+    let equations = of_labels(&[("color", "red")], Outcome::Classes { name: "y".to_owned(), labels });
+    for (language, guard) in [
+        (Language::Python, "if total > 0 else 1.0 / len(shares)"),
+        (Language::R, "ifelse(totals > 0, 0, 1 / length(labels))"),
+        (Language::Sql, "CASE WHEN s0 + s1 + s2 > 0 THEN s0 / (s0 + s1 + s2) ELSE 1.0 / 3 END"),
+        (Language::Excel, "=IF(MAX(B2,C2,D2)<-700,1/3,EXP(MIN(B2,0))/(1+EXP(-ABS(B2)))/("),
+        (Language::C, "total > 0.0 ? out[k] / total : 1.0 / 3"),
+    ] {
+        let text = equations.written_in(language).expect("short");
+        assert!(text.contains(guard), "{language}: {text}");
+    }
 }

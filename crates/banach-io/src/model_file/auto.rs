@@ -144,6 +144,7 @@ impl SavedAuto {
             zero_based: self.zero_based,
             fills: self.preparation.fills.clone(),
             unknown: self.preparation.unknown,
+            exposure: None,
         }
     }
 

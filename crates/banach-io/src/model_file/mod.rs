@@ -207,6 +207,7 @@ impl<'a> SavedModel<'a> {
             zero_based: self.zero_based,
             fills: self.preparation.fills.clone().or_else(|| done.map(|done| done.means.clone())),
             unknown: self.preparation.unknown,
+            exposure: self.exposure.as_ref().map(|exposure| exposure.column.clone()),
         }
     }
 

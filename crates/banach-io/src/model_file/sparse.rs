@@ -142,6 +142,7 @@ impl SavedSparse {
             zero_based: self.zero_based,
             fills: fills.map(|fills| used.iter().map(|at| fills[*at]).collect()),
             unknown: self.preparation.unknown,
+            exposure: None,
             names,
         }
     }

@@ -394,6 +394,45 @@ fn a_model_makes_its_variables_of_labels_again() {
 }
 
 #[test]
+fn of_a_missing_label_only_what_a_model_uses_is_filled_in() {
+    let columns = ModelColumns {
+        names: vec!["a".into(), "color=red".into()],
+        encodings: vec![Encoding {
+            column: "color".into(),
+            labels: ["blue", "green", "red"].map(str::to_owned).to_vec(),
+        }],
+        fills: Some(vec![7.0, 0.25]),
+        ..ModelColumns::default()
+    };
+    let request = Request { impute: Some(Impute::Mean), ..Request::of_model(columns) };
+    let data = request.read_from("a,color\n1,red\n2,\n,blue\n".as_bytes(), "new.csv").expect("filled in");
+    assert_eq!(data.table.names().join(" "), "a color=blue color=green color=red");
+    assert_eq!((data.table.column(0), data.table.column(3)), (vec![1.0, 2.0, 7.0], vec![1.0, 0.25, 0.0]));
+    let filled: Vec<&str> = data.fills.iter().map(|fill| &fill.column[..]).collect();
+    assert_eq!(filled, ["a", "color=red"]);
+}
+
+#[test]
+fn an_exposure_is_never_filled_in() {
+    let columns = ModelColumns {
+        names: vec!["a".into(), "days".into()],
+        fills: Some(vec![7.0]),
+        exposure: Some("days".into()),
+        ..ModelColumns::default()
+    };
+    for impute in [Some(Impute::Mean), None] {
+        let request = Request { impute, ..Request::of_model(columns.clone()) };
+        let refused =
+            request.read_from("a,days\n1,2\n3,\n".as_bytes(), "new.csv").expect_err("no exposure").to_string();
+        assert!(refused.contains("line 3, column \"days\": the exposure is missing"), "{refused}");
+        assert!(!refused.contains("mean"), "{refused}");
+    }
+    let request = Request { impute: Some(Impute::Mean), ..Request::of_model(columns) };
+    let data = request.read_from("a,days\n1,2\n,4\n".as_bytes(), "new.csv").expect("filled in");
+    assert_eq!((data.table.column(0), data.table.column(1)), (vec![1.0, 7.0], vec![2.0, 4.0]));
+}
+
+#[test]
 fn rows_beyond_counting_are_too_many() {
     for memory in [1 << 20, u64::MAX] {
         let request = Request { memory, ..Request::new("y") };

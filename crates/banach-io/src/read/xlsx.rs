@@ -5,7 +5,7 @@
 
 mod size;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use calamine::{DataRef, Reader as _, Sheet, SheetType, SheetVisible, Xlsx, XlsxError};
 
@@ -43,8 +43,8 @@ struct Workbook<'r, 'a> {
 
 /// The cells of a sheet that hold something.
 struct Used {
-    /// The first row with such a cell, and its cells by their columns.
-    header: (u32, HashMap<u32, String>, bool),
+    /// The first row with such a cell, its cells by their columns, from the left, and whether all of them are numbers.
+    header: (u32, BTreeMap<u32, String>, bool),
     columns: u32,
     /// The rows with such cells, from 1.
     lines: Lines,
@@ -138,7 +138,7 @@ impl<'r, 'a> Workbook<'r, 'a> {
 
     fn used(&mut self, name: &str, header: bool) -> Result<Used, Error> {
         let file = self.room.file;
-        let (mut names, mut held) = (HashMap::new(), self.room.part());
+        let (mut names, mut held) = (BTreeMap::new(), self.room.part());
         let mut first: Option<u32> = None;
         let (mut columns, mut rows, mut lines, mut last, mut bytes) = (0, 0, Lines::of_rows(), None, 0);
         let mut numbers = true;

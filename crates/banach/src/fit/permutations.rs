@@ -10,7 +10,8 @@ pub type Refit<'f> = dyn FnMut(&Target<'_>, Option<&[f64]>) -> Result<Option<f64
 
 impl PermutationCheck {
     /// Fits to the targets in so many orders by chance, each with the weight that belongs to it, and counts those whose error is no larger than
-    /// that of the targets as they are. What [`Folds::by_chance`] keeps together stays together. `None` if it was ended.
+    /// that of the targets as they are. What [`Folds::by_chance`] keeps together stays together, and there are no more fits than it has orders.
+    /// `None` if it was ended.
     pub fn run(
         target: &Target<'_>,
         sample_weight: Option<&[f64]>,
@@ -20,9 +21,9 @@ impl PermutationCheck {
         refit: &mut Refit<'_>,
     ) -> Result<Option<Self>, Error> {
         Parameter::Permutations.check(permutations, permutations > 0, "at least 1")?;
-        let mut as_good = 0;
-        for round in 0..permutations {
-            let order = folds.by_chance(round as u64);
+        let (mut made, mut as_good) = (0, 0);
+        for order in folds.by_chance(permutations) {
+            made += 1;
             let weights: Option<Vec<f64>> = sample_weight.map(|weights| order.iter().map(|&i| weights[i]).collect());
             match refit(&target.reordered(&order), weights.as_deref()) {
                 Ok(Some(shuffled)) => as_good += usize::from(shuffled <= error),
@@ -30,7 +31,7 @@ impl PermutationCheck {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Some(Self { permutations, as_good }))
+        Ok(Some(Self { permutations: made, as_good }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Folds for samples that are no independent draws: groups, time, and folds that are dealt again.
 
-use std::fmt;
+use std::{collections::HashSet, fmt, ops::Range};
 
 use super::{Dealing, Folds, SplitMix64, shuffle};
 use crate::{Error, error::Parameter};
@@ -169,29 +169,61 @@ impl Folds {
         self.groups.is_none()
     }
 
-    /// An order of the samples as it could have been by chance: of samples without groups any; else groups are put into another order, and what
-    /// lies beside each other in a group stays so as far as the sizes of groups allow. Of time, a shift round the end.
-    pub fn by_chance(&self, seed: u64) -> Vec<usize> {
-        let n = self.samples();
-        let random = &mut SplitMix64::new(seed);
-        let mut order: Vec<usize> = (0..n).collect();
-        let Some(groups) = &self.groups else {
-            shuffle(&mut order, random);
-            return order;
+    /// How many orders of the samples there are by chance, beside the one that they have: of b groups, or of b samples without groups, b! - 1,
+    /// and b - 1 of b blocks of time. `None` if they are beyond counting.
+    ///
+    /// ```
+    /// use banach::solver::Folds;
+    /// assert_eq!(Folds::grouped(&[0, 0, 1, 1, 2, 2], None, 3, 0)?.orders_by_chance(), Some(5));
+    /// assert_eq!(Folds::forward(&[3.0, 1.0, 2.0, 4.0], 3)?.orders_by_chance(), Some(3));
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn orders_by_chance(&self) -> Option<usize> {
+        let blocks = self.groups.as_ref().map_or(self.samples, |groups| sorted(groups).len());
+        let orders = match self.dealing {
+            Dealing::Time => Some(blocks),
+            _ => (1..=blocks).try_fold(1_usize, usize::checked_mul),
         };
-        order.sort_by_key(|&sample| groups[sample]);
-        let mut blocks: Vec<&[usize]> = order.chunk_by(|&a, &b| groups[a] == groups[b]).collect();
-        if self.dealing == Dealing::Time {
-            let count = blocks.len();
-            blocks.rotate_left((1 + random.below(count.saturating_sub(1).max(1))) % count.max(1));
-        } else {
-            let mut places: Vec<usize> = (0..blocks.len()).collect();
-            shuffle(&mut places, random);
-            blocks = places.into_iter().map(|place| blocks[place]).collect();
-        }
-        let mut by_chance = vec![0; n];
-        order.iter().zip(blocks.concat()).for_each(|(&sample, other)| by_chance[sample] = other);
-        by_chance
+        orders.map(|orders| orders.saturating_sub(1))
+    }
+
+    /// Orders of the samples as they could have been by chance: of samples without groups any; else groups are put into another order, and what
+    /// lies beside each other in a group stays so as far as the sizes of groups allow. Of time, a shift round the end. None is the order that the
+    /// samples have, none comes twice, and there are fewer than `most` if [there are no more](Self::orders_by_chance).
+    pub fn by_chance(&self, most: usize) -> impl Iterator<Item = Vec<usize>> {
+        let mut order: Vec<usize> = (0..self.samples).collect();
+        order.sort_by_key(|&sample| self.witness(sample));
+        let ends = order.chunk_by(|&a, &b| self.witness(a) == self.witness(b)).scan(0, |end, block| {
+            let begin = *end;
+            *end += block.len();
+            Some(begin..*end)
+        });
+        let blocks: Vec<Range<usize>> = ends.collect();
+        let (is_time, there_are) = (self.dealing == Dealing::Time, self.orders_by_chance());
+        let same: Vec<usize> = (0..blocks.len()).collect();
+        // Among orders beyond counting none comes twice, so none has to be remembered.
+        let mut met: HashSet<Vec<usize>> = there_are.map(|_| same.clone()).into_iter().collect();
+        let mut seeds = 0_u64..;
+        let mut draw = move || {
+            loop {
+                let random = &mut SplitMix64::new(seeds.next()?);
+                let mut places = same.clone();
+                if is_time {
+                    places.rotate_left(1 + random.below(same.len() - 1));
+                } else {
+                    shuffle(&mut places, random);
+                }
+                if there_are.is_none() || met.insert(places.clone()) {
+                    return Some(places);
+                }
+            }
+        };
+        (0..most.min(there_are.unwrap_or(usize::MAX))).map_while(move |_| {
+            let moved = draw()?.into_iter().flat_map(|place| blocks[place].clone());
+            let mut by_chance = vec![0; order.len()];
+            order.iter().zip(moved).for_each(|(&sample, other)| by_chance[sample] = order[other]);
+            Some(by_chance)
+        })
     }
 }
 
@@ -261,11 +293,36 @@ mod tests {
                 prop_assert!((0..keys.len()).all(|i| absent.contains(&i) == (keys[i] >= first)));
             }
             for folds in [folds, Folds::grouped(&keys, None, count, seed).expect("valid"), Folds::leave_one_out(7).expect("valid")] {
-                let mut order = folds.by_chance(seed);
-                order.sort_unstable();
-                prop_assert!(order.into_iter().eq(0..folds.samples()));
+                for mut order in folds.by_chance(5) {
+                    order.sort_unstable();
+                    prop_assert!(order.into_iter().eq(0..folds.samples()));
+                }
             }
         }
+    }
+
+    /// An order that came twice would make chance look rarer than the orders that there are can show.
+    #[test]
+    fn orders_by_chance_are_different_and_no_more_than_there_are() {
+        let times: Vec<f64> = (0..60).map(f64::from).collect();
+        let of_groups = |groups: &[usize]| Folds::grouped(groups, None, 2, 0).expect("valid");
+        for (folds, there_are) in [
+            (Folds::forward(&times, 4).expect("valid"), 19),
+            (of_groups(&[0, 0, 1, 1, 1, 2]), 5),
+            (of_groups(&[0, 0, 1, 1]), 1),
+            (Folds::leave_one_out(4).expect("valid"), 23),
+            (Folds::leave_one_out(4).expect("valid").with_groups(&[7; 4]).expect("valid"), 0),
+        ] {
+            assert_eq!(folds.orders_by_chance(), Some(there_are));
+            let n = folds.samples();
+            let orders: Vec<Vec<usize>> = folds.by_chance(99).collect();
+            let different: HashSet<&Vec<usize>> = orders.iter().collect();
+            assert_eq!((orders.len(), different.len()), (there_are, there_are), "{folds}");
+            assert!(orders.iter().all(|order| !order.iter().copied().eq(0..n)), "{folds}");
+            assert!(folds.by_chance(3).eq(orders.into_iter().take(3)), "{folds}");
+        }
+        let many = Folds::leave_one_out(40).expect("valid");
+        assert_eq!((many.orders_by_chance(), many.by_chance(99).collect::<HashSet<_>>().len()), (None, 99));
     }
 
     #[test]

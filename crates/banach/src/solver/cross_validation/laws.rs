@@ -247,6 +247,11 @@ fn choices_and_table() {
     assert_eq!(table.matches(" 3 of 3").count(), 12, "{table}");
     assert_eq!(table.matches('*').count(), 1, "{table}");
     assert!(table.contains("R^2"), "{table}");
+    // R^2 has no standard error, and the loss of a single fold neither.
+    let single = Folds::new(N, vec![vec![0, 1, 2]]).expect("valid");
+    for table in [table, run(&whole, &grid, &single, 1).to_string()] {
+        assert!(!table.contains("NaN") && table.contains(" - "), "{table}");
+    }
 }
 
 /// After a stop, what was finished stays, and the rest says that it was not.

@@ -297,6 +297,11 @@ fn explained_deviance(loss: &dyn Loss, samples: &[HeldOutSample]) -> Option<f64>
     (spread && explained.is_finite()).then_some(explained)
 }
 
+/// A number as it is to be written, or a dash where nobody knows it.
+fn known(number: f64, written: impl Fn(f64) -> String) -> String {
+    if number.is_nan() { "-".to_owned() } else { written(number) }
+}
+
 /// A table over gamma; `*` is the best, `+` the simplest within one standard error.
 impl fmt::Display for CrossValidation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -310,9 +315,13 @@ impl fmt::Display for CrossValidation {
                 _ => ' ',
             };
             let loss = self.loss(gamma);
-            write!(f, "{mark} {:>11.4e}  {:>11.4e} {:>9.2e}", self.gammas[gamma], loss.value, loss.standard_error)?;
+            let error = known(loss.standard_error, |error| format!("{error:.2e}"));
+            write!(f, "{mark} {:>11.4e}  {:>11.4e} {error:>9}", self.gammas[gamma], loss.value)?;
             match self.score(gamma) {
-                Some(score) => write!(f, "  {:>8.4} {:>8.4}", score.value, score.standard_error)?,
+                Some(score) => {
+                    let error = known(score.standard_error, |error| format!("{error:.4}"));
+                    write!(f, "  {:>8.4} {error:>8}", score.value)?;
+                }
                 None => write!(f, "  {:>8} {:>8}", "-", "-")?,
             }
             let converged = fits.iter().filter(|fit| fit.status == Status::Converged).count();
