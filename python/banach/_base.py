@@ -138,7 +138,10 @@ class IntervalMixin:
         ValueError
             If no samples were held out, as in an estimator without a search, or too few for this coverage.
         """
-        predictions: np.ndarray = self.predict(X)  # type: ignore[attr-defined]
+        return self._interval(self.predict(X), coverage)  # type: ignore[attr-defined]
+
+    def _interval(self, predictions: np.ndarray, coverage: float) -> np.ndarray:
+        """The same around predictions that are known."""
         widths = np.asarray(self._model.half_widths(_parameters.real("coverage", coverage)))  # type: ignore[attr-defined]
         widths = widths[0] if predictions.ndim == 1 else widths
         return np.stack([predictions - widths, predictions + widths], axis=-1)

@@ -9,26 +9,41 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
 
+from . import _core
 
-def label_of(value: Any) -> str:
-    """A label as files have it: numbers that are equal are one label, however they are written."""
-    if isinstance(value, (bool, np.bool_)):
-        return str(value).lower()
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        return np.format_float_positional(float(value) + 0.0, trim="-")
-    text = str(value).strip()
-    return text.lower() if text.lower() in ("true", "false") else text
+
+def is_missing(value: Any) -> bool:
+    """Whether a value says by its kind that there is none: None, NaN, NaT, and NA of pandas, whose comparisons have no truth."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
+
+
+def label_of(value: Any) -> str | None:
+    """A label as a file with this value has it, or None where it has none there: "?" and "NA" are missing, and numbers that are equal
+    are one label, however they are written."""
+    if is_missing(value):
+        return None
+    # A number of fewer digits is that of all its digits, as in files of numbers.
+    return _core.cell_label(repr(float(value)) if isinstance(value, (float, np.floating)) else str(value))
+
+
+def number_of(value: Any) -> float | None:
+    """A number as a file with this value has it: NaN for a missing one, and None for what is no number."""
+    if is_missing(value):
+        return np.nan
+    if isinstance(value, str):
+        return _core.cell_number(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def shown(labels: list[str]) -> list[str]:
     """The labels that have a column of their own: of two only the second."""
     return labels[1:] if len(labels) == 2 else labels
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 class ColumnEncoder(TransformerMixin, BaseEstimator):
@@ -96,32 +111,38 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         return values
 
     def _numbers(self, name: str, column: Any, fill: float | None) -> np.ndarray:
-        try:
-            # pandas has NA, which is no number.
-            told = column.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(column, "iloc") else np.asarray(column)
+        cells = np.asarray(column)
+        if cells.dtype.kind in "biuf":
+            values = np.array(cells, dtype=np.float64)
+        else:
+            # Times are numbers to numpy only.
+            raw = cells.tolist() if cells.dtype.kind in "OUST" else [str(value) for value in cells]
+            told = [number_of(value) for value in raw]
+            if None in told:
+                row = told.index(None)
+                raise ValueError(
+                    f"column {name!r}: the model was fitted to numbers in this column; {raw[row]!r} of row {row} is none"
+                )
             values = np.array(told, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"column {name!r}: the model was fitted to numbers in this column; {column[0]!r} is none"
-            ) from None
         gaps = np.isnan(values)
         if gaps.any():
             if not self.imputes or fill is None:
                 raise ValueError(
                     f"column {name!r}: {gaps.sum()} values are missing, the first in row {gaps.argmax()}; fill them in, or fit the "
-                    "model with missing values filled in (banach fit --impute), so that it knows what to do"
+                    "model with missing values filled in (banach fit --impute mean), so that it knows what to do"
                 )
             values[gaps] = fill
         return values
 
     def _labels(self, name: str, column: Any) -> tuple[np.ndarray, np.ndarray]:
         """The label of every row, and which are to be taken for missing."""
-        raw = np.asarray(column, dtype=object)
-        gaps = np.array([_is_missing(value) for value in raw], dtype=bool)
-        labels = np.array(["" if gap else label_of(value) for value, gap in zip(raw, gaps, strict=True)], dtype=object)
-        unknown = ~gaps & ~np.isin(
-            labels.astype(str), next(known for column, known in self.encodings if column == name)
-        )
+        known = set(next(labels for column, labels in self.encodings if column == name))
+        # Formats that tell text from numbers keep labels such as "01".
+        as_is = [value.strip() if isinstance(value, str) else value for value in np.asarray(column, dtype=object)]
+        told = [value if isinstance(value, str) and value in known else label_of(value) for value in as_is]
+        gaps = np.array([label is None for label in told], dtype=bool)
+        labels = np.array(["" if label is None else label for label in told], dtype=object)
+        unknown = ~gaps & np.array([label not in known for label in told], dtype=bool)
         if unknown.any() and not self.ignores_unknown:
             raise ValueError(
                 f"column {name!r}: the model was fitted without the label {labels[unknown.argmax()]!r} of row {unknown.argmax()}; correct "
@@ -135,9 +156,25 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
 class ModelPipeline(Pipeline):
     """A pipeline of what is done to columns and a fitted model, as :func:`banach.load` makes it."""
 
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
+        """Predictions of the model. Where it has a column of exposures, this is taken from the data frame."""
+        return super().predict(X, **self._exposed(X, params))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
+        """The score of the model."""
+        told = self._exposed(X, params)
+        return self[-1].score(self[:-1].transform(X), y, sample_weight=sample_weight, **told)
+
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """Intervals around the predictions, as those of the model; see :meth:`banach.LpRegressorCV.predict_interval`."""
-        return self[-1].predict_interval(self[:-1].transform(X), coverage)
+        return self[-1]._interval(self.predict(X), coverage)
+
+    def _exposed(self, X: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a prediction, with the exposures of samples where the model has a column of these."""
+        if getattr(self[-1], "_exposure", None) is None:
+            return params
+        exposure, offset = params.pop("exposure", None), params.pop("offset", None)
+        return params | self[-1]._exposures(X, exposure, offset)
 
     def save(self, path: Any) -> None:
         """Writes the pipeline to a file, for :func:`banach.load` and the ``banach`` command."""

@@ -16,6 +16,8 @@ __all__ = [
     "__version__",
     "argument_names",
     "blood_cells",
+    "cell_label",
+    "cell_number",
     "choose",
     "command",
     "equation",
@@ -131,6 +133,8 @@ class _Known(TypedDict):
     fills: Any | None
     imputes: bool | None
     ignores_unknown: bool | None
+    # The column of exposures, and whether it has their logarithms; only of models with a penalty.
+    exposure: tuple[str, bool] | None
 
 class _Loaded(_Known):
     model: Any
@@ -456,6 +460,8 @@ def export_sparse(
     target: str | None,
     classes: Sequence[bool | int | float | str] | None,
 ) -> str: ...
+def cell_label(text: str) -> str | None: ...
+def cell_number(text: str) -> float | None: ...
 def load_model(path: str) -> _Loaded: ...
 def equation(
     left: str,

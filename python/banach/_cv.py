@@ -112,9 +112,8 @@ class _Search(LpModel):
             found = spec.search(X, y, weights, **asked, splits=given, groups=codes, progress=bar.callback)
         for option, error in found["left_out"]:
             warn(f"{self._shown(option)} is left out of the search: {error}", FitFailedWarning)
-        self._collect(found, splits, target)
+        chosen = self._collect(found, splits, target)
         # Those of the choice; what a scorer has chosen, the losses may not have.
-        chosen = (self._option, self.best_index_ - self._option * len(found["tried"][0]["Cs"]))
         self._residuals = found["residuals"] if found["chosen"] == chosen else None
         # What a scorer has chosen, the losses did not.
         self._validation = found["validation"] if self.scoring is None else None
@@ -122,7 +121,7 @@ class _Search(LpModel):
         self.assessment_ = assessment_of(self._assessment, getattr(self, "classes_", None))
         self.verdict_ = None if self.assessment_ is None else ". ".join(self.assessment_["verdict"])
         self._warn_of_search(found["tried"])
-        return found["tried"][self._option]["spec"]
+        return found["tried"][chosen[0]]["spec"]
 
     def _shown(self, option: dict[str, Any]) -> dict[str, Any]:
         """Of p and the kernel of a combination what is a parameter of this kernel, and was left to the search or has a value."""
@@ -140,8 +139,8 @@ class _Search(LpModel):
     def _check_splits(self, splits: list[Any], target: Any) -> None:
         """Whatever a search asks of its splits."""
 
-    def _collect(self, found: Any, splits: list[Any], target: Any) -> None:
-        """The scores of every choice, and the best of them."""
+    def _collect(self, found: Any, splits: list[Any], target: Any) -> tuple[int, int]:
+        """Fills in the scores of every choice, and gives the combination of the best of them and the place of its C."""
         scorer, tried = self._scorer(), found["tried"]
         if scorer is None:
             # The library's score, in which splits count by the weights of their samples.
@@ -171,15 +170,16 @@ class _Search(LpModel):
         ends = np.cumsum([len(one["Cs"]) for one in tried])
         starts = ends - [len(one["Cs"]) for one in tried]
         if scorer is None and found["chosen"] is not None:
-            self._option, place = found["chosen"]
+            option, place = found["chosen"]
         else:
-            self._option = int(np.searchsorted(ends, np.nanargmax(mean), side="right"))
-            own = slice(starts[self._option], ends[self._option])
+            option = int(np.searchsorted(ends, np.nanargmax(mean), side="right"))
+            own = slice(starts[option], ends[option])
             losses = list(zip(-mean[own], error[own], strict=True))
             place = _core.choose(losses, bool(self.one_standard_error))
-        best = int(starts[self._option]) + place
+        best = int(starts[option]) + place
         self.best_index_, self.best_params_, self.best_score_ = best, params[best], float(mean[best])
         self.C_ = params[best]["C"]
+        return option, place
 
     def _scorer(self) -> Any:
         if self.scoring is None:

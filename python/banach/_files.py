@@ -53,7 +53,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((banach.load(path).predict(X) == model.predict(X)).all())
     True
     """
-    known: dict[str, Any] = dict.fromkeys(("names", "scaling", "encodings", "fills", "imputes", "ignores_unknown"))
+    known: dict[str, Any] = dict.fromkeys(
+        ("names", "scaling", "encodings", "fills", "imputes", "ignores_unknown", "exposure")
+    )
     if isinstance(model, Pipeline):
         if not isinstance(model[-1], _MODELS):
             raise ValueError(f"the last step of the pipeline is {type(model[-1]).__name__}; allowed: {_ALLOWED}")
@@ -70,6 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     known["classes"] = model.classes_.tolist() if hasattr(model, "classes_") else None
     known["target"] = getattr(model, "_target", None)
     if isinstance(model, LpModel):
+        known["exposure"] = getattr(model, "_exposure", None)
         if model._scaling is not None:
             known["scaling"] = _joined(known["scaling"], model._scaling)
         _core.save_model(model._model, os.fspath(path), cast(Any, known))
@@ -99,9 +102,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     LpRegressor, LpClassifier, SparseRegressor, SparseClassifier, AutoRegressor, AutoClassifier or Pipeline
-        The fitted model; of a search, the model that it chose. Where the file says what was done to the columns, as the files
-        of the command line do, a fitted ``Pipeline`` of that and the model, which predicts from the columns of a data frame as
-        they are: with text where the model was fitted to labels, and with missing values where these were filled in.
+        The fitted model; of a search, the model that it chose. One with a penalty whose columns were scaled, by itself, by a scaler or by
+        the command line, has ``standardize=True`` and the stored means and deviations. Where the file says more of the columns, a
+        fitted ``Pipeline`` of that and the model, which predicts from the columns of a data frame as
+        they are: with text where the model was fitted to labels, and with missing values where these were filled in. A model of
+        counts that were collected over exposures takes these from the data frame too, by the name of their column.
 
     Raises
     ------
@@ -121,6 +126,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         (samples, features), model = found["shape"], sparse_model(spec, found["classes"])
     else:
         samples, features, model = core.alpha.shape[1], core.n_features, _lp_model(spec, found["classes"], core)
+        if found["scaling"] is not None:
+            model.standardize = True
+            model._scaling = found["scaling"]
+            model.mean_, _, model.scale_ = found["scaling"]
+        if found["exposure"] is not None:
+            model._exposure = tuple(found["exposure"])
         if model._spec().kernel != core.kernel:
             raise ValueError(f"{os.fspath(path)}: a kernel that cannot be had from Python: {core.kernel}")
     model._target = found["target"]
@@ -130,7 +141,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         fills = found["fills"] if found["fills"] is not None or found["scaling"] is None else found["scaling"][0]
         told = {"encodings": found["encodings"], "fills": fills, "imputes": found["imputes"]}
         steps = [("columns", ColumnEncoder(names.tolist(), **told, ignores_unknown=found["ignores_unknown"]))]
-    if found["scaling"] is not None:
+    if found["scaling"] is not None and not isinstance(model, LpModel):
         steps.append(("standardscaler", _scaler(found["scaling"], None if steps else names, samples)))
     if names is not None and not steps:
         model.feature_names_in_ = names

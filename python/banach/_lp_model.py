@@ -80,7 +80,16 @@ class LpModel(DescribedModel):
 
     def _forget(self) -> None:
         """Takes back an earlier fit, so that one that fails leaves nothing that looks fitted."""
-        for name in ("_model", "_validation", "_assessment", "_scaling", "_output_names", "_target", *_OF_A_FIT):
+        for name in (
+            "_model",
+            "_validation",
+            "_assessment",
+            "_scaling",
+            "_output_names",
+            "_target",
+            "_exposure",
+            *_OF_A_FIT,
+        ):
             self.__dict__.pop(name, None)
 
     def _training_table(self, X: Any) -> Any:

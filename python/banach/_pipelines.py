@@ -18,7 +18,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from ._columns import ColumnEncoder, label_of, shown
+from ._columns import ColumnEncoder, is_missing, label_of, shown
 
 
 @dataclass(frozen=True)
@@ -106,16 +106,23 @@ class Trace:
         for variable, categories, drop in zip(variables, step.categories_, dropped, strict=True):
             if variable.label is not None or (variable.mean, variable.deviation) != (0.0, 1.0):
                 raise _unsaved(name, step, "it encodes what another step has made")
-            if any(value != value or value is None for value in categories):
-                raise _unsaved(name, step, f"a missing value is one of the labels of {variable.column!r}")
-            labels = [label_of(value) for value in categories]
+            found_labels = [label_of(value) for value in categories]
+            labels = [label for label in found_labels if label is not None]
+            if len(labels) < len(found_labels):
+                gap = categories[found_labels.index(None)]
+                called = "a missing value" if is_missing(gap) else f"{gap!r}, which in files is a missing value,"
+                raise _unsaved(name, step, f"{called} is one of the labels of {variable.column!r}")
+            if len(set(labels)) < len(labels):
+                raise _unsaved(
+                    name, step, f"two labels of {variable.column!r} are one number, which in files is one label"
+                )
             kept = [label for at, label in enumerate(labels) if at != drop]
-            if sorted(labels) != labels or kept != shown(labels):
+            if kept != shown(labels):
                 raise _unsaved(
                     name,
                     step,
-                    f"the labels of {variable.column!r} have other columns than files have: one for every label, by the alphabet, and of "
-                    'two labels only the second; OneHotEncoder(drop="if_binary") makes these of text',
+                    f"the labels of {variable.column!r} have other columns than files have: one for every label, and of two labels only the "
+                    'second; OneHotEncoder(drop="if_binary") makes these',
                 )
             self.encodings[variable.column] = labels
             found += [Variable(variable.column, label, fill=0.0) for label in kept]

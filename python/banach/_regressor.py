@@ -34,10 +34,17 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     return aligned(np.ascontiguousarray(numbers))
 
 
+def _columns_of(X: Any) -> list[Any]:
+    """The names of the columns of a data frame."""
+    return list(getattr(X, "columns", []))
+
+
 class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
     """Numbers in, numbers out."""
 
     _task = "regression"
+    #: Of a model from a file, the column of exposures, and whether it has their logarithms.
+    _exposure: tuple[str, bool] | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -77,11 +84,35 @@ class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
             The samples.
         exposure, offset : array of shape (n_samples,), optional
             With ``loss="poisson"``, what each sample is exposed to, or the logarithm of it. The prediction is a mean count,
-            ``exposure * exp(<w, Phi(x)> + b)``, and a rate without them.
+            ``exposure * exp(<w, Phi(x)> + b)``, and a rate without them. A model that ``banach fit`` has fitted with a column of
+            exposures takes them from this column of a data frame.
         """
         self._check_fitted()
-        values = self._model.responses(self._check_X(X), **_exposed(exposure, offset))
+        return self._responses(X, self._exposures(X, exposure, offset))
+
+    def _responses(self, X: Any, exposed: dict[str, np.ndarray]) -> np.ndarray:
+        """Counts under exposures, and rates without them."""
+        values = self._model.responses(self._check_X(X), **exposed)
         return values[0] if self._single else np.ascontiguousarray(values.T)
+
+    def _exposures(self, X: Any, exposure: Any, offset: Any) -> dict[str, np.ndarray]:
+        """What was given, or what the column has that the file of the model names."""
+        given = _exposed(exposure, offset)
+        if self._exposure is None or given:
+            return given
+        column, is_offset = self._exposure
+        kind = "offset" if is_offset else "exposure"
+        if column not in _columns_of(X):
+            raise ValueError(
+                f"the model predicts counts by the {kind} in column {column!r}, which X lacks; give a data frame with this column, or "
+                f"{kind}= one number for every sample ({'zeros' if is_offset else 'ones'} for rates)"
+            )
+        return {kind: _numbers(column, X[column])}
+
+    def _validated(self, X: Any) -> Any:
+        if self._exposure is not None and self._exposure[0] in (columns := _columns_of(X)):
+            X = X[[name for name in columns if name != self._exposure[0]]]
+        return super()._validated(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, offset: Any = None) -> float:
         """R^2 of the predictions; with ``loss="poisson"`` D^2, the share of the deviance that they explain."""
@@ -90,10 +121,11 @@ class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
                 raise ValueError(f"an exposure or an offset belongs to loss='poisson', and loss={self.loss!r}")
             return super().score(X, y, sample_weight)
         counts = np.atleast_2d(np.asarray(y, dtype=np.float64).T)
-        weights, given = self._weights(sample_weight, X), _exposed(exposure, offset)
+        weights, given = self._weights(sample_weight, X), self._exposures(X, exposure, offset)
         if given:
             counts, weights = self._spec().rates(np.ascontiguousarray(counts), weights, **given)
-        rates = np.atleast_2d(self.predict(X).T)
+        self._check_fitted()
+        rates = np.atleast_2d(self._responses(X, {}).T)
         least = np.finfo(np.float64).tiny
         return float(
             np.mean(

@@ -9,13 +9,14 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from . import _core, _names, _outputs, _parameters, kernels
+from . import _core, _names, _outputs, _parameters, _sparse_tables, kernels
 from ._assessment import assessment_of
 from ._base import IntervalMixin, TableEstimator, aligned, splits_of, table_of
 from ._classifier import check_presence, labels
 from ._doc import with_sections
 from ._equation import Equation, written
-from ._sparse_certificates import CERTIFICATES, LocalOptimality, held
+from ._sparse_certificates import CERTIFICATES
+from ._sparse_doc import ATTRIBUTES, PARAMETERS
 from ._table import Table
 
 #: What a fit leaves behind.
@@ -34,72 +35,6 @@ _OF_A_FIT = (
     "classes_",
     "_fitted_to",
 )
-
-_PARAMETERS = {
-    "kernel": """{"linear", "poly", "anova"} or an object of banach.kernels, default="linear"
-    Which monomials can be named: the variables; all products of a degree, with powers; products of different variables.
-    There must be finitely many, so ``"exp"`` needs a pair of degrees. How a kernel weights them does not matter here.""",
-    "degree": """int, (int, int) or None, default=None
-    The degree of poly and anova, or its lowest and highest value, 1 to 2 if None; a pair also cuts exp.""",
-    "monomials": """{"standardized", "raw", "unit"}, default="standardized"
-    The size of monomials on the samples. It matters to a penalty alone, which asks for ``"standardized"``; by evidence, sizes
-    and units do not matter.""",
-    "penalty": """{"evidence", "l1", "mcp", "scad"}, default="evidence"
-    What keeps the function to few terms. ``"evidence"`` compares supports by the criterion, and shrinks nothing. The others
-    are penalties on the weights of all monomials, at the point of their path with the best criterion: ``"l1"`` is the Lasso,
-    which shrinks all weights; ``"mcp"`` and ``"scad"`` leave large ones as they are.""",
-    "max_terms": """int or None, default=None
-    The most terms; a third of the rows, for classes of those of the smaller class, if None, and never more.""",
-    "hierarchy": """{"weak", "strong"} or None, default=None
-    Which supports are allowed: with ``"strong"``, those in which every product has all its factors (what is left of it without
-    one variable) among the terms; with ``"weak"``, those in which it has one of them. By evidence only.""",
-    "cv": """int, splitter, iterable or None, default=None
-    Which samples are held out: so many folds, or what a splitter of scikit-learn's says. The terms are searched again without
-    each fold, which takes as many searches more; then ``assessment_`` and ``verdict_`` say how well unseen samples are
-    predicted, and a regressor has intervals (``predict_interval``). Nothing is held out if None. No choice depends on it.""",
-}
-
-_ATTRIBUTES = {
-    "terms_": """Table
-    The terms, the one with the most evidence first; of more than two classes those of each, with a column ``class``. Columns
-    ``monomial``, ``exponents`` (pairs of a variable and its exponent), ``coefficient``, ``std_error``, ``lower`` and ``upper``
-    (the standard error and the interval of confidence of 95 % of the coefficient without a penalty, as if the terms had been
-    known beforehand: conditional on the selection), ``evidence`` (how much the criterion rises without the term) and
-    ``alternatives`` (pairs: a monomial that could stand in its place, and how much the criterion rises with it; 0 for one
-    that does the same on these samples). With a penalty, ``refit`` is the coefficient without it. The caption says what
-    holds.""",
-    "n_terms_": "int, or array of shape (n_classes,)\n    The number of terms; 0 if nothing can be named at this number of samples.",
-    "n_monomials_": "int\n    The number of monomials that could have been named.",
-    "criterion_": "float, or array of shape (n_classes,)\n    The criterion: below 0 if the terms are better than a constant, and 0 without.",
-    "certificate_": """LocalOptimality, DualityGap or Stationarity, or a list of them
-    What holds over all monomials: by evidence what single steps lead to, for the Lasso a duality gap, for the other penalties
-    how far the function is from a stationary point. ``holds`` says whether that is as it should be.""",
-    "path_": """Table
-    The best function of every number of terms that was found: ``terms``, ``unexplained`` (the share of the variance of y, or
-    of the deviance) and ``criterion``.""",
-    "intercept_": "float, or array of shape (n_classes,)\n    The constant beside the monomials of ``terms_``.",
-    "means_": """array or None, or a list of them
-    What is taken from every variable before products are made; None if nothing is. Both ways are tried, and the criterion
-    decides; for variables far from 0 there is one way.""",
-    "assessment_": """dict or None
-    How well held-out samples are predicted by terms that were found without them, against a constant; None without ``cv``.""",
-    "verdict_": "str or None\n    The same in words.",
-    "n_features_in_": "int\n    The number of variables.",
-    "feature_names_in_": "array\n    Their names, if X had any.",
-}
-
-
-class Alternatives(list[tuple[str, float]]):
-    """Monomials that could stand in the place of a term, each with how much the criterion rises."""
-
-    def __str__(self) -> str:
-        """The first of them, and how many others there are."""
-        if not self:
-            return ""
-        name, evidence = self[0]
-        more = f", {len(self) - 1} more" if len(self) > 1 else ""
-        # Two decimals are enough, and rounding has no sign.
-        return f"{name} ({abs(evidence) if abs(evidence) < 0.005 else evidence:.2f}){more}"
 
 
 class _SparseEstimator(TableEstimator):
@@ -200,81 +135,17 @@ class _SparseEstimator(TableEstimator):
         self.criterion_ = numbers([function.criterion for function in functions])
         self.intercept_ = numbers([function.intercept for function in functions])
         certificates = [function.certificate for function in functions]
-        self.certificate_ = each([CERTIFICATES[kind](**told) for kind, told in certificates])
+        held = [CERTIFICATES[kind](**told) for kind, told in certificates]
+        self.certificate_ = each(held)
         self.means_ = each([function.centres for function in functions])
-        self.terms_ = Table(self._terms(functions), caption=self._caption(functions, n_samples, weight))
-        self.path_ = Table(
-            self._sizes(functions),
-            caption="The best of every number of terms that was found; the one with the smallest criterion is the model.",
-        )
-
-    def _terms(self, functions: list[_core.SparseFunction]) -> dict[str, Any]:
-        """The columns of the terms of all functions."""
-        names = self._names()
-
-        def named(monomial: _names.Monomial) -> str:
-            return _names.monomial(monomial, names)
-
-        def joined(value: Any) -> np.ndarray:
-            return np.concatenate([value(function) for function in functions])
-
-        monomials = [monomial for function in functions for monomial in function.monomials]
-        columns: dict[str, Any] = self._of_class([len(function.monomials) for function in functions])
-        columns |= {
-            "monomial": [named(monomial) for monomial in monomials],
-            "exponents": monomials,
-            "coefficient": joined(lambda function: function.coefficients),
-        }
-        if self.penalty != "evidence":
-            columns["refit"] = joined(lambda function: function.refits)
-        columns |= {
-            "std_error": joined(lambda function: function.std_errors),
-            "lower": joined(lambda function: function.lower),
-            "upper": joined(lambda function: function.upper),
-            "evidence": joined(lambda function: function.evidence),
-            "alternatives": [
-                Alternatives((named(monomial), evidence) for monomial, evidence in others)
-                for function in functions
-                for others in function.alternatives
-            ],
-        }
-        return columns
-
-    def _sizes(self, functions: list[_core.SparseFunction]) -> dict[str, Any]:
-        """The columns of the best of every number of terms."""
-        sizes = [size for function in functions for size in function.sizes]
-        terms, unexplained, criteria = (np.array(column) for column in zip(*sizes, strict=True))
-        columns: dict[str, Any] = self._of_class([len(function.sizes) for function in functions])
-        return columns | {"terms": terms, "unexplained": unexplained, "criterion": criteria}
+        columns = _sparse_tables.terms(functions, self._names(), self._of_class, penalized=self.penalty != "evidence")
+        caption = _sparse_tables.caption(functions, held, self._fitted_to, self._many_terms)
+        self.terms_ = Table(columns, caption=caption)
+        self.path_ = _sparse_tables.path(functions, self._of_class)
 
     def _of_class(self, counts: list[int]) -> dict[str, Any]:
         """The column that says of which class rows are, where there are several functions."""
         return {}
-
-    def _caption(self, functions: list[_core.SparseFunction], n_samples: int, weight: float | None) -> str:
-        """What holds, in a sentence; of several functions, of the one that is worst off."""
-        count = f"{self.n_monomials_:,}"
-        if all(len(function.monomials) == 0 for function in functions):
-            rows = "1 row" if n_samples == 1 else f"{n_samples:,} rows"
-            if weight is not None:
-                rows += f" of the total weight {weight:g}"
-            return f"None of the {count} monomials can be named with {rows}; to predict, use {self._many_terms}."
-        errors = "standard errors and intervals are conditional on the selection"
-        certificates = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
-        worst = min(certificates, key=lambda certificate: certificate.holds)
-        caption = f"{held(worst, count)}; {errors}."
-        if isinstance(worst, LocalOptimality) and len(functions) == 1 and np.isinf(worst.addition):
-            caption += (
-                f" More than {self.n_terms_} {'term was' if self.n_terms_ == 1 else 'terms were'} not looked for."
-            )
-        if any(function.separated for function in functions):
-            caption += (
-                " The terms separate classes without an error, so that larger coefficients always fit better: a weak prior "
-                "holds them back, and they have no standard errors."
-            )
-        if any(function.centres is not None for function in functions):
-            caption += " Products are those of the variables less their means."
-        return caption
 
     def equation(self, *, output: int | str = 0) -> Equation:
         """A function as a formula, in the units of X.
@@ -315,15 +186,10 @@ class _SparseEstimator(TableEstimator):
             One row per sample and a column for every term. With its attribute ``constant`` they add up to the prediction.
         """
         self._check_fitted()
-        functions, names = self._model.functions, self._names()
+        functions = self._model.functions
         place = _outputs.place(self, output, len(functions))
-        function = functions[place]
         values = self._model.term_values(self._check_X(X), place)
-        columns = {
-            _names.monomial(monomial, names): row for monomial, row in zip(function.monomials, values, strict=True)
-        }
-        caption = f"The constant {function.intercept:.4g} and these are the predictions."
-        return Table(columns, caption=caption, constant=function.intercept)
+        return _sparse_tables.contributions(functions[place], values, self._names())
 
     def export(self, language: str, *, target: str | None = None) -> str:
         """The model as code that needs nothing but its language.
@@ -380,18 +246,10 @@ class _SparseEstimator(TableEstimator):
         X, target, weights = self._check_again(X, y, sample_weight)
         with self._bar("stability", 1) as bar:
             found = self._model.stability(X, target, weights, n_resamples, seed, bar.callback)
-        names = self._names()
-        named = [pair for function in found for pair in function]
-        columns: dict[str, Any] = self._of_class([len(function) for function in found])
-        columns |= {
-            "monomial": [_names.monomial(monomial, names) for monomial, _ in named],
-            "exponents": [monomial for monomial, _ in named],
-            "share": np.array([share for _, share in named], dtype=float),
-        }
-        return Table(columns, caption=f"Of {n_resamples} searches without a fifth of the samples.")
+        return _sparse_tables.stability(found, self._names(), self._of_class, n_resamples)
 
 
-@with_sections(_PARAMETERS, _ATTRIBUTES)
+@with_sections(PARAMETERS, ATTRIBUTES)
 class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
     """Regression by a few monomials: which of all those of a kernel explain y, and how sure that is.
 
@@ -465,7 +323,7 @@ class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
         return self._model.decision(self._check_X(X))[0]
 
 
-@with_sections(_PARAMETERS, _ATTRIBUTES | {"classes_": "array of shape (n_classes,)\n    The labels."})
+@with_sections(PARAMETERS, ATTRIBUTES | {"classes_": "array of shape (n_classes,)\n    The labels."})
 class SparseClassifier(ClassifierMixin, _SparseEstimator):
     """Classification by a few monomials: which of all those of a kernel tell the classes apart, and how sure that is.
 

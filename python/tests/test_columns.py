@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import banach
-from banach import AutoRegressor, LpClassifier, LpRegressor, LpRegressorCV, SparseRegressor
+from banach import AutoRegressor, LpClassifier, LpRegressor, LpRegressorCV, SparseRegressor, _core
 
 CODE = "import sys; from banach import _core; sys.exit(_core.command(['banach', *sys.argv[1:]]))"
 
@@ -98,6 +98,110 @@ def test_gaps_are_filled_in_as_they_were(table, tmp_path):
     np.testing.assert_allclose(loaded.predict(frame), predicted(model, tmp_path / "new.csv"), rtol=1e-12)
 
 
+def test_values_are_told_by_their_places(table, tmp_path):
+    """Rows of a data frame have labels, which need not begin with 0."""
+    loaded = banach.load(fitted_by_the_command(table, tmp_path, "--gamma", "1"))
+    later = table[0].iloc[20:].astype({"dose": object})
+    later.iloc[7, 0] = "much"
+    with pytest.raises(
+        ValueError, match="'dose': the model was fitted to numbers in this column; 'much' of row 7 is none"
+    ):
+        loaded.predict(later)
+    later.iloc[7, 0] = pd.Timestamp("2020-01-01")
+    with pytest.raises(ValueError, match="of row 7 is none"):
+        loaded.predict(later)
+    with pytest.raises(ValueError, match="of row 0 is none"):
+        loaded.predict(table[0].assign(dose=pd.Timestamp("2020-01-01")))
+
+
+@pytest.mark.parametrize("kind", ["string", "object", "category"])
+def test_gaps_of_every_kind_are_gaps(table, tmp_path, kind):
+    frame, effect = table
+    frame = frame.astype({"color": object})
+    frame.loc[[4, 5], "color"] = None
+    model = fitted_by_the_command((frame, effect), tmp_path, "--gamma", "1", "--impute", "mean")
+    typed = frame.astype({"color": kind, "dose": "Float64"})
+    typed.loc[6, "dose"] = pd.NA
+    typed.to_csv(tmp_path / "new.csv", index=False)
+    loaded = banach.load(model)
+    np.testing.assert_allclose(loaded.predict(typed), predicted(model, tmp_path / "new.csv"), rtol=1e-12)
+    objects = typed.astype(object)
+    for gap in (pd.NA, pd.NaT, np.nan, None, float("nan"), ""):
+        objects.loc[4, "color"] = gap
+        objects.loc[6, "dose"] = gap
+        np.testing.assert_allclose(loaded.predict(objects), loaded.predict(typed), rtol=1e-12)
+
+
+#: Cells that two readers may well take for different things.
+LABELS = ["1", "01", " 1 ", "1.0", "+1", "1e0", "30", "30.00", "2", "?", "NA", "n/a", "NULL", "nan", "NaN", "", " "]
+LABELS += ["none", "-", "x", "true", "TRUE", "1_0", "0x1", "1,5", "inf"]
+NUMBERS = [
+    "1",
+    "01",
+    " 1 ",
+    "1e0",
+    "+.5",
+    "?",
+    "NA",
+    "n/a",
+    "None",
+    "-",
+    ".",
+    "missing",
+    "nan",
+    "",
+    "x",
+    "1_0",
+    "0x1",
+    "true",
+    "inf",
+]
+
+
+@pytest.mark.parametrize(("column", "cells"), [("ward", LABELS), ("dose", NUMBERS)])
+def test_both_doors_take_awkward_cells_for_the_same(table, tmp_path, capfd, column, cells):
+    frame, effect = table
+    gap = frame.astype({"color": object})
+    gap.loc[0, ["color", "dose"]] = [None, np.nan]
+    model = fitted_by_the_command((gap, effect), tmp_path, "--gamma", "1", "--impute", "mean")
+    loaded = banach.load(model)
+    found = {}
+    for cell in cells:
+        row = frame.iloc[:1].astype(object).assign(**{column: cell})
+        row.to_csv(tmp_path / "new.csv", index=False)
+        capfd.readouterr()
+        code = _core.command(["banach", "predict", str(model), str(tmp_path / "new.csv"), "-q"])
+        assert code in (0, 2)
+        expected = float(capfd.readouterr().out.split()[1]) if code == 0 else None
+        try:
+            found[cell] = loaded.predict(row)[0]
+        except ValueError:
+            found[cell] = None
+        assert found[cell] == (None if expected is None else pytest.approx(expected, rel=1e-12)), cell
+    # Some are refused, some missing and some equal.
+    assert None in found.values() and found["01"] == found["1"] != found["?"] == found["NA"]
+
+
+def test_labels_that_look_like_numbers_come_back_from_pipelines(table, tmp_path):
+    frame, effect = table
+    frame = frame.assign(ward=frame["ward"].map({1: "01", 2: "02", 30: "10"}))
+    whole = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["ward"]), ("passthrough", ["dose"])), LpRegressor()
+    )
+    banach.save(whole.fit(frame, effect), tmp_path / "model.banach")
+    np.testing.assert_allclose(banach.load(tmp_path / "model.banach").predict(frame), whole.predict(frame), rtol=1e-10)
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    found = predicted(tmp_path / "model.banach", tmp_path / "new.csv")
+    np.testing.assert_allclose(found, whole.predict(frame), rtol=1e-10)
+    for labels, message in [
+        (["?", "a", "b"], "'[?]', which in files is a missing value"),
+        (["01", "1", "2"], "are one number"),
+    ]:
+        frame["ward"] = np.resize(labels, len(frame))
+        with pytest.raises(ValueError, match=message):
+            banach.save(whole.fit(frame, effect), tmp_path / "model.banach")
+
+
 def columns(**more):
     encoder = OneHotEncoder(drop="if_binary", **more)
     return make_column_transformer((encoder, ["color", "sex"]), (SimpleImputer(strategy="median"), ["dose"]))
@@ -157,7 +261,7 @@ def test_imputers_come_back(table, tmp_path):
             lambda: make_column_transformer((OneHotEncoder(), ["sex"])),
             r"'columntransformer.onehotencoder' \(OneHotEncoder\).*'sex'.*if_binary",
         ),
-        (lambda: make_column_transformer((OneHotEncoder(drop="first"), ["color"])), "by the alphabet"),
+        (lambda: make_column_transformer((OneHotEncoder(drop="first"), ["color"])), "one for every label"),
         (
             lambda: make_column_transformer((OrdinalEncoder(), ["color"]), ("passthrough", ["dose"])),
             r"\(OrdinalEncoder\) has no place",

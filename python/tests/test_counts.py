@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 from sklearn.preprocessing import StandardScaler
 
 import banach
-from banach import LpRegressor, LpRegressorCV
+from banach import LpRegressor, LpRegressorCV, _core
 
 
 def drawn(n=80, d=6, seed=3):
@@ -111,3 +114,54 @@ def test_models_of_counts_are_saved(tmp_path):
     model.save(tmp_path / "counts.banach")
     again = banach.load(tmp_path / "counts.banach")
     np.testing.assert_array_equal(again.predict(X, exposure=days), model.predict(X, exposure=days))
+
+
+def by_the_command(capfd, *arguments):
+    capfd.readouterr()
+    assert _core.command(["banach", *map(str, arguments)]) == 0
+    return capfd.readouterr().out
+
+
+@pytest.mark.parametrize("flag", ["--exposure", "--offset"])
+@pytest.mark.parametrize("text", [False, True])
+def test_the_column_of_exposures_of_the_command_is_taken_by_its_name(tmp_path, capfd, flag, text):
+    X, days, y = drawn(n=40, d=3)
+    kind, column = flag[2:], np.log(days) if flag == "--offset" else days
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame.insert(1, "days", column)
+    if text:
+        frame["ward"] = np.resize(["east", "north", "west"], 40)
+    table, model = tmp_path / "data.csv", tmp_path / "model.banach"
+    frame.assign(count=y).to_csv(table, index=False)
+    told = ["--target", "count", "--loss", "poisson", flag, "days", "--model", "lp", "--gamma", "1", "-o", model, "-q"]
+    by_the_command(capfd, "fit", table, *told)
+    counts = np.array(by_the_command(capfd, "predict", model, table, "-q").split()[1:], dtype=float)
+    loaded = banach.load(model)
+    np.testing.assert_allclose(loaded.predict(frame), counts, rtol=1e-10)
+    # Another exposure in its place, and rates.
+    without, ones = frame.drop(columns="days"), np.zeros(40) if flag == "--offset" else np.ones(40)
+    rates = counts / days
+    np.testing.assert_allclose(loaded.predict(without, **{kind: ones}), rates, rtol=1e-10)
+    np.testing.assert_allclose(loaded.predict(frame, exposure=2 * days), 2 * counts, rtol=1e-10)
+    for lacking in (without, without.to_numpy()) if not text else (without,):
+        with pytest.raises(ValueError, match=f"the {kind} in column 'days', which X lacks; .*{kind}= one number"):
+            loaded.predict(lacking)
+    expected = d2_tweedie_score(y / days, rates, power=1, sample_weight=days)
+    assert loaded.score(frame, y) == pytest.approx(expected, rel=1e-9)
+    # And back.
+    loaded.save(tmp_path / "again.banach")
+    again = np.array(by_the_command(capfd, "predict", tmp_path / "again.banach", table, "-q").split()[1:], dtype=float)
+    np.testing.assert_allclose(again, counts, rtol=1e-10)
+    np.testing.assert_array_equal(banach.load(tmp_path / "again.banach").predict(frame), loaded.predict(frame))
+    assert json.loads(by_the_command(capfd, "info", tmp_path / "again.banach", "--json"))["data"]["target"] == "count"
+
+
+def test_a_fit_forgets_the_column_of_exposures(tmp_path, capfd):
+    X, days, y = drawn(n=40, d=3)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame.assign(days=days, count=y).to_csv(tmp_path / "data.csv", index=False)
+    told = ["--target", "count", "--loss", "poisson", "--exposure", "days", "--model", "lp", "--gamma", "1", "-q"]
+    by_the_command(capfd, "fit", tmp_path / "data.csv", *told, "-o", tmp_path / "model.banach")
+    loaded = banach.load(tmp_path / "model.banach")
+    loaded.fit(frame, y)
+    assert loaded.predict(frame).shape == (40,)

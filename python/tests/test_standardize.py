@@ -120,8 +120,38 @@ def test_a_file_is_that_of_the_command(tmp_path, capfd, frame, y):
     np.testing.assert_allclose(
         predicted_by_the_command(capfd, tmp_path / "own.banach", table), model.predict(frame), rtol=1e-9
     )
-    np.testing.assert_allclose(banach.load(tmp_path / "own.banach").predict(frame), model.predict(frame), rtol=1e-9)
     np.testing.assert_allclose(banach.load(of_command).predict(frame[["mass", "height", "year"]]), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_it_comes_back_from_a_file_as_it_was(estimator, tmp_path, frame, y):
+    told = {"Cs": 3} if estimator.__name__.endswith("CV") else {"C": 30.0}
+    # Far from 0, where a mean has not enough digits.
+    far = frame.assign(mass=frame["mass"] + 1e9)
+    model = estimator("4/3", kernel="poly", standardize=True, **told).fit(far, targets(estimator, y))
+    assert model._scaling[1].any()
+    model.save(tmp_path / "model.banach")
+    loaded = banach.load(tmp_path / "model.banach")
+    assert type(loaded).__name__ == estimator.__name__.removesuffix("CV")
+    assert loaded.get_params()["standardize"] is True
+    for own, other in zip(loaded._scaling, model._scaling, strict=True):
+        np.testing.assert_array_equal(own, other)
+    np.testing.assert_array_equal(loaded.mean_, model.mean_)
+    np.testing.assert_array_equal(loaded.scale_, model.scale_)
+    np.testing.assert_array_equal(loaded.predict(far), model.predict(far))
+    # In the units of X, and not of standardised columns under their names.
+    assert str(loaded.equation(3)) == str(model.equation(3))
+    loaded.save(tmp_path / "again.banach")
+    np.testing.assert_array_equal(banach.load(tmp_path / "again.banach").predict(far), model.predict(far))
+    refitted = clone(loaded).fit(far, targets(estimator, y))
+    np.testing.assert_allclose(refitted.mean_, model.mean_)
+
+
+def test_sparse_columns_come_back_from_a_file(tmp_path, frame, y):
+    X = scipy.sparse.csr_array(np.where(np.random.default_rng(2).random((80, 4)) < 0.5, 0.0, frame.to_numpy()))
+    model = LpRegressor(standardize=True).fit(X, y)
+    model.save(tmp_path / "model.banach")
+    np.testing.assert_array_equal(banach.load(tmp_path / "model.banach").predict(X), model.predict(X))
 
 
 def test_a_scaler_in_front_and_its_own_are_one_in_a_file(tmp_path, frame, y):

@@ -12,7 +12,7 @@ use crate::{
     at::Lines,
     columns::{ColumnUse, Names},
     date::is_date,
-    field::{Field, number_label, shown},
+    field::{Field, number_label, shown, text_label},
     room::{Held, NAME, Room},
     target::Collector,
     written::NumberStyle,
@@ -296,13 +296,10 @@ impl<'a> Assembly<'a> {
 
     /// What stands for a text in the matrix. An empty text and the like is a missing value.
     pub(crate) fn coded(&mut self, place: usize, row: usize, text: &str) -> Result<f64, Error> {
-        let text = text.trim();
-        if Field::is_missing(text) {
-            self.note_missing(place, row, text);
+        let Some(text) = text_label(text) else {
+            self.note_missing(place, row, text.trim());
             return Ok(MISSING);
-        }
-        // Programs write truth values in several ways; formats that have them give these.
-        let text = ["true", "false"].into_iter().find(|truth| truth.eq_ignore_ascii_case(text)).unwrap_or(text);
+        };
         let dictionary = self.dictionaries.entry(place).or_default();
         if let Some(&known) = dictionary.places.get(text) {
             return Ok(code(known));

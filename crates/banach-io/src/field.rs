@@ -1,5 +1,7 @@
 //! What a field of a file says.
 
+use std::borrow::Cow;
+
 use crate::written::{self, Decimal, NumberStyle, Unit};
 
 /// What stands for a missing value, in any case.
@@ -77,6 +79,40 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     text.chars().take(SHOWN).chain("...".chars()).collect()
 }
 
+/// The number that a text says, as it would in a file that is read by a model: NaN where it says that there is none, infinite beyond
+/// the range of numbers, and `None` where it is something else.
+pub fn cell_number(text: &str) -> Option<f64> {
+    match Field::parse(text.as_bytes()) {
+        Field::Number(number) => Some(number),
+        Field::Missing => Some(f64::NAN),
+        Field::NotFinite => text.trim().parse().ok(),
+        Field::Text(text) => Field::is_missing_number(text).then_some(f64::NAN),
+        Field::Bytes => None,
+    }
+}
+
+/// The label that a text says, as it would in a column of labels of a text file; `None` where it says that there is none.
+pub fn cell_label(text: &str) -> Option<String> {
+    text_label(&counted_label(text)).map(str::to_owned)
+}
+
+/// A label as it is kept, or `None` for a missing one. Programs write truth values in several ways; formats that have them give these.
+pub(crate) fn text_label(text: &str) -> Option<&str> {
+    let text = text.trim();
+    if Field::is_missing(text) {
+        return None;
+    }
+    Some(["true", "false"].into_iter().find(|truth| truth.eq_ignore_ascii_case(text)).unwrap_or(text))
+}
+
+/// A label of a format that does not tell numbers from text: those that are equal are one, however they are written.
+pub(crate) fn counted_label(text: &str) -> Cow<'_, str> {
+    match Field::parse(text.as_bytes()) {
+        Field::Number(number) => number_label(number).into(),
+        _ => text.into(),
+    }
+}
+
 /// A number that is a label: written in one way, whichever format it comes from, and without a negative zero.
 pub(crate) fn number_label(number: f64) -> String {
     (number + 0.0).to_string()
@@ -101,6 +137,23 @@ mod tests {
             assert_eq!(Field::parse(text.as_bytes()), Field::Text(text), "{text:?}");
         }
         assert_eq!(Field::parse(b"\xff\xfe1"), Field::Bytes);
+    }
+
+    #[test]
+    fn labels_are_kept_in_one_way() {
+        for (text, label) in
+            [("01", "1"), (" 1.50 ", "1.5"), ("-0", "0"), ("1e3", "1000"), ("TRUE", "true"), (" a b ", "a b")]
+        {
+            assert_eq!(cell_label(text).as_deref(), Some(label), "{text:?}");
+        }
+        for text in ["", " ", "NA", "?", "n/a", "Null", "nan"] {
+            assert_eq!(cell_label(text), None, "{text:?}");
+            assert!(cell_number(text).is_some_and(f64::is_nan), "{text:?}");
+        }
+        assert_eq!((cell_label("none").as_deref(), cell_label("-").as_deref()), (Some("none"), Some("-")));
+        assert!(["none", "-", ".", "missing"].iter().all(|text| cell_number(text).is_some_and(f64::is_nan)));
+        assert_eq!((cell_number(" 01 "), cell_number("-1e999")), (Some(1.0), Some(f64::NEG_INFINITY)));
+        assert_eq!((cell_number("a"), cell_number("1,5"), cell_number("5%")), (None, None, None));
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod written;
 pub use at::At;
 pub use error::{Error, FileRemedy, FileWords, Setting};
 pub use export::{EquationFactor, EquationSum, EquationTerm, Equations, ExportError, InputColumn, Language, Outcome};
+pub use field::{cell_label, cell_number};
 pub use model_file::{
     ExposureColumn, FORMAT, Flaw, Label, ModelFileError, Observed, Preparation, Provenance, Saved, SavedAuto,
     SavedModel, SavedSparse, VERSION,

@@ -4,8 +4,8 @@ use std::{io, path::PathBuf};
 
 use banach::{FeatureMatrix, Memory, Target, data::Entries};
 use banach_io::{
-    Encoding, Impute, Label, ModelFileError, Observed, Preparation, Saved, SavedAuto, SavedModel, SavedSparse,
-    Standardization, Unknown,
+    Encoding, ExposureColumn, Impute, Label, ModelFileError, Observed, Preparation, Saved, SavedAuto, SavedModel,
+    SavedSparse, Standardization, Unknown,
 };
 use numpy::{
     PyArray1, PyArray2,
@@ -81,6 +81,8 @@ pub(crate) struct Known {
     imputes: Option<bool>,
     /// Whether labels that the model has not met are ignored.
     ignores_unknown: Option<bool>,
+    /// The column of exposures, and whether it has their logarithms.
+    exposure: Option<(String, bool)>,
 }
 
 impl Known {
@@ -104,7 +106,7 @@ impl Known {
 #[pyfunction]
 pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Known) -> PyResult<()> {
     let (preparation, encodings) = (known.preparation(), known.encodings());
-    let Known { names, target, classes, scaling, .. } = known;
+    let Known { names, target, classes, scaling, exposure, .. } = known;
     let observed = match (&model.target, classes) {
         (Target::Numbers(outputs), _) => Observed::Numbers(outputs.iter().map(|y| y.to_vec()).collect()),
         (Target::Labels(codes), Some(classes)) => Observed::Classes {
@@ -122,6 +124,7 @@ pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Kn
         encodings,
         preparation,
         target,
+        exposure: exposure.map(|(column, is_offset)| ExposureColumn { column, is_offset }),
         standardization: scaling.map(|scaling| standardization(scaling, dense)),
         weights: model.weights.clone(),
         ..SavedModel::new(spec, matrix, observed)
@@ -184,8 +187,9 @@ pub(crate) fn save_auto(py: Python<'_>, model: &AutoModel, path: PathBuf, known:
     py.detach(|| saved.write(&path)).map_err(refused)
 }
 
-/// The model in a file, and what the file says of it: a dict of `model`, `spec` (JSON), `names`, `target`, `classes` and
-/// `scaling`; of a model of few terms also the `shape` of the samples and their `weight`.
+/// The model in a file, and what the file says of it: a dict of `model`, `spec` (JSON), `names`, `target`, `classes`, `scaling` and what
+/// is done to new samples first; of a model of few terms also the `shape` of the samples and their `weight`, and of one with a
+/// penalty the column of its `exposure`.
 #[pyfunction]
 pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let told = PyDict::new(py);
@@ -221,6 +225,7 @@ pub(crate) fn load_model(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Py
     let labels = saved.observed.labels();
     prepared(&told, &saved.encodings, &saved.preparation)?;
     tell(&told, &saved.spec, saved.names.as_ref(), saved.target.as_ref(), labels, saved.standardization.as_ref())?;
+    told.set_item("exposure", saved.exposure.map(|exposure| (exposure.column, exposure.is_offset)))?;
     let target = match saved.observed {
         Observed::Numbers(outputs) => Target::Numbers(outputs.into_iter().map(Into::into).collect()),
         Observed::Classes { rows, .. } => Target::Labels(rows.into_iter().map(|class| class as i64).collect()),

@@ -8,6 +8,7 @@
 
 mod auto;
 mod background;
+mod cells;
 mod data;
 mod datasets;
 mod errors;
@@ -30,6 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         auto::{AutoModel, fit_auto},
+        cells::{cell_label, cell_number},
         command,
         datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
         errors::argument_names,

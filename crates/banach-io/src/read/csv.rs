@@ -14,14 +14,16 @@ use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
 
 use self::{
-    block::{Block, Fault, Layout, Odd, Wrong, label},
+    block::{Block, Fault, Layout, Odd, Wrong},
     text::{Bounded, Text},
 };
 use super::{
     Format, Request, failed,
     input::{Bound, Input},
 };
-use crate::{At, Dataset, Error, assembly::Assembly, columns::Names, growing::Growing, room::Room};
+use crate::{
+    At, Dataset, Error, assembly::Assembly, columns::Names, field::counted_label, growing::Growing, room::Room,
+};
 
 /// The most bytes that one core parses at a time.
 const PIECE: usize = 1 << 20;
@@ -221,7 +223,8 @@ impl Body<'_> {
                 let raw = &text[cell.text.clone()];
                 let value = match std::str::from_utf8(raw) {
                     Err(_) => return Err(self.assembly.encoding(cell.place, first + row)),
-                    Ok(text) => self.assembly.coded(cell.place, first + row, &label(text, cell.is_label))?,
+                    Ok(text) if cell.is_label => self.assembly.coded(cell.place, first + row, &counted_label(text))?,
+                    Ok(text) => self.assembly.coded(cell.place, first + row, text)?,
                 };
                 block.numbers[row * features + cell.feature] = value;
             }

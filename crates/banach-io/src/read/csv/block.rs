@@ -7,7 +7,7 @@ use memchr::{memchr, memchr_iter};
 
 use crate::{
     assembly::{MISSING, Role, UnitCounts},
-    field::{Field, number_label, shown},
+    field::{Field, shown},
     written::NumberStyle,
 };
 
@@ -190,12 +190,4 @@ fn is_blank(line: &[u8], delimiter: u8) -> bool {
     let nothing = |byte: &u8| *byte == b' ' || *byte == delimiter;
     // A line of one column is blank only if it is empty.
     line.is_empty() || nothing(&line[0]) && line.contains(&delimiter) && line.iter().all(nothing)
-}
-
-/// A label.
-pub(super) fn label(text: &str, is_label: bool) -> std::borrow::Cow<'_, str> {
-    match Field::parse(text.as_bytes()) {
-        Field::Number(number) if is_label => number_label(number).into(),
-        _ => text.into(),
-    }
 }
