@@ -146,7 +146,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         if unknown.any() and not self.ignores_unknown:
             raise ValueError(
                 f"column {name!r}: the model was fitted without the label {labels[unknown.argmax()]!r} of row {unknown.argmax()}; correct "
-                "it, leave the row out, or set ignores_unknown=True: then the row counts as one whose label is not known"
+                "it, leave the row out, or set model[0].ignores_unknown = True: then the row counts as one whose label is not known"
             )
         if gaps.any() and not self.imputes:
             raise ValueError(f"column {name!r}: {gaps.sum()} labels are missing, the first in row {gaps.argmax()}")

@@ -86,7 +86,7 @@ impl FileWords for Flags {
             Setting::Decimal => "--decimal",
             Setting::Format => "--format",
             Setting::Sheet => "--sheet",
-            Setting::Id => "--id, --groups or --time",
+            Setting::Id => "--id",
             Setting::Unknown => "--unknown",
         }
     }

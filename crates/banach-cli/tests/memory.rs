@@ -108,7 +108,7 @@ fn fits_searches_and_paths_of_a_wide_table() {
     let fit = ["fit", &wide, "--target", "y", "--p", "1.1"];
     check("fit, 100 x 50,000", &[&fit[..], &["--gamma", "1"]].concat(), 300);
     check("fit, 100 x 50,000, no monomials", &[&fit[..], &["--gamma", "1", "--top", "0"]].concat(), 100);
-    check("fit --cv 5, 100 x 50,000", &[&fit[..], &["--cv", "5", "--top", "0"]].concat(), 100);
+    check("fit --cv 5, 100 x 50,000", &[&fit[..], &["--model", "lp", "--cv", "5", "--top", "0"]].concat(), 100);
     check("path, 100 x 50,000", &["path", &wide, "--target", "y", "--p", "1.1", "--gammas", "5"], 300);
     let (wide, report) = (table("less-wide.csv", 100, 10_000, None), path("wide.html").display().to_string());
     let fit = ["fit", &wide, "--target", "y", "--p", "1.1", "--gamma", "1", "--report", &report];
@@ -122,7 +122,7 @@ fn relevance_stability_and_reports() {
     let fit = ["fit", &classes, "--target", "y"];
     let told = ["--gamma", "1", "--relevance", "--report", &report];
     check("fit --relevance --report, 3 classes, 90 x 2,000", &[&fit[..], &told].concat(), 60);
-    check("fit --cv 5, 3 classes, 90 x 2,000", &[&fit[..], &["--cv", "5"]].concat(), 60);
+    check("fit --cv 5, 3 classes, 90 x 2,000", &[&fit[..], &["--model", "lp", "--cv", "5"]].concat(), 60);
     // A hundred searches: fewer columns are enough.
     let halves = self::table("halves.csv", 100, 60, None);
     let fit = ["fit", &halves, "--target", "y", "--kernel", "anova", "--gamma", "1"];

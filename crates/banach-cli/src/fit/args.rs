@@ -191,7 +191,6 @@ impl FitArgs {
             ("--no-intercept", model.no_intercept),
             ("--no-standardize", self.columns.no_standardize),
             ("--gamma", choice.gamma.is_some()),
-            ("--cv", choice.cv.is_some() && self.choice_of_model.name != Some(ModelName::Auto)),
             ("--one-se", choice.one_se),
             ("--top", tables.top.is_some()),
             ("--relevance", tables.relevance),

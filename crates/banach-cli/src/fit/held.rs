@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use banach::{
     Target,
     fit::{Assessment, HoldOut, PermutationCheck, Refit},
@@ -15,7 +15,7 @@ use super::{
     aside,
     input::Input,
 };
-use crate::options::Common;
+use crate::{options::Common, words};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HeldArgs {
@@ -57,7 +57,12 @@ pub(super) fn read(fit: &FitArgs, columns: &Columns, common: &Common) -> anyhow:
     let HeldArgs { groups, time, weights, .. } = &fit.held;
     let mut columns = Columns { apart: groups.clone().or_else(|| time.clone()), ..columns.clone() };
     columns.drop.extend(weights.iter().cloned());
-    let mut input = Input::read(&fit.data, &columns, &fit.model, common.account()?)?;
+    let own_flag = |error: anyhow::Error| {
+        // The reader knows the column that tells rows apart by the flag that it has in `banach predict`.
+        let (said, flag) = (words::message(error.as_ref()), if groups.is_some() { "--groups" } else { "--time" });
+        if columns.apart.is_some() && said.contains("--id") { anyhow!("{}", said.replace("--id", flag)) } else { error }
+    };
+    let mut input = Input::read(&fit.data, &columns, &fit.model, common.account()?).map_err(own_flag)?;
     let groups = groups.as_ref().map(|name| aside::groups(&input.data, name)).transpose()?;
     let times = time.as_ref().map(|name| aside::times(&input.data, name)).transpose()?;
     let weights = weights.as_ref().map(|name| {

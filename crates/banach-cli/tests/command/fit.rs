@@ -70,7 +70,7 @@ fn trial() -> String {
 
 #[test]
 fn kernels_are_searched_with_what_each_has() {
-    let fit = ["fit", TRIAL, "--target", "effect", "--cv", "3", "--quiet"];
+    let fit = ["fit", TRIAL, "--target", "effect", "--model", "lp", "--cv", "3", "--quiet"];
     let found = json(&[&fit[..], &["--kernel", "linear,poly,anova", "--degree", "1..2", "--gamma", "0.1,1"]].concat());
     let searched = found["validation"]["searched"].as_array().expect("combinations");
     let kernels: Vec<&str> = searched.iter().filter_map(|one| one["kernel"].as_str()).collect();

@@ -220,9 +220,10 @@ pub(crate) fn latex_number(number: String) -> String {
 
 /// A name as it is, or in backticks where a reader could take it for a number or for several things.
 pub(crate) fn in_backticks(name: &str) -> Cow<'_, str> {
-    let joins = |c: char| c.is_whitespace() || "+-*/^=()<>,;:|&!".contains(c);
+    let joins = |c: char| c.is_whitespace() || "+-*/^=()<>,;:|&!`\\".contains(c);
     let plain = !name.is_empty() && !name.contains(joins) && !name.starts_with(|c: char| c.is_ascii_digit());
-    if plain { Cow::Borrowed(name) } else { Cow::Owned(format!("`{name}`")) }
+    // Backticks within are doubled.
+    if plain { Cow::Borrowed(name) } else { Cow::Owned(format!("`{}`", name.replace('`', "``"))) }
 }
 
 /// A name in LaTeX.

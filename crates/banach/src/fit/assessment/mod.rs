@@ -64,6 +64,11 @@ pub struct PermutationCheck {
 }
 
 impl PermutationCheck {
+    /// Whether there are enough of them to say that something is no chance.
+    pub fn can_decide(self) -> bool {
+        1.0 / (1 + self.permutations) as f64 <= LEVEL
+    }
+
     /// The share of all orders, that of the data among them, that do as well.
     pub fn chance(self) -> f64 {
         (1 + self.as_good) as f64 / (1 + self.permutations) as f64
@@ -180,7 +185,8 @@ impl Assessment {
     fn decide(&mut self) {
         let rare = |chance: f64| chance <= LEVEL;
         let gains = self.loss < self.constant_loss && self.chance.is_some_and(rare);
-        self.better = (gains || self.evidence) && self.permutations.is_none_or(|check| rare(check.chance()));
+        let no_shuffles = |check: PermutationCheck| !check.can_decide() || rare(check.chance());
+        self.better = (gains || self.evidence) && self.permutations.is_none_or(no_shuffles);
     }
 }
 
@@ -223,6 +229,8 @@ mod tests {
         let grouped = unseen(&y, &t, vec![0, 0, 0, 0, 1, 1, 1, 1]);
         assert!(!grouped.better && grouped.chance.is_none() && grouped.sentence().contains("no better"));
         // What shuffled targets do as well is no discovery.
+        let few = found.clone().with_permutations(PermutationCheck { permutations: 10, as_good: 0 });
+        assert!(few.better && few.lines().iter().any(|line| line.contains("cannot decide")), "{few:?}");
         let shuffled = found.with_permutations(PermutationCheck { permutations: 19, as_good: 3 });
         assert!(!shuffled.better && shuffled.lines().iter().any(|line| line.contains("3 of 19")), "{shuffled:?}");
     }

@@ -58,10 +58,11 @@ impl Assessment {
     pub fn permutation_sentence(&self) -> Option<String> {
         let check = self.permutations?;
         Some(format!(
-            "{} of {} shuffles of the target were predicted as well (p = {:.3})",
+            "{} of {} shuffles of the target were predicted as well (p = {:.3}){}",
             check.as_good,
             check.permutations,
-            check.chance()
+            check.chance(),
+            if check.can_decide() { "" } else { "; so few cannot decide, 19 or more can" }
         ))
     }
 

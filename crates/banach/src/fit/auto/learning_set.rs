@@ -90,6 +90,13 @@ impl<'a> LearningSet<'a> {
         let lanes = folds.each().into_iter().map(Some).chain([None]).map(lane).collect();
         // Samples that are never held out have no part in scores.
         let scoring = Scoring::new(target, &task, &all).among(&once);
+        if let Some(y) = scoring.numbers().filter(|y| y.iter().all(|other| *other == y[0])) {
+            return Err(Error::Parameter {
+                parameter: Parameter::Target,
+                got: format!("the value {} at every sample", y[0]),
+                allowed: "targets that differ: there is nothing to predict",
+            });
+        }
         if let (Some(y), false) = (scoring.numbers(), scoring.variance().is_normal())
             && let Some(other) = y.iter().find(|other| **other != y[0])
         {
