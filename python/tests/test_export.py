@@ -36,11 +36,11 @@ def rows(count, seed):
     draw = random.Random(seed)
     for _ in range(count):
         numbers = [50 + 9 * draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1)]
-        yield [*numbers, draw.choice(["dark red", "g", "b"]), draw.choice([True, False]), draw.choice([1, 2, 30])]
+        yield [*numbers, draw.choice(["dark red", "g", "b"]), draw.choice([True, False]), draw.choice([1, 30])]
 
 
 def effect(x):
-    labels = -2 * (x[4] == "dark red") + 2.5 * x[5] - 2 * (x[6] == 1) + 2 * (x[6] == 30)
+    labels = -2 * (x[4] == "dark red") + 2.5 * x[5] - 2 * (x[6] == 30)
     return 3 + 0.5 * (x[0] - 48) * x[1] + labels + 0.3 * x[2] ** 2
 
 
