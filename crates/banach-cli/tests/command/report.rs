@@ -316,7 +316,7 @@ fn long_names_and_nothing_found_have_room() {
 fn a_page_without_folds_says_so() {
     let (page, object) = report("fit", "given", TRIAL, &["--target", "effect", "--gamma", "1"]);
     let text = check(&page, &object);
-    assert!(text.contains("no sample was held out"), "{text}");
+    assert!(text.contains("You gave gamma, so no other was tried"), "{text}");
     // Along a variable a linear model rises by its coefficient, in the units of the file.
     let numbers = |list: &Value| -> Vec<f64> { serde_json::from_value(list.clone()).expect("numbers") };
     let top = object["functions"][0]["top"]["monomials"].as_array().expect("a list");

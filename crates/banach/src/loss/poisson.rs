@@ -18,6 +18,11 @@ fn resolution(t: f64) -> f64 {
     ROUNDING * t.abs().max(1.0)
 }
 
+/// Whether the relative entropy of a mean that is changed by this share of itself is a number.
+fn is_moderate(change: f64) -> bool {
+    change.abs() <= 1e300
+}
+
 impl Loss for Poisson {
     fn name(&self) -> &'static str {
         "poisson"
@@ -81,7 +86,7 @@ impl SmoothConjugate for Poisson {
 
     fn psi(&self, y: f64, s: f64) -> f64 {
         let change = -s / y;
-        if change.is_finite() {
+        if is_moderate(change) {
             return y * excess(change) - s * y.ln();
         }
         // The count is 0, or next to nothing beside s.
@@ -100,7 +105,7 @@ impl SmoothConjugate for Poisson {
     fn psi_bregman(&self, y: f64, from: f64, to: f64) -> f64 {
         let mean = y - from;
         let change = (from - to) / mean;
-        if change.is_finite() { mean * excess(change) } else { relative_entropy(two_sum(y, -to), mean.ln(), 0.0) }
+        if is_moderate(change) { mean * excess(change) } else { relative_entropy(two_sum(y, -to), mean.ln(), 0.0) }
     }
 
     /// With `m = exp(z)` the optimality condition is `exp(z) + lambda z = y - v`: increasing and convex in `z`, so Newton's method
@@ -139,7 +144,7 @@ fn relative_entropy((m, rest): (f64, f64), t: f64, rounding: f64) -> f64 {
     let change = ((m - mu) + rest) / mu;
     if change.abs() <= resolution(t) {
         0.0
-    } else if change.is_finite() && mu > f64::MIN_POSITIVE {
+    } else if is_moderate(change) && mu > f64::MIN_POSITIVE {
         mu * excess(change + change.signum() * rounding)
     } else if mu.is_infinite() || m == 0.0 {
         mu
