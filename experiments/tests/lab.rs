@@ -244,7 +244,7 @@ fn planted_supports_are_found_with_their_proofs() {
     // The truth, nothing false and proven in three rows; for noise, which has no truth, nothing named as well.
     let table = text(&lab(&["bench", "supports", "--quick"]).stdout);
     assert!(table.matches("3 of 3").count() == 13, "{table}");
-    let one = text(&lab(&["bench", "supports", "--quick", "--only", "cubic", "--seed", "7"]).stdout);
+    let one = text(&lab(&["bench", "supports", "--quick", "--only", "cubic", "--seed", "7"]).stdout).replace('\n', " ");
     assert!(
         one.contains("seeds from 7 to at most 9") && one.contains("degree 3") && !one.contains("degree 2"),
         "{one}"
