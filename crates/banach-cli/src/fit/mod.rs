@@ -60,7 +60,7 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         }
     }
     if common.json {
-        print::out(&targets::together(objects, fits.len()))?;
+        print::out(&targets::together(&objects, fits.len()))?;
     }
     Ok(worst)
 }

@@ -53,8 +53,8 @@ pub(super) fn each(fit: &FitArgs, common: &Common) -> anyhow::Result<Vec<FitArgs
 }
 
 /// The objects of so many targets: one, or a list.
-pub(super) fn together(objects: Vec<String>, targets: usize) -> String {
-    match &objects[..] {
+pub(super) fn together(objects: &[String], targets: usize) -> String {
+    match objects {
         [one] if targets == 1 => one.clone(),
         several => format!("[\n{}]\n", several.join(",\n")),
     }
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn several_objects_are_a_list() {
-        let both = together(vec!["{}\n".to_owned(), "{}\n".to_owned()], 2);
+        let both = together(&["{}\n".to_owned(), "{}\n".to_owned()], 2);
         assert_eq!(serde_json::from_str::<Vec<serde_json::Value>>(&both).expect("JSON").len(), 2);
-        assert_eq!(together(vec!["{}\n".to_owned()], 1), "{}\n");
+        assert_eq!(together(&["{}\n".to_owned()], 1), "{}\n");
     }
 }

@@ -90,10 +90,12 @@ impl<'a> LearningSet<'a> {
         let lanes = folds.each().into_iter().map(Some).chain([None]).map(lane).collect();
         // Samples that are never held out have no part in scores.
         let scoring = Scoring::new(target, &task, &all).among(&once);
-        if let Some(y) = scoring.numbers().filter(|y| y.iter().all(|other| *other == y[0])) {
+        if let Some([first, others @ ..]) = scoring.numbers()
+            && others.iter().all(|other| other == first)
+        {
             return Err(Error::Parameter {
                 parameter: Parameter::Target,
-                got: format!("the value {} at every sample", y[0]),
+                got: format!("the value {first} at every sample"),
                 allowed: "targets that differ: there is nothing to predict",
             });
         }
