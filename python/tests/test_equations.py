@@ -96,7 +96,7 @@ def test_few_terms_have_intervals_where_samples_are_held_out(tmp_path):
     plain = SparseRegressor("poly", degree=(1, 2)).fit(X, y)
     assert plain.assessment_ is None
     assert plain.verdict_ is None
-    with pytest.raises(ValueError, match=r"there are no intervals: .*cv"):
+    with pytest.raises(ValueError, match=r"there are no intervals: .*folds"):
         plain.predict_interval(X)
     held = SparseRegressor("poly", degree=(1, 2), cv=5).fit(X, y)
     assert held.equation() == plain.equation(), "what is held out chooses nothing"
