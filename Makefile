@@ -79,7 +79,7 @@ package: ## what would be published, built from its own archives
 	rm -rf $(UNPACKED)
 	$(CARGO) package --locked --allow-dirty $(addprefix --package ,banach banach-io banach-start banach-cli)
 
-# The machines that wheels are for. The standard library of another one is installed by `rustup target add`.
+# The machines that wheels are for. The standard library of another one is what rustup adds.
 TARGETS ?= x86_64-unknown-linux-gnu
 WHEELS := target/wheels
 
@@ -87,6 +87,7 @@ wheels: $(VENV)/installed ## wheels for Linux that install without Rust, for TAR
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/requirements.txt
 	rm -rf $(WHEELS) python/banach/_core.*.so
 	. $(VENV)/bin/activate && for target in $(TARGETS); do \
+		if command -v rustup > /dev/null; then rustup --quiet target add $$target || exit 1; fi; \
 		maturin build --release --locked --zig --compatibility manylinux2014 --target $$target --out $(WHEELS) || exit 1; done
 	$(VENV)/bin/python packaging/try_wheels.py $(WHEELS)
 

@@ -1,8 +1,8 @@
-"""Checks wheels: their tags, and that one for this machine works where there is no Rust.
+"""Checks wheels: their tags, that what is inside is for the machine that they name, and that one for this machine works where there is no Rust.
 
     python packaging/try_wheels.py target/wheels
 
-Every wheel has to be abi3 and manylinux. The one that this machine can install goes into a new environment whose PATH has neither cargo nor
+Every wheel has to be abi3 and manylinux, and its library must be for that machine and ask for no later glibc than the tag says. The one that this machine can install goes into a new environment whose PATH has neither cargo nor
 rustc; there the package is imported, a model is fitted, and the command fits and predicts.
 """
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 
 FIT = """
@@ -25,6 +27,10 @@ assert model.duality_gap_ <= 1e-8, model.duality_gap_
 np.savetxt("table.csv", np.column_stack([X, y]), delimiter=",", header=",".join([*(f"x{j}" for j in range(12)), "y"]), comments="")
 print("banach", banach.__version__, "fits; relative gap", model.duality_gap_)
 """
+
+
+#: What the header of a library calls machines (ELF, `e_machine`).
+MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
 def tags(wheel: Path) -> tuple[str, str, str]:
@@ -41,6 +47,25 @@ def check_tags(wheel: Path) -> None:
     if not all(one.startswith("manylinux") for one in where.split(".")):
         raise SystemExit(f"{wheel.name}: the platform is {where}; expected manylinux, not a single distribution")
     print(f"{wheel.name}: {abi}, {where}, {wheel.stat().st_size / 1e6:.1f} MB")
+
+
+def check_library(wheel: Path) -> None:
+    """Raises if the compiled part is for another machine than the wheel, or asks for a later glibc."""
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = (name for name in packed.namelist() if re.search(r"/_core\..*\bso$", name))
+        library = packed.read(name)
+    where = tags(wheel)[2].split(".")
+    if library[:4] != b"\x7fELF":
+        raise SystemExit(f"{wheel.name}: {name} is no library of Linux")
+    machine = MACHINES.get(int.from_bytes(library[18:20], "little"), "another machine")
+    if not all(one.endswith(machine) for one in where):
+        raise SystemExit(f"{wheel.name}: {name} is for {machine}")
+    # Versions of symbols are strings of the library.
+    asked = max((int(a), int(b)) for a, b in re.findall(rb"\bGLIBC_(\d+)\.(\d+)", library))
+    promised = [tuple(map(int, found.groups())) for one in where if (found := re.match(r"manylinux_(\d+)_(\d+)_", one))]
+    if any(asked > version for version in promised):
+        raise SystemExit(f"{wheel.name}: {name} asks for glibc {asked[0]}.{asked[1]}, which is later than {where}")
+    print(f"{name} is for {machine} and asks for glibc {asked[0]}.{asked[1]}")
 
 
 def try_out(wheel: Path) -> None:
@@ -90,6 +115,7 @@ def main() -> None:
         raise SystemExit(f"no wheels in {sys.argv[1]}")
     for wheel in wheels:
         check_tags(wheel)
+        check_library(wheel)
     own = [wheel for wheel in wheels if tags(wheel)[2].split(".")[0].endswith(platform.machine())]
     for wheel in own:
         try_out(wheel)

@@ -209,7 +209,7 @@ pub fn model() -> Vec<Vec<u8>> {
         (&x, normal, Route::Gram),
     ] {
         let spec = Spec { kernel, route: Some(route), ..Spec::default() };
-        let fit = Fit::new(&spec).expect("valid").with_memory(Memory::limit(1 << 26));
+        let fit = Fit::within(&spec, Account::new(Memory::limit(1 << 26))).expect("valid");
         let Ok(model) = fit.run(x, &(&y).into(), None, &mut Unobserved) else { continue };
         let saved = SavedModel::new(spec, x.view(), Observed::Numbers(vec![y.to_vec()])).with_model(&model);
         files.push(saved.to_bytes().expect("valid"));

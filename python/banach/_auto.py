@@ -24,15 +24,15 @@ _PARTS = 1000
 
 _PARAMETERS = {
     "effort": """{"quick", "normal", "thorough"}, default="normal"
-    How much is tried: linear functions, Gauss's kernel and few terms; also products, lengths and relevance of every variable,
+    How much is tried: linear functions, Gauss's kernel and few terms; also ranks, products, lengths and relevance of every variable,
     as far as they cost seconds; also what costs minutes, and finer grids.""",
     "max_seconds": """float or None, default=None
     Nothing new is tried after this time. The model then depends on the speed of the machine.""",
     "random_state": """int, default=0
     What deals the samples to the folds.""",
     "cv": """int, splitter, iterable or None, default=None
-    Which samples are held out: so many folds, five if None, or what a splitter of scikit-learn says (``GroupKFold`` with ``groups``,
-    ``TimeSeriesSplit``). No sample may be held out twice.""",
+    Which samples are held out: so many folds, five if None or ten of fewer than 100 samples, or what a splitter of scikit-learn
+    says (``GroupKFold`` with ``groups``, ``TimeSeriesSplit``). No sample may be held out twice.""",
     "permutations": """int, default=0
     The same choice is made for so many random orders of y, and ``assessment_`` says how often they are predicted as well. All orders are
     different; of few groups there may be fewer, and ``assessment_`` says how many there were.""",
@@ -107,7 +107,9 @@ class _AutoEstimator(TableEstimator):
         }
         X, target, weights = self._check_data(X, y, sample_weight)
         labels, classifier = self._labels(target), hasattr(self, "classes_")
-        held_out = splits_of(self.cv, target, labels, groups, classifier=classifier, seed=asked["seed"])
+        held_out = splits_of(
+            self.cv, target, labels, groups, classifier=classifier, seed=asked["seed"], among_many=True
+        )
         splits, codes = [(train.tolist(), test.tolist()) for train, test in held_out], group_codes(groups, len(labels))
         with self._bar("the best model", _PARTS) as bar:
             self._adopt(_core.fit_auto(X, target, weights, splits, codes, **asked, progress=bar.callback))
@@ -143,7 +145,8 @@ class _AutoEstimator(TableEstimator):
 
     def terms(self) -> Any:
         """The few terms that evidence names, be they the model or not, as a fitted :class:`SparseRegressor` or
-        :class:`SparseClassifier`; None if nothing can be named. The caption of its ``terms_`` has their own error beside
+        :class:`SparseClassifier`; None if few terms were not tried: the caption of ``contenders_`` says why, and those classes
+        look for them whatever it is. The caption of its ``terms_`` has their own error beside
         that of the model, and so has ``terms_error_``."""
         self._check_fitted()
         core = self._model.terms
@@ -293,7 +296,7 @@ class _AutoEstimator(TableEstimator):
 class AutoRegressor(IntervalMixin, RegressorMixin, _AutoEstimator):
     """Regression by the best model that banach can find, without a parameter.
 
-    Contenders of very different kinds are fitted to the samples outside of five folds, and what they predict of the others
+    Contenders of very different kinds are fitted to the samples outside of folds, and what they predict of the others
     decides: linear functions with dense and with sparse weights, Gauss's kernel with one length and with a length for every
     variable, products of variables, and the few terms that evidence names. Columns are standardised inside. The model is the
     few terms where their evidence claims the smallest error, else a mixture where that gains more than its standard error,

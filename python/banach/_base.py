@@ -52,14 +52,21 @@ def rows_of(splits: Iterable[Any], n_samples: int) -> list[tuple[np.ndarray, np.
 
 
 def splits_of(
-    cv: Any, y: np.ndarray, target: np.ndarray, groups: Any, *, classifier: bool, seed: int = 0
+    cv: Any,
+    y: np.ndarray,
+    target: np.ndarray,
+    groups: Any,
+    *,
+    classifier: bool,
+    seed: int = 0,
+    among_many: bool = False,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """What to fit to and what to hold out: for a number the library's own folds, of whole groups if there are any, else what a
-    splitter says."""
+    splitter says. There are more of them for a choice among many models."""
     n_samples = len(target)
     if cv is None or isinstance(cv, numbers.Integral):
         count = None if cv is None else _parameters.whole("cv", cv, "None, a whole number >= 2 or a splitter", least=2)
-        held_out = _core.folds(y, n_samples, count, group_codes(groups, n_samples), seed)
+        held_out = _core.folds(y, n_samples, count, group_codes(groups, n_samples), seed, among_many)
         return [(np.setdiff1d(np.arange(n_samples), test), np.array(test)) for test in held_out]
     if isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split"):
         return rows_of(cv, n_samples)

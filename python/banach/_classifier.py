@@ -203,7 +203,5 @@ class LpClassifier(_Classification):
         self._forget()
         spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
         X, codes, weights = self._check_data(X, y, sample_weight)
-        self._warn_of_time(spec, X, self._functions)
-        with self._bar("fit", self._functions) as bar:
-            self._adopt(spec.fit(X, codes, weights, C, bar.callback))
+        self._fit_function(spec, X, codes, weights, C, names=self._columns_to_judge())
         return self

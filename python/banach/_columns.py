@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
 
-from . import _core
+from . import _core, _names
 
 
 def is_missing(value: Any) -> bool:
@@ -128,7 +128,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         if gaps.any():
             if not self.imputes or fill is None:
                 raise ValueError(
-                    f"column {name!r}: {gaps.sum()} values are missing, the first in row {gaps.argmax()}; fill them in, or fit the "
+                    f"column {name!r}: {_names.counted(gaps.sum(), 'value is', 'values are')} missing, the first in row {gaps.argmax()}; fill them in, or fit the "
                     "model with missing values filled in (banach fit --impute mean), so that it knows what to do"
                 )
             values[gaps] = fill
@@ -149,7 +149,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 "it, leave the row out, or set model[0].ignores_unknown = True: then the row counts as one whose label is not known"
             )
         if gaps.any() and not self.imputes:
-            raise ValueError(f"column {name!r}: {gaps.sum()} labels are missing, the first in row {gaps.argmax()}")
+            raise ValueError(
+                f"column {name!r}: {_names.counted(gaps.sum(), 'label is', 'labels are')} missing, the first in row {gaps.argmax()}"
+            )
         return labels, gaps | unknown
 
 

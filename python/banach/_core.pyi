@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "AutoModel",
+    "Halves",
     "Kernel",
     "Model",
     "SparseFunction",
@@ -197,6 +198,10 @@ class Spec:
         y: _Target,
         sample_weight: _Floats | None,
         C: float,
+        *,
+        functions: int,
+        warn: Callable[[str | None, str | None], None],
+        names: Sequence[str] | None = None,
         progress: _Progress = None,
         residuals: Sequence[Sequence[float]] | None = None,
     ) -> Model: ...
@@ -411,7 +416,8 @@ def fit_sparse(
     x: _Table,
     y: _Target,
     sample_weight: _Floats | None,
-    splits: Sequence[tuple[Sequence[int], Sequence[int]]] | None = None,
+    splits: _Splits | None = None,
+    groups: Sequence[int] | None = None,
     *,
     kernel: Kernel,
     penalty: str,
@@ -436,6 +442,16 @@ def name_terms(
 def stability(
     model: Model, function: int, max_terms: int, pairs: int, threshold: float, seed: int, progress: _Progress = None
 ) -> _Stability: ...
+
+@final
+class Halves:
+    def __new__(
+        cls, model: Model, function: int, max_terms: int, pairs: int, threshold: float, seed: int
+    ) -> Halves: ...
+    def next(self) -> list[int] | None: ...
+    def search(self, x: _Table, columns: Sequence[int]) -> int: ...
+    def found(self) -> _Stability: ...
+
 def standardize(x: _Table) -> tuple[_Table, _Floats, _Floats, _Floats]: ...
 def rescale(x: _Table, means: _Floats, corrections: _Floats, deviations: _Floats) -> _Table: ...
 def report(
@@ -476,7 +492,12 @@ def exponent(text: str) -> float: ...
 def losses(task: str) -> list[str]: ...
 def choose(losses: Sequence[tuple[float, float]], one_standard_error: bool) -> int | None: ...
 def folds(
-    y: _Target, samples: int, count: int | None, groups: Sequence[int] | None = None, seed: int = 0
+    y: _Target,
+    samples: int,
+    count: int | None,
+    groups: Sequence[int] | None = None,
+    seed: int = 0,
+    among_many: bool = False,
 ) -> list[list[int]]: ...
 def gram_tensor(x: _Table, kernel: Kernel, p: float, memory: int | None, threads: int) -> tuple[int, _Floats]: ...
 def make_sparse_linear(

@@ -105,7 +105,7 @@ class _Search(LpModel):
         given = [(train.tolist(), test.tolist()) for train, test in splits]
         asked: dict[str, Any] = {"space": space, "Cs": Cs, "count": count}
         fits, long = spec.search_size(X, weights, **asked, functions=self._functions, splits=len(splits))
-        self._warn_of_length(long)
+        self._warn_before(self._unequal_scales(spec, X), long)
         asked["one_standard_error"] = _parameters.boolean("one_standard_error", self.one_standard_error)
         with self._bar("cross-validation", fits) as bar:
             codes = group_codes(groups, len(target))
@@ -201,9 +201,7 @@ class _Search(LpModel):
     def _refit(self, spec: _core.Spec, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         if not _parameters.boolean("refit", self.refit):
             return
-        self._warn_of_time(spec, X, self._functions)
-        with self._bar("fit", self._functions) as bar:
-            self._adopt(spec.fit(X, y, weights, self.C_, bar.callback, self._residuals))
+        self._fit_function(spec, X, y, weights, self.C_, residuals=self._residuals)
 
     def plot_cv(self, *, ax: Any = None, **kwargs: Any) -> Any:
         """Draws the held-out scores against C; see :class:`banach.CVDisplay`."""

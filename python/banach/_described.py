@@ -314,6 +314,6 @@ def _top_caption(top: Mapping[str, Any]) -> str:
     if top["complete"]:
         return "The largest of this model."
     return (
-        f"The search was stopped after {top['nodes']} monomials: others may have weights up to {top['unlisted']:.4g}. "
+        f"The search was stopped after {_names.counted(top['nodes'], 'monomial', 'monomials')}: others may have weights up to {top['unlisted']:.4g}. "
         "Raise seconds or max_nodes to search on."
     )

@@ -283,14 +283,14 @@ def _estimator(model: DescribedModel, found: dict[str, Any], classes: np.ndarray
 
 def _table_of_terms(found: dict[str, Any], names: Sequence[str] | None) -> Table:
     """What is known of terms that evidence names, with a line on what holds."""
-    known, count = found["terms"], f"{int(found['dictionary']):,}"
+    known, count = found["terms"], _names.counted(int(found["dictionary"]), "monomial", "monomials")
     if not known["exponents"]:
-        caption = f"None of the {count} monomials can be named at this number of rows."
+        caption = f"None of the {count} can be named at this number of rows."
         warn(f"{caption} The equation is a constant; to predict, use the model itself.", UserWarning)
     elif found["proven"]:
-        caption = f"No addition, removal or exchange of any of {count} monomials improves the criterion."
+        caption = f"No addition, removal or exchange of any of {count} improves the criterion."
     else:
-        caption = f"Some addition, removal or exchange of {count} monomials would improve the criterion: the search ended early."
+        caption = f"Some addition, removal or exchange of {count} would improve the criterion: the search ended early."
     if found["centred"]:
         caption += " Products are those of the variables less their means."
     columns = {"monomial": [_names.monomial(factors, names) for factors in known["exponents"]], **known}

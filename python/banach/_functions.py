@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array
 
 from . import _core, _names, _parameters, kernels
@@ -64,10 +65,10 @@ def stability_selection(
     ----------
     estimator : LpRegressor, LpClassifier or one of their CV kin, or a Pipeline that ends with one
         Fitted, or to be fitted to X and y first. The terms are those of its kernel, in the columns that the steps before it make. These
-        steps are fitted once, to all samples: scaling and encoding say nothing of y, but a step that chooses columns by y has seen
-        both halves, so that frequencies are too high; put no such step there.
+        steps are fitted again to every half, so that a step which chooses columns by y sees no other samples than the search does; the
+        columns are known by the names that the steps give them.
     X, y, sample_weight
-        The data, if the estimator is not fitted.
+        The data, if the estimator is not fitted, and of a pipeline in any case.
     k : int
         The most terms that a half may name. Evidence grows with the samples, so a half names fewer than the whole.
     n_pairs : int
@@ -96,21 +97,31 @@ def stability_selection(
     if not isinstance(estimator[-1] if isinstance(estimator, Pipeline) else estimator, LpModel):
         allowed = "LpRegressor, LpClassifier or one of their CV kin, or a Pipeline that ends with one"
         raise _parameters.refused("estimator", estimator, allowed)
+    is_made = isinstance(estimator, Pipeline) and len(estimator) > 1
+    if is_made and X is None:
+        raise ValueError(
+            "X and y: the steps of a pipeline are fitted again to every half of the samples; give the data"
+        )
     whole = estimator if X is None else _fitted(clone(estimator), X, y, sample_weight)
     model: LpModel = whole[-1] if isinstance(whole, Pipeline) else whole
     model._check_fitted()
     n_pairs = _parameters.whole("n_pairs", n_pairs, "a whole number from 1 to 100000", least=1)
+    asked = (
+        model._model,
+        model._place(output),
+        _parameters.whole("k", k, "a whole number >= 1", least=1),
+        n_pairs,
+        _parameters.real("threshold", threshold, "a number above 1/2, at most 1"),
+        _parameters.seed(random_state),
+    )
+    names = model._names()
     with model._bar("stability", 2 * n_pairs) as bar:
-        found = _core.stability(
-            model._model,
-            model._place(output),
-            _parameters.whole("k", k, "a whole number >= 1", least=1),
-            n_pairs,
-            _parameters.real("threshold", threshold, "a number above 1/2, at most 1"),
-            _parameters.seed(random_state),
-            bar.callback,
-        )
-    monomials, names = found["monomials"], model._names() or _made_names(whole)
+        if is_made:
+            found, made = _of_halves(_core.Halves(*asked), whole, X, y, bar.callback)
+            names = made or names
+        else:
+            found = _core.stability(*asked, bar.callback)
+    monomials = found["monomials"]
     count, stable = len(monomials), found["stable"]
     columns = {
         "monomial": [_names.monomial(factors, names) for factors in monomials],
@@ -118,10 +129,10 @@ def stability_selection(
         "frequency": found["frequencies"],
         "stable": np.arange(count) < stable,
     }
-    caption = f"{stable} of {count} monomials reach the threshold {threshold:g} of {found['subsamples']} halves, each of which names {found['selected_per_fit']:.2g}."
+    caption = f"{stable} of {_names.counted(count, 'monomial', 'monomials')} {'reaches' if stable == 1 else 'reach'} the threshold {threshold:g} of {found['subsamples']} halves, each of which names {found['selected_per_fit']:.2g}."
     caption += f" At most {found['expected_false']:.2g} of them are expected to be there by chance."
     if found["unproven"]:
-        caption += f" {found['unproven']} searches ended without their proof."
+        caption += f" {_names.counted(found['unproven'], 'search', 'searches')} ended without a proof."
     return Table(
         columns,
         caption=caption,
@@ -140,11 +151,37 @@ def _fitted(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     return estimator.fit(X, y, **({} if sample_weight is None else {name: sample_weight}))
 
 
-def _made_names(estimator: Any) -> list[str] | None:
-    """What the steps before a model call their columns, if they say so."""
-    if not isinstance(estimator, Pipeline) or len(estimator) == 1:
-        return None
+def _of_halves(halves: _core.Halves, whole: Pipeline, X: Any, y: Any, told: Any) -> tuple[Any, list[str] | None]:
+    """What halves agree on whose columns are made by steps that were fitted to the half, and the names of all columns."""
+    names = _made_names(whole[:-1])
+    numbers = None if names is None else {name: number for number, name in enumerate(names)}
+    width = whole[-1].n_features_in_
+    while (half := halves.next()) is not None:
+        steps = clone(whole[:-1])
+        made = steps.fit_transform(_safe_indexing(X, half), _safe_indexing(y, half))
+        table = table_of(check_array(made, accept_sparse="csc", dtype=np.float64, order="F"))
+        if whole[-1].standardize:
+            table, *_ = _core.standardize(table)
+        own = _made_names(steps)
+        if numbers is not None and own is not None:
+            columns = [numbers.setdefault(name, len(numbers)) for name in own]
+        elif made.shape[1] == width:
+            columns = list(range(width))
+        else:
+            raise ValueError(
+                f"the steps of the pipeline make {width} columns of all samples and {made.shape[1]} of a half, and have no names for "
+                "them; let them have get_feature_names_out"
+            )
+        finished = halves.search(table, columns)
+        if told is not None:
+            told(finished, 0, np.inf)
+    return halves.found(), None if numbers is None else list(numbers)
+
+
+def _made_names(steps: Pipeline) -> list[str] | None:
+    """What fitted steps call their columns, if they say so and no two have the same name."""
     try:
-        return [str(name) for name in estimator[:-1].get_feature_names_out()]
+        names = [str(name) for name in steps.get_feature_names_out()]
     except (AttributeError, ValueError):
         return None
+    return names if len(set(names)) == len(names) else None

@@ -93,18 +93,32 @@ class LpModel(DescribedModel):
             self.__dict__.pop(name, None)
 
     def _training_table(self, X: Any) -> Any:
-        """The samples of a fit, standardised on request; else a warning tells of columns whose scales differ very much."""
+        """The samples of a fit, standardised on request."""
         table = table_of(X)
         if _parameters.boolean("standardize", self.standardize):
             table, mean, correction, deviation = _core.standardize(table)
             self._scaling = mean, correction, deviation
             self.mean_, self.scale_ = mean, deviation
             return table
-        told = self._spec().unequal_scales(table, self._names() or [])
-        if told is not None:
-            advice = "standardize=True gives every column standard deviation 1, as a StandardScaler in front does"
-            warn(f"{told[0].upper()}{told[1:]}. {advice}.", ScaleWarning)
         return table
+
+    def _fit_function(self, spec: _core.Spec, X: Any, y: Any, weights: Any, C: float, **given: Any) -> None:
+        """Fits to a table that is ready, and takes over what is found; warns first of what is worth it."""
+        with self._bar("fit", self._functions) as bar:
+            given |= {"functions": self._functions, "warn": self._warn_before, "progress": bar.callback}
+            self._adopt(spec.fit(X, y, weights, C, **given))
+
+    def _columns_to_judge(self) -> list[str] | None:
+        """The names of columns whose scales a fit looks at; ``None`` where they are all the same."""
+        return None if self.standardize else self._names() or []
+
+    def _warn_before(self, scales: str | None, long: str | None) -> None:
+        """Warns of columns whose scales differ very much, and of a fit that is predicted to take more than ten minutes."""
+        if scales is not None:
+            advice = "standardize=True gives every column standard deviation 1, as a StandardScaler in front does"
+            warn(f"{scales[0].upper()}{scales[1:]}. {advice}.", ScaleWarning)
+        if long is not None:
+            warn(f"{long}. A lower degree, fewer columns, fewer rows or fewer Cs and folds take less.", UserWarning)
 
     def _check_X(self, X: Any) -> Any:
         if self._scaling is None:
@@ -115,13 +129,10 @@ class LpModel(DescribedModel):
             X = X.toarray(order="F")
         return _core.rescale(table_of(X), *self._scaling)
 
-    def _warn_of_time(self, spec: _core.Spec, X: Any, problems: int, Cs: int = 1) -> None:
-        """Warns before fits of so many problems, for so many Cs, that are predicted to take more than ten minutes."""
-        self._warn_of_length(spec.long_fit(X, problems, Cs))
-
-    def _warn_of_length(self, long: str | None) -> None:
-        if long is not None:
-            warn(f"{long}. A lower degree, fewer columns, fewer rows or fewer Cs and folds take less.", UserWarning)
+    def _unequal_scales(self, spec: _core.Spec, X: Any) -> str | None:
+        """What there is to say of the scales of the columns before many fits."""
+        names = self._columns_to_judge()
+        return None if names is None else spec.unequal_scales(X, names)
 
     def _adopt(self, model: _core.Model) -> None:
         """Takes over what a fit has found."""

@@ -17,6 +17,11 @@ def monomial(factors: Monomial, names: Sequence[str] | None) -> str:
     return " * ".join(parts) or "1"
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """Such as ``1 row`` and ``1,000 rows``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def of_target(y: object) -> str | None:
     """The name of a series or column of targets, if it has one."""
     name = getattr(y, "name", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _outputs, _parameters
+from . import _core, _names, _outputs, _parameters
 from ._classifier import LpClassifier
 from ._regressor import LpRegressor
 from ._warnings import warn_of_fits
@@ -60,7 +60,7 @@ class LpPath:
 
     def __repr__(self) -> str:
         of = "" if self.output is None else f"{self.output}: "
-        return f"LpPath({of}{len(self.Cs)} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, largest gap {self.duality_gaps.max():.1e})"
+        return f"LpPath({of}{_names.counted(len(self.Cs), 'value', 'values')} of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, largest gap {self.duality_gaps.max():.1e})"
 
 
 def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params: Any) -> LpPath | list[LpPath]:
@@ -97,7 +97,8 @@ def lp_path(X: Any, y: Any, *, Cs: Any = 30, sample_weight: Any = None, **params
     spec = model._spec()
     given, count = _parameters.grid(Cs)
     X, y, weights = model._check_data(X, y, sample_weight)
-    model._warn_of_time(spec, X, model._functions, count or len(given or ()))
+    long = spec.long_fit(X, model._functions, count or len(given or ()))
+    model._warn_before(model._unequal_scales(spec, X), long)
     with model._bar("path", (count or len(given or ())) * model._functions) as bar:
         found = spec.path(X, y, weights, Cs=given, count=count, progress=bar.callback)
     names = [_outputs.name(model, at, len(found)) if len(found) > 1 else None for at in range(len(found))]

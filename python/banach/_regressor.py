@@ -232,7 +232,5 @@ class LpRegressor(_Regression):
         self._forget()
         spec, C = self._spec(), _parameters.real("C", self.C, "a finite number > 0")
         X, y, weights = self._check_data(X, y, sample_weight, exposure, offset)
-        self._warn_of_time(spec, X, self._functions)
-        with self._bar("fit", self._functions) as bar:
-            self._adopt(spec.fit(X, y, weights, C, bar.callback))
+        self._fit_function(spec, X, y, weights, C, names=self._columns_to_judge())
         return self

@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _outputs, _parameters, _sparse_tables, kernels
 from ._assessment import assessment_of
-from ._base import IntervalMixin, TableEstimator, aligned, splits_of, table_of
+from ._base import IntervalMixin, TableEstimator, aligned, group_codes, splits_of, table_of
 from ._classifier import check_presence, labels
 from ._doc import with_sections
 from ._equation import Equation, written
@@ -91,17 +91,17 @@ class _SparseEstimator(TableEstimator):
             "threads": _parameters.threads(self.n_jobs),
         }
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         self._forget()
         asked = self._asked()
         self._target = _names.of_target(y)
         X, target, weights = self._check_data(X, y, sample_weight)
-        splits = None
-        if self.cv is not None:
-            found = splits_of(self.cv, target, target.reshape(-1), None, classifier=hasattr(self, "classes_"))
+        splits, codes = None, group_codes(groups, target.shape[-1])
+        if self.cv is not None or groups is not None:
+            found = splits_of(self.cv, target, target.reshape(-1), groups, classifier=hasattr(self, "classes_"))
             splits = [(train.tolist(), test.tolist()) for train, test in found]
         with self._bar("search for terms", 1) as bar:
-            model, assessment = _core.fit_sparse(X, target, weights, splits, **asked, progress=bar.callback)
+            model, assessment = _core.fit_sparse(X, target, weights, splits, codes, **asked, progress=bar.callback)
         self._adopt(model, target.shape[-1], None if weights is None else float(weights.sum()))
         self.assessment_ = assessment_of(assessment, getattr(self, "classes_", None))
         self.verdict_ = None if self.assessment_ is None else ". ".join(self.assessment_["verdict"])
@@ -280,7 +280,7 @@ class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
 
     _many_terms = "LpRegressorCV"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Finds the terms.
 
         Parameters
@@ -293,12 +293,15 @@ class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
             How often each sample counts: a weight of 2 is a sample that was seen twice, and so is more evidence. Weights
             that sum to 1 are one sample, of which nothing can be named. The most terms, a third of the rows, do not grow
             with weights.
+        groups : array of shape (n_samples,), optional
+            Samples of one group are held out together, in five folds if ``cv`` is None, and are one witness of how good
+            predictions are; a splitter that needs groups gets them. The terms do not depend on it.
 
         Returns
         -------
         self
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight, groups)
         return self
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> tuple[Any, Any, Any]:
@@ -354,7 +357,7 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
 
     _many_terms = "LpClassifierCV"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Finds the terms.
 
         Parameters
@@ -365,12 +368,15 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
             The labels: numbers or strings.
         sample_weight : array of shape (n_samples,), optional
             How often each sample counts: a weight of 2 is a sample that was seen twice, and one of weight 0 is absent.
+        groups : array of shape (n_samples,), optional
+            Samples of one group are held out together, in five folds if ``cv`` is None, and are one witness of how good
+            predictions are; a splitter that needs groups gets them. The terms do not depend on it.
 
         Returns
         -------
         self
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight, groups)
         return self
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:

@@ -79,14 +79,14 @@ def held(certificate: LocalOptimality | DualityGap | Stationarity, count: str) -
     """What a certificate says of all monomials."""
     if isinstance(certificate, DualityGap):
         gap = f"{certificate.relative_gap:.0e}"
-        return f"The objective is within a share of {gap} of its least over the weights of all {count} monomials"
+        return f"The objective is within a share of {gap} of its least over the weights of all {count}"
     if isinstance(certificate, Stationarity):
         violation = f"{certificate.violation:.0e}"
-        return f"Stationary over the weights of all {count} monomials, but for a share of {violation} of the penalty"
+        return f"Stationary over the weights of all {count}, but for a share of {violation} of the penalty"
     # Where more terms are not allowed, or there are none, nothing is said of additions.
     steps = "removal or exchange" if np.isinf(certificate.addition) else "addition, removal or exchange"
     if not certificate.holds:
-        return f"Some {steps} of {count} monomials would improve the criterion: the search ended early"
+        return f"Some {steps} of {count} would improve the criterion: the search ended early"
     if not certificate.proven:
-        return f"No {steps} of those of {count} monomials with the best scores improves the criterion"
-    return f"No {steps} of any of {count} monomials improves the criterion"
+        return f"No {steps} of those of {count} with the best scores improves the criterion"
+    return f"No {steps} of any of {count} improves the criterion"

@@ -24,7 +24,8 @@ PARAMETERS = {
     "cv": """int, splitter, iterable or None, default=None
     Which samples are held out: so many folds, or what a splitter of scikit-learn's says. The terms are searched again without
     each fold, which takes as many searches more; then ``assessment_`` and ``verdict_`` say how well unseen samples are
-    predicted, and a regressor has intervals (``predict_interval``). Nothing is held out if None. No choice depends on it.""",
+    predicted, and a regressor has intervals (``predict_interval``). Nothing is held out if None, unless ``fit`` is given
+    ``groups``. No choice depends on it.""",
 }
 
 #: What a fit gives them.

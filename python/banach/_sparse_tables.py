@@ -70,14 +70,14 @@ def caption(
 ) -> str:
     """What holds of the terms, in a sentence; of several functions, of the one that is worst off. ``rows`` are their number and weight,
     and ``instead`` is what to use where nothing can be named."""
-    count = f"{int(functions[0].dictionary):,}"
+    count = _names.counted(int(functions[0].dictionary), "monomial", "monomials")
     named = [len(function.monomials) for function in functions]
     if not any(named):
         n_samples, weight = rows
-        told = "1 row" if n_samples == 1 else f"{n_samples:,} rows"
+        told = _names.counted(n_samples, "row", "rows")
         if weight is not None:
             told += f" of the total weight {weight:g}"
-        return f"None of the {count} monomials can be named with {told}; to predict, use {instead}."
+        return f"None of the {count} can be named with {told}; to predict, use {instead}."
     errors = "standard errors and intervals are conditional on the selection"
     worst = min(certificates, key=lambda certificate: certificate.holds)
     said = f"{held(worst, count)}; {errors}."

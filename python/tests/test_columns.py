@@ -77,7 +77,7 @@ def test_what_a_frame_lacks_is_named(table, tmp_path):
         loaded.predict(frame.drop(columns="color"))
     with pytest.raises(ValueError, match="without the label 'violet' of row 3"):
         loaded.predict(frame.assign(color=[*frame["color"][:3], "violet", *frame["color"][4:]]))
-    with pytest.raises(ValueError, match="'dose': 1 values are missing, the first in row 2"):
+    with pytest.raises(ValueError, match="'dose': 1 value is missing, the first in row 2"):
         loaded.predict(frame.assign(dose=[*frame["dose"][:2], np.nan, *frame["dose"][3:]]))
     with pytest.raises(ValueError, match="'dose': the model was fitted to numbers"):
         loaded.predict(frame.assign(dose="much"))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from itertools import combinations, combinations_with_replacement
 from math import factorial, prod
+from typing import ClassVar
 
 import numpy as np
 import pandas
 import polars
 import pytest
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
 from banach import (
     LpClassifier,
@@ -313,6 +315,42 @@ def test_stable_monomials_are_the_true_ones():
         for seed in (0, 1)
     )
     assert one != other
+
+
+class Watched(StandardScaler):
+    """Remembers how many samples every fit was given."""
+
+    fits: ClassVar[list[int]] = []
+
+    def fit(self, X, y=None, sample_weight=None):
+        self.fits.append(len(X))
+        return super().fit(X, y, sample_weight)
+
+
+def test_steps_before_a_model_are_fitted_to_every_half():
+    model = LpRegressor(p=1.1, C=10.0)
+    stability_selection(make_pipeline(Watched(), model), X, Y, n_pairs=3)
+    assert Watched.fits == [30, *[15] * 6]
+    random = np.random.default_rng(3)
+    noise, y = random.standard_normal((60, 4000)), random.standard_normal(60)
+    pipeline = make_pipeline(SelectKBest(f_regression, k=2), model)
+    honest = stability_selection(pipeline, noise, y, n_pairs=10)
+    assert not honest["stable"].any()
+    # Columns that not all halves have are known by their names, and numbers are those of all columns that any half has.
+    assert len(honest.feature_names) > 2 and set(honest["monomial"]) <= {f"x{j}" for j in range(4000)}
+    assert honest["exponents"][0] == ((honest.feature_names.index(honest["monomial"][0]), 1),)
+    # A step that sees every sample alike changes nothing.
+    plain = stability_selection(model, X, Y, n_pairs=5)
+    scaled = stability_selection(make_pipeline(StandardScaler(), model), X, Y, n_pairs=5)
+    assert scaled["monomial"] == plain["monomial"]
+    np.testing.assert_array_equal(scaled["frequency"], plain["frequency"])
+    unnamed = make_pipeline(FunctionTransformer(), LpRegressor(p=1.1, C=10.0, standardize=True))
+    assert stability_selection(unnamed, X, Y, n_pairs=5)["exponents"] == plain["exponents"]
+    with pytest.raises(ValueError, match="fitted again to every half"):
+        stability_selection(pipeline.fit(noise, y))
+    spread = FunctionTransformer(lambda table: table[:, table.mean(axis=0) > 0])
+    with pytest.raises(ValueError, match="get_feature_names_out"):
+        stability_selection(make_pipeline(spread, model), noise, y, n_pairs=1)
 
 
 def test_stability_leaves_the_given_estimator_alone():

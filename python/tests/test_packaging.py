@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,14 @@ def recipe(monkeypatch):
         VariantConfig.from_file(str(CONDA / "variants.yaml")), RenderConfig()
     )
     return rendered.recipe.to_dict()
+
+
+@pytest.fixture
+def try_wheels():
+    spec = importlib.util.spec_from_file_location("try_wheels", ROOT / "packaging" / "try_wheels.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
@@ -65,13 +74,29 @@ def test_requirements_are_those_of_the_project(recipe, project):
         ("banach-0.1.0-cp311-cp311-manylinux_2_17_x86_64.whl", "expected cp310-abi3"),
     ],
 )
-def test_wheels_of_one_python_or_one_distribution_are_refused(tmp_path, name, wrong):
-    spec = importlib.util.spec_from_file_location("try_wheels", ROOT / "packaging" / "try_wheels.py")
-    try_wheels = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(try_wheels)
+def test_wheels_of_one_python_or_one_distribution_are_refused(tmp_path, try_wheels, name, wrong):
     (tmp_path / name).write_bytes(b"")
     if wrong is None:
         try_wheels.check_tags(tmp_path / name)
     else:
         with pytest.raises(SystemExit, match=wrong):
             try_wheels.check_tags(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("machine", "glibc", "wrong"),
+    [
+        (183, b"GLIBC_2.2.5\0GLIBC_2.17\0", None),
+        (62, b"GLIBC_2.17\0", "is for x86_64"),
+        (183, b"GLIBC_2.9\0GLIBC_2.28\0", "asks for glibc 2.28"),
+    ],
+)
+def test_libraries_of_another_machine_or_a_later_glibc_are_refused(tmp_path, try_wheels, machine, glibc, wrong):
+    wheel = tmp_path / "banach-0.1.0-cp310-abi3-manylinux2014_aarch64.manylinux_2_17_aarch64.whl"
+    with zipfile.ZipFile(wheel, "w") as packed:
+        packed.writestr("banach/_core.abi3.so", b"\x7fELF".ljust(18, b"\0") + machine.to_bytes(2, "little") + glibc)
+    if wrong is None:
+        try_wheels.check_library(wheel)
+    else:
+        with pytest.raises(SystemExit, match=wrong):
+            try_wheels.check_library(wheel)

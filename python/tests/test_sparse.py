@@ -581,3 +581,19 @@ def test_an_interrupt_ends_the_search():
     signal.signal(signal.SIGINT, before)
     # Seconds do not gate; these tell an interrupt from the end of the work.
     assert time.monotonic() - sent[0] < 5
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150, 1e300])
+def test_columns_of_any_size_have_finite_coefficients_or_are_refused(size):
+    one, two = X.copy(), X.copy()
+    one[:, 1] *= size
+    two[:, [1, 2]] *= size
+    for scaled in (one, two):
+        try:
+            found = SparseRegressor(**QUADRATIC).fit(scaled, Y)
+        except ValueError as error:
+            assert (scaled is two or size == 1e300) and re.search(r"column [12] of X|X\[0, 1\]", str(error)), error
+            assert re.search("in a unit in which they are about 1|rescale the column", str(error)), error
+        else:
+            assert size < 1e200 and np.isfinite(found.terms_["coefficient"]).all()
+            np.testing.assert_allclose(found.predict(scaled), SparseRegressor(**QUADRATIC).fit(X, Y).predict(X))

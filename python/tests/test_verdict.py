@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold, TimeSeriesSplit
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
-from banach import AutoClassifier, AutoRegressor, LpClassifierCV, LpRegressorCV
+from banach import AutoClassifier, AutoRegressor, LpClassifierCV, LpRegressorCV, SparseClassifier, SparseRegressor
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(60, 4))
@@ -58,6 +59,43 @@ def test_groups_and_times_hold_in_every_search():
         AutoRegressor("quick", cv=[(np.arange(30), np.arange(30, 60))] * 2).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (AutoRegressor("quick"), Y),
+        (AutoClassifier("quick"), Y > 0),
+        (LpRegressorCV(p=1.2, Cs=[1.0]), Y),
+        (LpClassifierCV(p=1.2, Cs=[1.0]), Y > 0),
+        (SparseRegressor(cv=5), Y),
+        (SparseClassifier(cv=5), Y > 0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_verdicts_say_what_was_held_out(model, y):
+    groups = np.repeat([f"patient {at}" for at in range(15)], 4)
+    # Many models are compared in ten folds of so few rows.
+    usual = 10 if isinstance(model, AutoRegressor | AutoClassifier) else 5
+    assert f"({usual} folds, 60 rows)" in clone(model).fit(X, y).verdict_
+    for cv, count in ((model.cv, usual), (GroupKFold(5), 5)):
+        whole = clone(model).set_params(cv=cv).fit(X, y, groups=groups)
+        assert f"({count} folds of whole groups, 60 rows)" in whole.verdict_
+    # Groups that are on both sides are not held out together, and are not said to be.
+    splits = list(KFold(5, shuffle=True, random_state=0).split(X))
+    torn = clone(model).set_params(cv=splits).fit(X, y, groups=groups)
+    assert "(5 folds, 60 rows)" in torn.verdict_
+    forward = clone(model).set_params(cv=TimeSeriesSplit(3)).fit(X, y)
+    assert "(3 folds forward in time, 45 rows)" in forward.verdict_
+
+
+def test_groups_alone_hold_out_of_few_terms():
+    groups = np.repeat(np.arange(15), 4)
+    plain, grouped = SparseRegressor().fit(X, Y), SparseRegressor().fit(X, Y, groups=groups)
+    assert plain.verdict_ is None and "5 folds of whole groups" in grouped.verdict_
+    assert str(grouped.terms_) == str(plain.terms_) and grouped.predict_interval(X).shape == (60, 2)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        SparseRegressor().fit(X, Y, groups=groups[:-1])
+
+
 def test_weights_count():
     weights = np.ones(60)
     weights[:10] = 0.0
@@ -65,6 +103,13 @@ def test_weights_count():
     a = AutoRegressor("quick").fit(X, Y, sample_weight=weights)
     b = AutoRegressor("quick").fit(X, spoiled, sample_weight=weights)
     np.testing.assert_allclose(a.predict(X), b.predict(X), atol=1e-4)
+    assert a.assessment_["rows"] == 50
+    labels, wrong = Y > 0, np.where(weights > 0, Y > 0, Y <= 0)
+    # Folds of its own spread the classes of all samples.
+    folds = KFold(5)
+    a = AutoClassifier("quick", cv=folds).fit(X, labels, sample_weight=weights)
+    b = AutoClassifier("quick", cv=folds).fit(X, wrong, sample_weight=weights)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), atol=1e-4)
     assert a.assessment_["rows"] == 50
 
 

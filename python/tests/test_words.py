@@ -107,9 +107,12 @@ def test_stability_selection_takes_pipelines(data):
     assert set(found["monomial"][:2]) == {"a", "b * c"}
     assert found.n_fits == 8
     assert not hasattr(pipe[-1], "_model")
-    np.testing.assert_array_equal(
-        stability_selection(pipe.fit(frame, y), k=3, n_pairs=4)["frequency"], found["frequency"]
-    )
+    pipe.fit(frame, y)
+    again = stability_selection(pipe, frame, y, k=3, n_pairs=4)
+    np.testing.assert_array_equal(again["frequency"], found["frequency"])
+    # A fitted pipeline does not keep the columns that its steps are to be fitted to again.
+    with pytest.raises(ValueError, match="give the data"):
+        stability_selection(pipe, k=3, n_pairs=4)
     weights = np.where(np.arange(60) < 50, 1.0, 0.0)
     fewer = stability_selection(pipe, frame[:50], y[:50], k=3, n_pairs=4, sample_weight=weights[:50])
     assert set(fewer["monomial"][:2]) == {"a", "b * c"}

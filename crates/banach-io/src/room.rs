@@ -10,6 +10,9 @@ pub(crate) const FREE: u64 = 1 << 18;
 /// What the name of a column takes beside its text, about: in the list, in the index, and in the table that is made.
 pub(crate) const NAME: u64 = 240;
 
+/// This part of the limit is left for memory that is given back and that the allocator keeps: it is no one's, and still taken.
+const KEPT: u64 = 16;
+
 /// The account of one file.
 #[derive(Debug, Clone)]
 pub(crate) struct Room<'a> {
@@ -19,7 +22,7 @@ pub(crate) struct Room<'a> {
 
 impl<'a> Room<'a> {
     pub(crate) fn new(file: &'a str, limit: u64) -> Self {
-        Self { file, account: Account::new(Memory::limit(limit)) }
+        Self { file, account: Account::new(Memory::limit(limit - limit / KEPT)) }
     }
 
     /// Bytes that nobody has taken.

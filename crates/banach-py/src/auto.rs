@@ -22,6 +22,7 @@ use crate::{
     errors::exception,
     kernel::factors,
     report::assessment_json,
+    search::Splits,
     sparse::SparseModel,
     spec::{Targeted, Weights, weights},
 };
@@ -59,7 +60,7 @@ pub(crate) fn fit_auto(
     x: Table,
     y: Targeted<'_>,
     sample_weight: Weights<'_>,
-    splits: Vec<(Vec<usize>, Vec<usize>)>,
+    splits: Splits,
     groups: Option<Vec<usize>>,
     effort: &str,
     seconds: Option<f64>,
@@ -78,8 +79,7 @@ pub(crate) fn fit_auto(
             std::ops::ControlFlow::Continue(())
         };
         let weights = weights.as_deref();
-        let folds = Folds::from_splits(matrix.samples(), splits)?;
-        let folds = groups.map_or(Ok(folds.clone()), |groups| folds.with_groups(&groups))?;
+        let folds = Folds::given(matrix.samples(), splits, groups.as_deref())?;
         let model = auto.run(matrix, &target, weights, Some(&folds), &account, &mut told)?;
         let (Some(assessment), Some(error)) = (model.record().assessment.clone(), model.record().least_error()) else {
             return Ok(model);

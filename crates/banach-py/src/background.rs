@@ -4,8 +4,8 @@ use std::{
     any::Any,
     collections::HashSet,
     ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::{self, RecvTimeoutError, Sender},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -81,7 +81,7 @@ impl Running<'_, '_> {
         py: Python<'_>,
         work: impl FnOnce(&mut Watch) -> Result<T, banach::Error> + Send,
     ) -> PyResult<T> {
-        let workers = Workers::new(self.threads).map_err(exception)?;
+        let workers = Workers::waiting(self.threads).map_err(exception)?;
         let switch = workers.switch();
         let (sender, mut receiver) = mpsc::channel();
         let mut watch = Watch {
@@ -91,14 +91,14 @@ impl Running<'_, '_> {
             last: Instant::now(),
             history: Vec::new(),
         };
-        let result = thread::scope(|scope| {
-            let worker = scope.spawn(move || {
-                let result = workers.run(|| work(&mut watch));
-                // The receiver learns that the work is done.
-                drop(sender);
-                result
-            });
-            let mut interrupted = None;
+        let work = move || {
+            let result = work(&mut watch);
+            // The receiver learns that the work is done.
+            drop((watch, sender));
+            result
+        };
+        let mut interrupted = None;
+        let attend = || {
             let mut last = News { finished: 0, iteration: 0, gap: f64::INFINITY };
             loop {
                 let receiver = &mut receiver;
@@ -111,9 +111,9 @@ impl Running<'_, '_> {
                 note(&mut interrupted, self.tell(&last), &switch);
                 note(&mut interrupted, py.check_signals(), &switch);
             }
-            (py.detach(|| worker.join()), interrupted)
-        });
-        match result {
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| workers.run_beside(work, attend)));
+        match (result, interrupted) {
             (_, Some(error)) => Err(error),
             (Ok(Some(result)), None) => result.map_err(exception),
             (Ok(None), None) => Err(PyRuntimeError::new_err("the work was ended from outside")),

@@ -42,7 +42,7 @@ mod _core {
         report::{equation, report},
         scaling::{rescale, standardize},
         search::{choose, folds},
-        selection::{expansion, name_terms, stability},
+        selection::{Halves, expansion, name_terms, stability},
         sparse::{SparseFunction, SparseModel, fit_sparse},
         spec::{Spec, exponent, losses},
     };

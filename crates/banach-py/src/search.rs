@@ -71,8 +71,11 @@ impl Space {
     }
 }
 
-/// The rows to learn from and those held out, for every fold, and the group of every row.
-pub(crate) type HeldOutRows = (Vec<(Vec<usize>, Vec<usize>)>, Option<Vec<usize>>);
+/// The rows to learn from and those held out, for every fold.
+pub(crate) type Splits = Vec<(Vec<usize>, Vec<usize>)>;
+
+/// Such rows, and the group of every row.
+pub(crate) type HeldOutRows = (Splits, Option<Vec<usize>>);
 
 pub(crate) fn run<'py>(
     py: Python<'py>,
@@ -84,8 +87,7 @@ pub(crate) fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let running = Running { tolerance: search.gap(&spec.values), ..spec.running(progress) };
     let (found, validation, residuals) = running.run_over(py, x, |matrix, watch| {
-        let folds = Folds::from_splits(matrix.samples(), splits)?;
-        let folds = groups.map_or(Ok(folds.clone()), |groups| folds.with_groups(&groups))?;
+        let folds = Folds::given(matrix.samples(), splits, groups.as_deref())?;
         let fit = spec.fit_with(1.0)?;
         let found = search.run(&fit, matrix, target, weights.as_deref(), &folds, watch)?;
         let validation = Validation::new(&found, search.choice, target, &**fit.loss(), weights.as_deref())?;
@@ -174,14 +176,15 @@ pub(crate) fn choose(losses: Vec<(f64, f64)>, one_standard_error: bool) -> Optio
 
 /// The samples that are held out together unless told otherwise.
 #[pyfunction]
-#[pyo3(signature = (y, samples, count, groups=None, seed=0))]
+#[pyo3(signature = (y, samples, count, groups=None, seed=0, among_many=false))]
 pub(crate) fn folds(
     y: Targeted<'_>,
     samples: usize,
     count: Option<usize>,
     groups: Option<Vec<usize>>,
     seed: u64,
+    among_many: bool,
 ) -> PyResult<Vec<Vec<usize>>> {
-    let hold_out = HoldOut { folds: count, groups, seed, ..HoldOut::default() };
+    let hold_out = HoldOut { folds: count, among_many, groups, seed, ..HoldOut::default() };
     Ok(hold_out.folds(&y.target(), samples).map_err(exception)?.held_out().to_vec())
 }

@@ -6,13 +6,14 @@ use banach::{
     fit::{SparseModel as FittedModel, Task, repetitions},
     kernel::MonomialScale,
     model::Budget,
-    selection::{self, StabilityOptions},
+    selection::{self, Stability, StabilityOptions, StabilityRun},
     sparse::{SparseSpec, WrittenFunction},
 };
 use numpy::PyArray1;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
+    data::Table,
     errors::exception,
     kernel::factors,
     model::Model,
@@ -133,6 +134,11 @@ pub(crate) fn stability<'py>(
         let (given, account) = ((&y[..], weights.as_deref()), Account::new(model.spec.memory()));
         selection::stability(&spec, matrix, given, &options, &account, |finished| watch.count(finished))
     })?;
+    told(py, &stability)
+}
+
+/// What halves agree on, as Python has it.
+fn told<'py>(py: Python<'py>, stability: &Stability) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let monomials = stability.entries.iter().map(|entry| factors(py, &entry.monomial));
     found.set_item("monomials", monomials.collect::<PyResult<Vec<_>>>()?)?;
@@ -145,4 +151,49 @@ pub(crate) fn stability<'py>(
     found.set_item("expected_false", stability.expected_false())?;
     found.set_item("expected_false_unimodal", stability.expected_false_unimodal())?;
     Ok(found)
+}
+
+/// Stability selection one half after another, for columns that Python makes anew of every half.
+#[pyclass(module = "banach._core")]
+pub(crate) struct Halves {
+    run: StabilityRun,
+    spec: crate::spec::Spec,
+}
+
+#[pymethods]
+impl Halves {
+    #[new]
+    fn new(
+        model: &Model,
+        function: usize,
+        max_terms: usize,
+        pairs: usize,
+        threshold: f64,
+        seed: u64,
+    ) -> PyResult<Self> {
+        model.check(function)?;
+        let (y, weights) = output(model, function).map_err(exception)?;
+        let spec = model.spec.values.few_terms(Some(max_terms)).map_err(exception)?;
+        let options = StabilityOptions { pairs, threshold, seed };
+        let run = StabilityRun::new(&spec, (&y, weights.as_deref()), &options).map_err(exception)?;
+        Ok(Self { run, spec: model.spec.clone() })
+    }
+
+    /// The samples of the next half; None after the last one.
+    fn next(&self) -> Option<Vec<usize>> {
+        self.run.half().map(<[usize]>::to_vec)
+    }
+
+    /// Searches the next half, whose columns are known by these numbers.
+    fn search(&mut self, py: Python<'_>, x: Table, columns: Vec<usize>) -> PyResult<usize> {
+        let (run, spec) = (&mut self.run, &self.spec);
+        let account = Account::new(spec.memory());
+        spec.running(None).run_over(py, &x, |matrix, _| run.search(matrix, Some(&columns), &account))?;
+        Ok(self.run.finished())
+    }
+
+    /// What the halves agree on.
+    fn found<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        told(py, &self.run.clone().stability())
+    }
 }

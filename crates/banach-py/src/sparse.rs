@@ -23,6 +23,7 @@ use crate::{
     errors::exception,
     kernel::{Kernel, factors},
     report::assessment_json,
+    search::Splits,
     spec::{Targeted, Weights, weights},
 };
 
@@ -44,16 +45,13 @@ pub(crate) struct SparseFunction {
     found: banach::sparse::SparseFunction,
 }
 
-/// The rows to learn from and those held out, for every fold.
-type Splits = Vec<(Vec<usize>, Vec<usize>)>;
-
 /// The variables of a monomial with their exponents, and a number.
 type Numbered<'py> = (Bound<'py, PyTuple>, f64);
 
 /// Which few monomials of a kernel explain numbers, or tell classes apart; and where there are splits, what samples say that were held out of the
 /// search, as JSON.
 #[pyfunction]
-#[pyo3(signature = (x, y, sample_weight, splits=None, *, kernel, penalty, hierarchy, max_terms, fit_intercept, memory, threads, progress=None))]
+#[pyo3(signature = (x, y, sample_weight, splits=None, groups=None, *, kernel, penalty, hierarchy, max_terms, fit_intercept, memory, threads, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the parameters of an estimator, by name")]
 pub(crate) fn fit_sparse(
     py: Python<'_>,
@@ -61,6 +59,7 @@ pub(crate) fn fit_sparse(
     y: Targeted<'_>,
     sample_weight: Weights<'_>,
     splits: Option<Splits>,
+    groups: Option<Vec<usize>>,
     kernel: &Kernel,
     penalty: &str,
     hierarchy: &str,
@@ -85,7 +84,7 @@ pub(crate) fn fit_sparse(
     let (model, assessment) = running.run_over(py, &x, |matrix, _| {
         let model = spec.model(matrix, &target, weights.as_deref(), &account)?;
         let Some(splits) = splits else { return Ok((model, None)) };
-        let folds = Folds::from_splits(matrix.samples(), splits)?;
+        let folds = Folds::given(matrix.samples(), splits, groups.as_deref())?;
         let mut watch = |_| ControlFlow::Continue(());
         let unseen = spec.held_out(&model, matrix, &target, weights.as_deref(), &folds, &account, &mut watch)?;
         let (assessment, residuals) = unseen.map(|found| (found.assessment, found.residuals)).unzip();

@@ -18,7 +18,7 @@ use crate::{
     kernel::Kernel,
     model::Model,
     path,
-    search::{self, Space},
+    search::{self, Space, Splits},
 };
 
 /// The parameters of an estimator, and what it may take. C is told apart.
@@ -104,7 +104,7 @@ impl Spec {
     /// The fit with this C, within the memory that it may take.
     pub(crate) fn fit_with(&self, gamma: f64) -> Result<Fit, banach::Error> {
         let values = banach::Spec { gamma, ..self.values.clone() };
-        Ok(Fit::new(&values)?.with_account(Account::new(self.memory())))
+        Fit::within(&values, Account::new(self.memory()))
     }
 
     pub(crate) fn running<'a, 'py>(&self, progress: Option<&'a Bound<'py, PyAny>>) -> Running<'a, 'py> {
@@ -172,7 +172,7 @@ impl Spec {
             route: route.map(str::parse).transpose().map_err(exception)?,
             ..banach::Spec::default()
         };
-        Fit::new(&values).map_err(exception)?;
+        Fit::within(&values, Account::new(Memory::limit(0))).map_err(exception)?;
         Ok(Self { values, memory, threads })
     }
 
@@ -197,8 +197,9 @@ impl Spec {
         Ok(found.map(|scales| scales.with_names(&names).to_string()))
     }
 
-    /// A model of the data; `residuals` are what a search says of held-out samples.
-    #[pyo3(signature = (x, y, sample_weight, C, progress=None, residuals=None))]
+    /// A model of the data; `residuals` are what a search says of held-out samples. Before the fit `warn` is called with what is to be said of
+    /// columns whose scales differ very much, if there are names for columns, and of a fit that is to take more than ten minutes.
+    #[pyo3(signature = (x, y, sample_weight, C, *, functions, warn, names=None, progress=None, residuals=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     #[expect(clippy::too_many_arguments, reason = "the parameters of a fit, by name")]
     fn fit(
@@ -208,16 +209,33 @@ impl Spec {
         y: Targeted<'_>,
         sample_weight: Weights<'_>,
         C: f64,
+        functions: usize,
+        warn: &Bound<'_, PyAny>,
+        names: Option<Vec<String>>,
         progress: Option<&Bound<'_, PyAny>>,
         residuals: Option<Vec<Vec<f64>>>,
     ) -> PyResult<Model> {
         let (target, weights) = (y.target(), weights(&sample_weight));
         let residuals = residuals.map(Residuals::new).transpose().map_err(exception)?;
-        let (fitted, history, seconds) = self.running(progress).run_over(py, &x, |matrix, watch| {
+        let table = x.borrow(py)?;
+        let matrix = table.matrix()?;
+        let fit = self.fit_with(C).map_err(exception)?;
+        let (scales, long) = self.running(None).run(py, |_| {
+            let scales = names.as_ref().and_then(|_| self.values.unequal_scales(&matrix));
+            // What cannot be planned is refused by the fit.
+            Ok((scales, fit.plan(&matrix, functions).ok().and_then(|plan| plan.long_fit(1))))
+        })?;
+        let scales = scales.map(|scales| scales.with_names(names.as_deref().unwrap_or_default()).to_string());
+        if scales.is_some() || long.is_some() {
+            warn.call1((scales, long.map(|long| long.to_string())))?;
+        }
+        let (fitted, history, seconds) = self.running(progress).run(py, |watch| {
             let begin = Instant::now();
-            let fitted = self.fit_with(C)?.run(matrix, &target, weights.as_deref(), watch)?;
+            let fitted = fit.run(&matrix, &target, weights.as_deref(), watch)?;
             Ok((fitted, std::mem::take(&mut watch.history), begin.elapsed().as_secs_f64()))
         })?;
+        drop(matrix);
+        drop(table);
         let fitted = fitted.with_residuals(residuals);
         Ok(Model { spec: self.clone(), gamma: C, table: x, target, weights, fitted, history, seconds })
     }
@@ -235,7 +253,7 @@ impl Spec {
         space: Space,
         Cs: Option<Vec<f64>>,
         count: usize,
-        splits: Vec<(Vec<usize>, Vec<usize>)>,
+        splits: Splits,
         one_standard_error: bool,
         groups: Option<Vec<usize>>,
         progress: Option<&Bound<'_, PyAny>>,

@@ -58,10 +58,15 @@ impl Certificate {
 
     /// The gap divided by the larger of `|F(w)|` and `|Lambda(alpha)|`; 0 when all of them vanish.
     pub fn relative_gap(&self) -> f64 {
-        if self.gap == 0.0 {
+        self.relative(self.gap)
+    }
+
+    /// Another gap at the same values, divided as [`relative_gap`](Self::relative_gap) is.
+    pub(crate) fn relative(&self, gap: f64) -> f64 {
+        if gap == 0.0 {
             return 0.0;
         }
-        let ratio = self.gap / self.primal.abs().max(self.dual.abs());
+        let ratio = gap / self.primal.abs().max(self.dual.abs());
         if ratio.is_nan() { f64::INFINITY } else { ratio }
     }
 }

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use num_bigint::BigUint;
 
 pub(crate) use names::names;
-pub use words::{Parameter, Plain, Remedy, Words};
+pub use words::{Parameter, Plain, Remedy, Words, counted};
 
 /// An input that can never work: what was got, what is allowed, and how to fix it.
 ///
@@ -144,6 +144,13 @@ pub enum Error {
         /// The gamma of the problem.
         gamma: f64,
     },
+    /// A term whose coefficient leaves the range of numbers, as a column has very small or very large values.
+    CoefficientRange {
+        /// The column of X.
+        column: usize,
+        /// The largest magnitude in it.
+        size: f64,
+    },
     /// The objective is not a finite number even for the zero model.
     Overflow {
         /// The sum of `gamma_i L(y_i, 0)`.
@@ -264,6 +271,8 @@ pub enum Error {
     NoIntervals {
         /// Why, and what to do.
         reason: &'static str,
+        /// Whether a fit with held-out samples would have them.
+        held_out: bool,
     },
     /// A loss that a solver cannot handle.
     Unsupported {

@@ -4,6 +4,8 @@ mod balance;
 mod certify;
 mod intercept;
 
+use rayon::prelude::*;
+
 use crate::{
     Certificate, Error, Loss, QForm,
     data::MAX_ENTRY,
@@ -141,20 +143,23 @@ impl<'a> DualProblem<'a> {
     }
 
     /// `sum_i gamma_i f(y_i, x_i)` over the samples that are present, with targets from their centre.
-    fn sum(&self, f: impl Fn(f64, f64) -> f64, x: &[f64]) -> f64 {
-        let terms = self.gammas.iter().zip(self.y).zip(x);
-        compensated_sum(terms.map(|((&gamma, &y), &x)| if gamma > 0.0 { gamma * f(self.centred(y), x) } else { 0.0 }))
+    fn sum(&self, f: impl Fn(f64, f64) -> f64 + Sync, x: &[f64]) -> f64 {
+        let term = |i: usize| match self.gammas[i] {
+            gamma if gamma > 0.0 => gamma * f(self.centred(self.y[i]), x[i]),
+            _ => 0.0,
+        };
+        sum_of_samples(self.samples(), term)
     }
 
     /// `sum_i gamma_i f(i, y_i, alpha_i/gamma_i)`, with targets from their centre; infinite if an absent sample has
     /// `alpha_i != 0`.
-    fn dual_sum(&self, f: impl Fn(usize, f64, f64) -> f64, alpha: &[f64]) -> f64 {
-        let terms = self.gammas.iter().zip(self.y).zip(alpha).enumerate();
-        compensated_sum(terms.map(|(i, ((&gamma, &y), &alpha))| match (gamma > 0.0, alpha == 0.0) {
-            (true, _) => gamma * f(i, self.centred(y), alpha / gamma),
-            (false, true) => 0.0,
-            (false, false) => f64::INFINITY,
-        }))
+    fn dual_sum(&self, f: impl Fn(usize, f64, f64) -> f64 + Sync, alpha: &[f64]) -> f64 {
+        let term = |i: usize| match (self.gammas[i], alpha[i] == 0.0) {
+            (gamma, _) if gamma > 0.0 => gamma * f(i, self.centred(self.y[i]), alpha[i] / gamma),
+            (_, true) => 0.0,
+            (_, false) => f64::INFINITY,
+        };
+        sum_of_samples(self.samples(), term)
     }
 
     /// The loss term of the primal, `sum_i gamma_i L(y_i, t_i)`.
@@ -264,11 +269,9 @@ impl DualProblem<'_> {
         b: f64,
         alpha: &[f64],
         evaluation: &Evaluation,
-        rounding: impl Fn(usize) -> f64,
+        rounding: impl Fn(usize) -> f64 + Sync,
     ) -> Certificate {
-        let n = self.samples();
-        assert_eq!(alpha.len(), n, "alpha has n entries");
-        let (value, omega) = (evaluation.values[0], &evaluation.omegas[..n]);
+        let (value, omega) = (evaluation.values[0], &evaluation.omegas[..self.samples()]);
         let exponent = self.form.exponent();
         // ||w||_p^p = q Q(alpha), also of 0 for p = 1.
         let norm = if value == 0.0 { 0.0 } else { (exponent.q() / exponent.p()) * value };
@@ -277,8 +280,24 @@ impl DualProblem<'_> {
             return Certificate::of_dual(primal, f64::INFINITY, f64::INFINITY, f64::INFINITY, exponent);
         }
         let dual = value + self.conjugate_sum(alpha);
-        // The terms of the gap sum to F + Lambda + b sum_i alpha_i.
-        let unbalance = if self.has_intercept() { b.abs() * compensated_sum(alpha.iter().copied()).abs() } else { 0.0 };
+        let gap = self.gap_at(b, alpha, omega, rounding);
+        // The gaps of the predictions at w = 0 sum to the excess over -F(0), without cancellation.
+        let t = self.centred_zero_intercept();
+        let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + self.unbalance(b, alpha);
+        Certificate::of_dual(primal, dual, gap, excess, exponent)
+    }
+
+    /// What the terms of the gap, which sum to `F + Lambda + b sum_i alpha_i`, miss by entries of alpha that sum to rounding instead of 0.
+    fn unbalance(&self, b: f64, alpha: &[f64]) -> f64 {
+        if self.has_intercept() { b.abs() * compensated_sum(alpha.iter().copied()).abs() } else { 0.0 }
+    }
+
+    /// The gap of the [certificate](Self::certificate_at): the only part of it that depends on the rounding of the predictions.
+    pub(crate) fn gap_at(&self, b: f64, alpha: &[f64], omega: &[f64], rounding: impl Fn(usize) -> f64 + Sync) -> f64 {
+        assert_eq!(alpha.len(), self.samples(), "alpha has n entries");
+        if !self.is_balanced(alpha) {
+            return f64::INFINITY;
+        }
         // A term is convex in the prediction, so it is largest at an end of the interval that rounding leaves: that of the
         // prediction itself, of its sum with the intercept, and of the target less the centre. It is convex in s = alpha_i/gamma_i
         // too, which is rounded as well.
@@ -296,11 +315,7 @@ impl DualProblem<'_> {
             }
         };
         // The terms are rounded by a few units each, and are not negative.
-        let gap = self.dual_sum(term, alpha) * (1.0 + 32.0 * f64::EPSILON) + unbalance;
-        // The gaps of the predictions at w = 0 sum to the excess over -F(0), without cancellation.
-        let t = self.centred_zero_intercept();
-        let excess = value + self.dual_sum(|_, y, s| self.loss.gap(y, t, s), alpha) + unbalance;
-        Certificate::of_dual(primal, dual, gap, excess, exponent)
+        self.dual_sum(term, alpha) * (1.0 + 32.0 * f64::EPSILON) + self.unbalance(b, alpha)
     }
 
     /// The certificate of weights w for p = 1 beside a dual vector with `|u_k| <= 1` for every feature. The regulariser's part of the
@@ -310,7 +325,7 @@ impl DualProblem<'_> {
         b: f64,
         alpha: &[f64],
         omega: &[f64],
-        rounding: impl Fn(usize) -> f64,
+        rounding: impl Fn(usize) -> f64 + Sync,
         (norm, slack): (f64, f64),
     ) -> Certificate {
         let evaluation = Evaluation { values: vec![0.0], omegas: omega.to_vec(), ..Evaluation::default() };
@@ -358,4 +373,16 @@ impl DualProblem<'_> {
 /// What a gamma must be.
 pub(crate) fn check_gamma(gamma: f64) -> Result<(), Error> {
     Parameter::Gamma.check(gamma, gamma > 0.0 && gamma.is_finite(), "a finite number > 0")
+}
+/// Terms that one thread adds up. The blocks do not depend on the number of threads.
+const BLOCK: usize = 1 << 13;
+
+/// The compensated sum of a term of every sample.
+fn sum_of_samples(samples: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+    if samples <= BLOCK {
+        return compensated_sum((0..samples).map(term));
+    }
+    let block = |at: usize| compensated_sum((at * BLOCK..samples.min((at + 1) * BLOCK)).map(&term));
+    let sums: Vec<f64> = (0..samples.div_ceil(BLOCK)).into_par_iter().map(block).collect();
+    compensated_sum(sums.into_iter())
 }

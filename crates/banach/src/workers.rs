@@ -3,9 +3,10 @@
 use std::{
     cell::RefCell,
     num::NonZero,
+    ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -120,6 +121,36 @@ impl Workers {
         self.switch.clone()
     }
 
+    /// Threads that an earlier computation of this process has left waiting, or else new ones: to start a thread takes longer than a small
+    /// computation does.
+    pub fn waiting(threads: usize) -> Result<WaitingWorkers, Error> {
+        let found = Waiting::of_this_process().as_mut().and_then(|waiting| {
+            let at = waiting.workers.iter().position(|(count, _)| *count == threads)?;
+            Some(waiting.workers.swap_remove(at).1)
+        });
+        let workers = found.map_or_else(|| Self::new(threads), Ok)?;
+        Ok(WaitingWorkers { threads, workers: Some(workers) })
+    }
+
+    /// As [`run`](Self::run), while this thread does something else, which must end once the computation has.
+    pub fn run_beside<T: Send>(&self, work: impl FnOnce() -> T + Send, meanwhile: impl FnOnce()) -> Option<T> {
+        let mut result = None;
+        let both = || {
+            self.pool.in_place_scope(|scope| {
+                scope.spawn(|_| {
+                    checkpoint();
+                    result = Some(work());
+                });
+                meanwhile();
+            });
+        };
+        match catch_unwind(AssertUnwindSafe(both)) {
+            Ok(()) => result,
+            Err(cause) if cause.is::<Ended>() => None,
+            Err(cause) => resume_unwind(cause),
+        }
+    }
+
     /// The result of a computation on these threads; `None` if it was ended.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Option<T> {
         let work = || {
@@ -131,6 +162,58 @@ impl Workers {
             Err(cause) if cause.is::<Ended>() => None,
             Err(cause) => resume_unwind(cause),
         }
+    }
+}
+
+/// Workers that were left waiting, and will be again if nobody has ended them.
+#[derive(Debug)]
+pub struct WaitingWorkers {
+    threads: usize,
+    workers: Option<Workers>,
+}
+
+impl Deref for WaitingWorkers {
+    type Target = Workers;
+
+    fn deref(&self) -> &Workers {
+        self.workers.as_ref().expect("they are given back when this goes")
+    }
+}
+
+impl Drop for WaitingWorkers {
+    fn drop(&mut self) {
+        let Some(workers) = self.workers.take() else { return };
+        if !workers.switch.is_ended()
+            && !std::thread::panicking()
+            && let Some(waiting) = Waiting::of_this_process().as_mut()
+            && waiting.workers.len() < MOST_WAITING
+        {
+            waiting.workers.push((self.threads, workers));
+        }
+    }
+}
+
+/// Workers that wait at a time: one for a computation, and some for those that other threads of a program have run.
+const MOST_WAITING: usize = 4;
+
+/// The workers that wait, with the number of threads that was asked for.
+struct Waiting {
+    process: u32,
+    workers: Vec<(usize, Workers)>,
+}
+
+impl Waiting {
+    /// Those of this process: one that was forked has none of the threads of its parent, whose workers would wait for ever.
+    fn of_this_process() -> MutexGuard<'static, Option<Waiting>> {
+        static WAITING: Mutex<Option<Waiting>> = Mutex::new(None);
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if waiting.as_ref().is_none_or(|waiting| waiting.process != process)
+            && let Some(of_parent) = waiting.replace(Waiting { process, workers: Vec::new() })
+        {
+            std::mem::forget(of_parent);
+        }
+        waiting
     }
 }
 
@@ -259,6 +342,27 @@ mod tests {
     fn a_panic_stays_a_panic() {
         let workers = Workers::new(1).expect("threads");
         let caught = catch_unwind(AssertUnwindSafe(|| workers.run(|| resume_unwind(Box::new("a mistake")))));
+        assert!(matches!(caught, Err(cause) if cause.is::<&str>()));
+    }
+
+    #[test]
+    fn workers_that_nobody_has_ended_wait_for_the_next_computation() {
+        // A number of threads that no other test asks for.
+        let id = |workers: &Workers| workers.run(|| thread::current().id()).expect("nobody ended it");
+        let first = Workers::waiting(5).expect("threads");
+        let others = Workers::waiting(5).expect("threads");
+        let of_first: Vec<_> = first.pool.broadcast(|_| thread::current().id());
+        assert!(!of_first.contains(&id(&others)), "two computations at a time have threads of their own");
+        drop(first);
+        let again = Workers::waiting(5).expect("threads");
+        assert!(of_first.contains(&id(&again)));
+        again.switch().end();
+        drop(again);
+        let new = Workers::waiting(5).expect("threads");
+        assert_eq!(new.run_beside(|| 7, || {}), Some(7), "those that were ended are gone");
+        new.switch().end();
+        assert_eq!(new.run_beside(|| 7, || {}), None);
+        let caught = catch_unwind(AssertUnwindSafe(|| others.run_beside(|| panic!("a mistake"), || {})));
         assert!(matches!(caught, Err(cause) if cause.is::<&str>()));
     }
 

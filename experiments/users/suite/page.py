@@ -5,7 +5,7 @@ from ..report import table
 from . import real, summary
 from .board import CLEAR, Group
 from .measure import LEAST, LIMIT
-from .sets import FEW_INPUTS, REAL, SETS, SYNTHETIC
+from .sets import FEW_INPUTS, REAL, SETS, SYNTHETIC, TIMED
 
 NUMBERS = Group("Real numbers", tuple(name for name, one in REAL.items() if not one.classes))
 CLASSES = Group("Real classes", tuple(name for name, one in REAL.items() if one.classes))
@@ -35,6 +35,8 @@ and have all monomials up to it; the others are told nothing."""
 
 UNFINISHED = """**Not everyone has been measured on all sets yet**: [who is missing](#who-did-not-finish). Ranks are over the sets that all shown methods were tried on."""
 
+TIMES = """Errors and median seconds of the processor of *banach, auto* and of our search for a linear model alone, and the ratio of these seconds, on one thread; where there is a peer, its error."""
+
 LOSING = """## Where we lose
 
 All who have a smaller mean error than *{ours}*, found by a rule and not chosen; noise counts against us as well. Behind the name the mean difference over the splits and its
@@ -44,7 +46,7 @@ standard error; clear means more than {clear:g} of these."""
 def text(board):
     parts = [HEAD, circumstances(), UNFINISHED if summary.UNTRIED in board.notes.values() else ""]
     parts += [part for group in GROUPS for part in section(board, group)]
-    parts += [few_inputs(board), losses(board), sources(), given(board), absent(board)]
+    parts += [few_inputs(board), times(board), losses(board), sources(), given(board), absent(board)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -91,6 +93,29 @@ def few_inputs(board):
     return "\n\n".join(
         [f"## {FEW.title}", intro, matrix(board, FEW.names, methods, error), "Mean ranks:", rank_table(board, FEW)]
     )
+
+
+def times(board):
+    """What the default takes, and what the search for a linear model does."""
+    if any((name, method) not in board.rows for name in TIMED for method in SETS[name].contenders):
+        return ""
+    body = []
+    for name, task in TIMED.items():
+        auto, linear, *peer = task.contenders
+        ratio = board.rows[name, auto].processor / board.rows[name, linear].processor
+        others = f"{board.title(peer[0])} {error(board, name, peer[0], peer)}" if peer else ""
+        cells = [error(board, name, method, (auto, linear)) for method in (auto, linear)]
+        body.append(
+            [
+                f"{task.title}, {task.about}",
+                *cells,
+                others,
+                *(seconds(board, name, method, ()) for method in (auto, linear)),
+                f"{ratio:.1f}",
+            ]
+        )
+    head = ["", "error", "linear", "a peer", "seconds", "linear", "ratio"]
+    return f"## What the default takes\n\n{TIMES}\n\n{table(head, body)}"
 
 
 def matrix(board, names, methods, cell):

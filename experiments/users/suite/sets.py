@@ -3,7 +3,7 @@
 import functools
 from dataclasses import dataclass
 
-from ..modelling.tasks import Task, friedman, interactions, wide_linear
+from ..modelling.tasks import Task, blood_cells, fermentation, friedman, interactions, wide_linear
 from . import synthetic
 from .real import load
 from .split import split
@@ -166,4 +166,24 @@ SYNTHETIC = {
     ),
 }
 
-SETS = {**{name: real.task(name) for name, real in REAL.items()}, **SYNTHETIC}
+
+def timed(title, about, draw, peer=None, classes=False):
+    """A set that shows what the default takes, beside our linear search and one peer."""
+    contenders = ("ours_auto", "ours_linear", *([peer] if peer else []))
+    return Task(title, about, draw, classes=classes, contenders=contenders, first=REPORTED, threads=1)
+
+
+TIMED = {
+    "blood_cells": timed(
+        "Blood cells", "100 x 765, four types of cells from genes", blood_cells, peer="svc", classes=True
+    ),
+    "fermentation": timed(
+        "Fermentation", "14 x 1047, glucose in broths from infrared spectra", fermentation, peer="kernel_ridge"
+    ),
+    "small": timed("Small", "60 x 400, ten columns matter", functools.partial(wide_linear, 60, 400, 10)),
+    "very_wide": timed(
+        "Very wide", "100 x 100,000, ten columns matter", functools.partial(wide_linear, 100, 100_000, 10)
+    ),
+}
+
+SETS = {**{name: real.task(name) for name, real in REAL.items()}, **SYNTHETIC, **TIMED}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow, bail};
 use banach::{
     Target,
+    error::counted,
     fit::{Assessment, HoldOut, PermutationCheck, Refit},
     solver::Folds,
 };
@@ -15,7 +16,7 @@ use super::{
     aside,
     input::Input,
 };
-use crate::{options::Common, words};
+use crate::{options::Common, progress::Bar, words};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HeldArgs {
@@ -100,11 +101,12 @@ impl FitArgs {
     }
 }
 
-/// The folds that were asked for.
-pub(super) fn folds(fit: &FitArgs, input: &Input) -> Result<Folds, banach::Error> {
+/// The folds that were asked for, of one model or a choice among many.
+pub(super) fn folds(fit: &FitArgs, input: &Input, among_many: bool) -> Result<Folds, banach::Error> {
     let held = &fit.held;
     let hold_out = HoldOut {
         folds: fit.choice.cv,
+        among_many,
         repeats: held.repeats.unwrap_or(1),
         leave_one_out: held.leave_one_out,
         groups: input.groups.clone(),
@@ -128,14 +130,17 @@ pub(super) fn with_permutations(
     let permutations = asked.min(folds.orders_by_chance().unwrap_or(asked));
     if permutations < asked {
         common.say(format_args!(
-            "note: groups, or blocks of time, can be shuffled in {permutations} ways; --permutations {asked} makes these"
+            "note: rows, groups or blocks of time can be shuffled in {}; --permutations {asked} makes no more",
+            counted(permutations, "way", "ways")
         ));
     }
-    let mut done = 0;
+    let (bar, mut done) = (Bar::new(common.quiet), 0);
+    bar.begin("shuffled targets", permutations);
     let mut counted = |target: &Target<'_>, weights: Option<&[f64]>| {
+        let error = refit(target, weights);
         done += 1;
-        common.say(format_args!("shuffled target {done} of {permutations}"));
-        refit(target, weights)
+        bar.step(done);
+        error
     };
     let (target, weights) = (&input.goal.target, input.weights.as_deref());
     let check = PermutationCheck::run(target, weights, folds, asked, error, &mut counted)?;

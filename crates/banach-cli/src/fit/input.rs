@@ -124,7 +124,7 @@ impl Input {
 
     /// A fit with these parameters, within what the table leaves of memory.
     pub(crate) fn fit(&self, spec: &Spec) -> Result<Fit, banach::Error> {
-        Ok(Fit::new(spec)?.with_account(self.account.clone()))
+        Fit::within(spec, self.account.clone())
     }
 
     /// An error with the place in the file that it means, instead of the numbers of a sample and a variable.
@@ -215,6 +215,12 @@ fn located(data: &Dataset, error: anyhow::Error) -> anyhow::Error {
             "{}: {value:e}; entries must be at most {limit:e} in magnitude: correct it, leave the row out, or leave \
              --no-standardize out",
             place(*row, &data.table.names()[*column])
+        ),
+        Some(banach::Error::CoefficientRange { column, size }) => anyhow::anyhow!(
+            "{}: the column {:?} has values up to {size:.1e} in magnitude, so that the coefficient of a term with it is \
+             outside the range of numbers: measure it in a unit in which they are about 1",
+            data.file,
+            data.table.names()[*column]
         ),
         Some(banach::Error::BadValue { what: "y", row, value, allowed }) => {
             anyhow::anyhow!("{}: {value:e}; allowed: {allowed}", place(*row, data.target.name()))

@@ -44,6 +44,7 @@ pub(crate) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
         "--hierarchy {}: it says which products may be terms, and no terms are named; add --sparse, --select K or --stability K",
         fit.sparse.hierarchy
     );
+    fit.check_choice()?;
     let fits = targets::each(fit, common)?;
     let (mut objects, mut worst) = (Vec::new(), 0);
     for (at, one) in fits.iter().enumerate() {
@@ -103,7 +104,7 @@ fn fit_to(
     let (spec, validation, mut assessment, residuals) = if told {
         (asked.clone(), None, None, None)
     } else {
-        let folds = held::folds(fit, input)?;
+        let folds = held::folds(fit, input, false)?;
         let found = run.search(&asked, &search, &folds)?;
         let (spec, validation) = run.taken(&asked, &search, &found)?;
         let assessment = run.assessed(&asked, &search, &folds, validation.assessment.clone())?;
@@ -199,7 +200,7 @@ impl Run<'_> {
 
     /// How well the parameters that were given predict held-out rows; an error where the rows allow no folds, or they would take long.
     fn judged(&self, asked: &Spec, search: &Search, plan: &Plan) -> anyhow::Result<Option<Assessment>> {
-        let folds = held::folds(self.fit, self.input)?;
+        let folds = held::folds(self.fit, self.input, false)?;
         let long = plan.long_fit(folds.count()).filter(|_| self.fit.held.permutations.is_none());
         anyhow::ensure!(long.is_none(), "its folds would take long; --cv {} asks for them", folds.count());
         let found = self.search(asked, search, &folds)?;
@@ -219,7 +220,8 @@ impl Run<'_> {
         let Some(assessment) = assessment else { return Ok(None) };
         let fitting = input.fit(asked)?;
         let mut refit = |target: &Target<'_>, weights: Option<&[f64]>| {
-            let mut phase = self.phase("shuffled target", 0, search.gap(asked));
+            // The bar of all shuffled targets is enough.
+            let mut phase = Phase::begin("shuffled target", 0, search.gap(asked), true);
             let found = search.run(&fitting, x, target, weights, folds, &mut phase)?;
             let assessed = found.assessment(target, &**fitting.loss(), weights)?;
             Ok(assessed.filter(|_| !found.interrupted()).map(|found| found.error()))
@@ -238,7 +240,7 @@ impl Run<'_> {
         let Self { fit, input, x, .. } = *self;
         let wanted = fit.tables.learning_curve || (chosen && fit.tables.report.is_some());
         let Some(whole) = whole.filter(|_| wanted) else { return Ok(None) };
-        let folds = held::folds(fit, input)?;
+        let folds = held::folds(fit, input, false)?;
         let mut phase = self.phase("learning curve", 0, fitting.spec().tolerance);
         let (given, parts) = ((&input.goal.target, input.weights.as_deref()), (&folds, fit.running.seed));
         Ok(Some(fitting.learning_curve(x, given, parts, whole, &mut phase)?))

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use banach::{FeatureMatrix, Memory};
+use banach::{FeatureMatrix, Memory, error::counted};
 use banach_io::{ColumnUnit, Dataset, Decimal, Dialect, Encoding, Renamed, Request, Standardization, Table, Values};
 
 use super::args::{Columns, FileArgs};
@@ -66,7 +66,7 @@ impl FileArgs {
                 ),
             };
             let more = data.renamed.len().saturating_sub(SHOWN);
-            let more = if more > 0 { format!("; and {more} others") } else { String::new() };
+            let more = if more > 0 { format!("; and {}", counted(more, "other", "others")) } else { String::new() };
             let told: Vec<String> = data.renamed.iter().take(SHOWN).map(renamed).collect();
             notes.push(format!("{}{more}", told.join("; ")));
         }
@@ -148,7 +148,11 @@ pub(super) fn standardized(done: &Standardization) -> Vec<String> {
 
 /// The first few names.
 pub(crate) fn list(names: &[&str]) -> String {
-    let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
+    let more = if names.len() > SHOWN {
+        format!(" and {}", counted(names.len() - SHOWN, "other", "others"))
+    } else {
+        String::new()
+    };
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
     format!("{}{more}", shown.join(", "))
 }

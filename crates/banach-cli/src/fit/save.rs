@@ -34,7 +34,13 @@ impl FitArgs {
         let named =
             |found: &&SelectedEquation| found.model.functions().iter().any(|function| !function.terms().is_empty());
         let Some(equation) = equation.filter(named) else {
-            notes.push(format!("{} was not written: no term can be named at this number of rows", path.display()));
+            let path = path.display();
+            notes.push(match equation {
+                Some(_) => format!("{path} was not written: no term can be named at this number of rows"),
+                None => format!(
+                    "{path} was not written: few terms were not tried; `banach fit --sparse -o {path}` looks for them"
+                ),
+            });
             return Ok(None);
         };
         sparse::saved(input, &equation.spec, &equation.model).write(path)?;

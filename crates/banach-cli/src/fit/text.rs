@@ -2,6 +2,7 @@
 
 use banach::{
     Status,
+    error::counted,
     fit::Candidate,
     kernel::MonomialScale,
     report::{
@@ -66,15 +67,17 @@ pub(crate) fn data(data: &Data) -> String {
     let what = match &data.classes {
         None => "a number".to_owned(),
         Some(classes) => {
-            let count = |class: &Class| format!("{:?} {} times", class.label, class.rows);
+            let count = |class: &Class| format!("{:?} {}", class.label, counted(class.rows, "time", "times"));
             format!("{} classes: {}", classes.len(), classes.iter().map(count).collect::<Vec<_>>().join(", "))
         }
     };
     let scaled = scaled(data.standardized, data.centred);
     format!(
-        "data:   {}, {rows} rows, {columns} columns; target {target:?}, {what}; {} variables{scaled}",
+        "data:   {}, {}, {}; target {target:?}, {what}; {}{scaled}",
         visible_name(file),
-        variables.len()
+        counted(rows, "row", "rows"),
+        counted(columns, "column", "columns"),
+        counted(variables.len(), "variable", "variables")
     )
 }
 
@@ -97,9 +100,10 @@ pub(crate) fn model(model: &ModelSummary, gamma: &str) -> String {
         (min, None) => format!("every degree from {min}"),
     };
     let count = model.features.map_or("infinitely many".to_owned(), |count| count.to_string());
+    let monomials = if model.features == Some(1.0) { "monomial" } else { "monomials" };
     let size = if model.monomials == MonomialScale::Raw { String::new() } else { format!(" {}", model.monomials) };
     format!(
-        "model:  {} loss, p = {p}, {gamma}; K = {}, {count}{size} monomials of {degrees}{}",
+        "model:  {} loss, p = {p}, {gamma}; K = {}, {count}{size} {monomials} of {degrees}{}",
         model.loss,
         model.kernel,
         if model.intercept { " and a constant" } else { "" },
@@ -124,8 +128,8 @@ fn search(validation: &Validation) -> Option<String> {
     let count = validation.searched.len();
     (count > 0).then(|| {
         format!(
-            "search: p and K are the best of {count} combinations, {} gammas each (--explain lists them)",
-            validation.candidates.len()
+            "search: p and K are the best of {count} combinations, {} each (--explain lists them)",
+            counted(validation.candidates.len(), "gamma", "gammas")
         )
     })
 }
@@ -203,8 +207,8 @@ fn end(function: &FunctionReport, fitted: &Fitted) -> String {
     format!(
         "fit:    {class}{end}, relative duality gap {:.1e}, {}, {}{constant}",
         function.certificate.relative_gap,
-        count(function.iterations, "iteration", "iterations"),
-        count(function.passes, "pass over the data", "passes over the data")
+        counted(function.iterations, "iteration", "iterations"),
+        counted(function.passes, "pass over the data", "passes over the data")
     )
 }
 
@@ -267,7 +271,10 @@ pub(crate) fn top_table(top: &TopTable, of: &str, scaling: Option<&str>, explain
     let mut notes = Vec::new();
     if !top.complete && !top.set_proven {
         let (nodes, unlisted) = (top.nodes, significant(top.unlisted));
-        notes.push(format!("The search stopped after {nodes} monomials: others may have weights up to {unlisted}."));
+        notes.push(format!(
+            "The search stopped after {}: others may have weights up to {unlisted}.",
+            counted(nodes, "monomial", "monomials")
+        ));
     } else if top.unlisted == 0.0 {
         notes.push("All weights that are not 0.".to_owned());
     }
@@ -321,10 +328,6 @@ pub(crate) fn leaders(function: &FunctionReport) -> Option<String> {
 fn selection_table(selected: &SparseTable, of: &str) -> String {
     let lines = [vec![format!("Equation{of}: {}", found_terms(selected, None))], tables_of(selected, of)];
     lines.concat().join("\n")
-}
-
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn time(seconds: f64) -> String {

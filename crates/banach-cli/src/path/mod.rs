@@ -90,7 +90,7 @@ fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, 
     let x = input.matrix()?;
     let _page = input.page(what.grid.report.is_some())?;
     let target = &input.goal.target;
-    let folds = what.grid.cv.map(|count| target.folds(input.rows(), Some(count), what.running.seed)).transpose()?;
+    let folds = what.grid.cv.map(|count| target.folds(input.rows(), count, what.running.seed)).transpose()?;
     interrupt::install()?;
 
     let spec = resolve::spec(&what.model, &what.running, &input.goal, None)?;

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use banach::{
     Memory,
+    error::counted,
     model::Budget,
     report::{Note, Part, RelevanceTable, SparseFunctionReport, SparseTable, TopTable},
 };
@@ -142,7 +143,8 @@ impl FeatureList {
             let search = function.top.as_ref().map_or_else(String::new, |top| {
                 let end = if top.complete { "no larger one was left out" } else { "the search ended early" };
                 let unlisted = significant(top.unlisted);
-                format!("{} monomials were looked at, {end}; no other has a weight above {unlisted}. ", top.nodes)
+                let looked = counted(top.nodes, "monomial was", "monomials were");
+                format!("{looked} looked at, {end}; no other has a weight above {unlisted}. ")
             });
             let radius = match radius {
                 Some(radius) => format!(

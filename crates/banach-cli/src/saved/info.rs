@@ -1,6 +1,6 @@
 //! `banach info`: what a model file says of itself.
 
-use banach::{Exponent, Memory, Planner, Route, Spec, form::Shape, report::CertificateValues};
+use banach::{Exponent, Memory, Planner, Route, Spec, error::counted, form::Shape, report::CertificateValues};
 use banach_io::{Encoding, FORMAT, Label, Provenance, Saved, SavedModel};
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::{args::Info, info_auto, info_sparse, open};
 use crate::{
     fit::{
         result::Variable,
-        text::{count, scaled, significant, size},
+        text::{scaled, significant, size},
     },
     options::Common,
     print,
@@ -153,16 +153,20 @@ impl Told {
         let Provenance { program, source, data: hash } = provenance;
         let target = data.target.as_ref().map_or_else(String::new, |name| format!(" {name:?}"));
         let goal = goal(data.classes.as_deref(), self.functions.len());
-        let stored = if data.sparse { format!(", {} numbers that are not 0", data.stored) } else { String::new() };
+        let stored = if data.sparse {
+            format!(", {} not 0", counted(data.stored, "number that is", "numbers that are"))
+        } else {
+            String::new()
+        };
         let scaled = scaled(data.standardized, data.centred);
         let asked = if spec.monomials == banach::kernel::MonomialScale::Raw { "" } else { spec.monomials.name() };
         let mut lines = vec![
             file(model, *bytes, self.format_version, program),
             format!(
-                "data:   {}, {} samples; target{target}, {goal}; {} variables{scaled}{stored}{}",
+                "data:   {}, {}; target{target}, {goal}; {}{scaled}{stored}{}",
                 visible_name(source.as_deref().unwrap_or("not from a file")),
-                data.samples,
-                data.variables.len(),
+                counted(data.samples, "sample", "samples"),
+                counted(data.variables.len(), "variable", "variables"),
                 if data.weighted { "; samples have weights" } else { "" },
             ),
             format!("hash:   {} of the data", visible_name(hash)),
@@ -184,8 +188,8 @@ impl Told {
             lines.push(format!(
                 "fit:    {class}{end}, relative duality gap {:.1e}, {}, {}; constant {}",
                 function.certificate.relative_gap,
-                count(function.iterations, "iteration", "iterations"),
-                count(function.passes, "pass over the data", "passes over the data"),
+                counted(function.iterations, "iteration", "iterations"),
+                counted(function.passes, "pass over the data", "passes over the data"),
                 significant(function.intercept),
             ));
         }

@@ -2,6 +2,7 @@
 
 use banach::{
     Memory,
+    error::counted,
     fit::{AutoRecord, SparseModel, TermsStanding},
     report::{Readout, SparseFunctionReport, SparseTable},
 };
@@ -77,11 +78,11 @@ pub(super) fn info(what: &Info, saved: &Saved, model: &SavedAuto, bytes: u64, co
         lines.extend([
             file(&told.model, bytes, told.format_version, &told.provenance.program),
             format!(
-                "data:   {}, {} samples; target{target}, {}; {} variables",
+                "data:   {}, {}; target{target}, {}; {}",
                 visible_name(told.provenance.source.as_deref().unwrap_or("not from a file")),
-                record.samples,
+                counted(record.samples, "sample", "samples"),
                 goal(told.classes.as_deref(), 1),
-                record.variables,
+                counted(record.variables, "variable", "variables"),
             ),
             format!("model:  {}", record.sentence()),
         ]);
@@ -95,7 +96,7 @@ pub(super) fn info(what: &Info, saved: &Saved, model: &SavedAuto, bytes: u64, co
         lines.join("\n") + "\n"
     };
     let how = || {
-        Ok("Every contender was fitted without each of five folds; docs/auto.md has the rule of the choice.".to_owned())
+        Ok("Every contender was fitted without each of the folds; docs/auto.md has the rule of the choice.".to_owned())
     };
     print::result(common, &told, text, how)
 }

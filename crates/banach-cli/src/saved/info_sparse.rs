@@ -1,6 +1,6 @@
 //! `banach info` of a model of few terms.
 
-use banach::{report::SparseFunctionReport, sparse::SparseSpec};
+use banach::{error::counted, report::SparseFunctionReport, sparse::SparseSpec};
 use banach_io::{Encoding, FORMAT, Label, Provenance, Saved, SavedSparse};
 use serde::Serialize;
 
@@ -82,10 +82,10 @@ impl ToldSparse {
         let mut lines = vec![
             file(&self.model, self.bytes, self.format_version, &provenance.program),
             format!(
-                "data:   {}, {} samples, which are not in the file; target{target}, {goal}; {} variables{}{}",
+                "data:   {}, {} not in the file; target{target}, {goal}; {}{}{}",
                 visible_name(provenance.source.as_deref().unwrap_or("not from a file")),
-                data.samples,
-                data.variables.len(),
+                counted(data.samples, "sample, which is", "samples, which are"),
+                counted(data.variables.len(), "variable", "variables"),
                 scaled(data.standardized, data.centred),
                 data.weight.map_or_else(String::new, |weight| format!("; samples have weights, {weight} together")),
             ),

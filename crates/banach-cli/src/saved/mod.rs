@@ -14,6 +14,7 @@ use std::path::Path;
 
 use banach::{
     Account,
+    error::counted,
     memory::Taken,
     model::{SearchEnd, TopMonomials},
 };
@@ -37,8 +38,9 @@ fn stopped(found: &TopMonomials) -> Option<String> {
     let TopMonomials { nodes, unlisted, .. } = found;
     let bound = if unlisted.is_finite() { significant(*unlisted) } else { "any size".to_owned() };
     Some(format!(
-        "the search stopped at the end of its budget, after {nodes} monomials: that the weights listed are those of this model is \
-         certain, that they are its largest is not, as others may have weights up to {bound}; raise {raise} to search on"
+        "the search stopped at the end of its budget, after {}: that the weights listed are those of this model is \
+         certain, that they are its largest is not, as others may have weights up to {bound}; raise {raise} to search on",
+        counted(nodes, "monomial", "monomials")
     ))
 }
 

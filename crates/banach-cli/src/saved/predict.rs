@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use banach::{
     Error, FeatureMatrix, Memory,
-    error::{Parameter, Remedy},
+    error::{Parameter, Remedy, counted},
 };
 use banach_io::{Dataset, Fill, Impute, Label, Request, Saved, Standardization, UnknownLabels, Values};
 use serde::Serialize;
@@ -118,14 +118,15 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         explanations,
         outputs: outputs(&model, &fitted, &x, exposure.as_deref())?,
         labels: labels(&model, &fitted, &x)?,
-        intervals: what.interval.map(|coverage| intervals(&fitted, coverage)).transpose()?,
+        intervals: what.interval.map(|coverage| intervals(&model, &fitted, coverage)).transpose()?,
         probabilities: what.proba.then(|| probabilities(&model, &fitted, &x)).transpose()?,
     };
     let infinite =
         predicted.outputs.iter().flat_map(|output| &output.values).filter(|value| !value.is_finite()).count();
     if infinite > 0 {
         common.say(format_args!(
-            "note: {infinite} values are beyond the range of numbers: these samples are too far from those of the training data"
+            "note: {} beyond the range of numbers: such samples are too far from those of the training data",
+            counted(infinite, "value is", "values are")
         ));
     }
     let text = if common.json { print::json(&predicted)? } else { predicted.csv(what.raw_labels) };
@@ -168,8 +169,9 @@ fn read(what: &Predict, model: &Saved, memory: Memory) -> anyhow::Result<Dataset
     // The last columns of a sparse file may have no entry.
     ensure!(
         model.names().is_some() || got == needed || data.table.is_sparse() && got < needed,
-        "the model has no names of variables, so {} must have its {needed} columns in their order and no other; it has {got}",
-        data.file
+        "the model has no names of variables, so {} must have its {} in their order and no other; it has {got}",
+        data.file,
+        counted(needed, "column", "columns")
     );
     Ok(data)
 }
@@ -279,17 +281,21 @@ fn matrix(model: &Saved, data: Dataset) -> anyhow::Result<FeatureMatrix<'static>
 fn unknown(found: &UnknownLabels) -> String {
     let labels: Vec<&str> = found.labels.iter().map(|label| &label[..]).collect();
     format!(
-        "labels of {:?} that the model has not met were ignored, in {} rows: {}",
+        "labels of {:?} that the model has not met were ignored, in {}: {}",
         found.column,
-        found.rows.len(),
+        counted(found.rows.len(), "row", "rows"),
         list(&labels)
     )
 }
 
-fn intervals(fitted: &Functions, coverage: f64) -> anyhow::Result<Vec<Interval>> {
+fn intervals(model: &Saved, fitted: &Functions, coverage: f64) -> anyhow::Result<Vec<Interval>> {
     let widths = fitted.half_widths(coverage).map_err(|error| match error {
         // What to do is to be said in flags of `banach fit`, which this command does not have.
-        Error::NoIntervals { reason } => anyhow!(
+        Error::NoIntervals { reason, held_out: false } if model.labels().is_some() => {
+            anyhow!("--interval: {reason} (--proba)")
+        }
+        Error::NoIntervals { reason, held_out: false } => anyhow!("--interval: {reason}"),
+        Error::NoIntervals { reason, held_out: true } => anyhow!(
             "--interval: {reason} (`banach fit`, with --sparse or --model lp --cv 5 or without, holds rows out and makes a model with intervals)"
         ),
         other => other.into(),

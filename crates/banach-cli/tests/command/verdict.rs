@@ -59,7 +59,7 @@ fn noise_is_no_discovery_in_any_way_of_fitting() {
     }
     let page = path("noise.html");
     let found = json(&["fit", &data, "--target", "y", "--effort", "quick", "--report", &page]);
-    assert_eq!((&found["choice"]["verdict"], &found["assessment"]["better"]), (&"constant".into(), &false.into()));
+    assert_eq!(found["assessment"]["better"], false);
     assert!(std::fs::read_to_string(&page).expect("a page").contains("no better than a constant on unseen rows"));
 }
 
@@ -163,10 +163,12 @@ fn groups_and_time_are_never_on_both_sides() {
     assert_eq!((&repeated["how"], &repeated["rows"]), (&"5 folds, dealt 3 times".into(), &48.into()));
     assert_eq!(fit("patient,day,heavy", &["--leave-one-out"])["how"], "each row left out");
     // The automatic choice and few terms hold out the same groups.
-    for way in [&["--effort", "quick"][..], &["--sparse"]] {
+    for (way, how) in
+        [(&["--effort", "quick"][..], "10 folds of whole groups"), (&["--sparse"], "5 folds of whole groups")]
+    {
         let asked = [&["fit", &data, "--target", "y", "--drop", "day,heavy", "--groups", "patient"][..], way].concat();
         let found = json(&asked);
-        assert_eq!(found["assessment"]["how"], "5 folds of whole groups", "{way:?}");
+        assert_eq!(found["assessment"]["how"], how, "{way:?}");
         assert_eq!(found["data"]["variables"].as_array().map(Vec::len), Some(1));
     }
     for (wrong, expected) in [
@@ -224,6 +226,18 @@ fn groups_may_be_any_text_and_times_must_have_an_order() {
 }
 
 #[test]
+fn progress_is_for_terminals_only() {
+    let line = |row: usize, x: &[f64]| (x[0] + noise(6_000_000 + row)).to_string();
+    let data = table("progress.csv", 20, 2, &[("y", &line)]);
+    for way in [&["--effort", "quick"][..], &ONE, &["--sparse"]] {
+        let run = banach(&[&["fit", &data, "--target", "y", "--permutations", "2", "--json"], way].concat());
+        let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        assert_eq!(found["assessment"]["permutations"]["permutations"], 2, "{way:?}");
+        assert!(!text(&run.stderr).contains("shuffled"), "{way:?}: {}", text(&run.stderr));
+    }
+}
+
+#[test]
 fn what_would_be_ignored_is_refused() {
     let line = |row: usize, x: &[f64]| (x[0] + noise(5_000_000 + row)).to_string();
     let data = table("ignored.csv", 30, 3, &[("\"dose, mg/l\"", &line), ("a b", &line), ("a_b", &line)]);
@@ -231,6 +245,11 @@ fn what_would_be_ignored_is_refused() {
     for (more, said) in [
         (&["--target", "a b", "--hierarchy", "strong"][..], "--hierarchy strong"),
         (&["--target", "a b", "--theta", "0.5"], "paper"),
+        (&["--target", "a b", "--effort", "quick", "--sparse"], "--sparse leaves nothing to it"),
+        (&["--target", "a b", "--effort", "normal", "--model", "lp"], "--model lp leaves nothing to it"),
+        (&["--target", "a b", "--effort", "quick", "--p", "1.1"], "--p leaves nothing to it"),
+        (&["--target", "a b", "--max-seconds", "9", "--sparse"], "--max-seconds 9: it says how much"),
+        (&["--target", "a b", "--model", "auto", "--sparse"], "--sparse is a model of its own"),
         (&["--target", "a b", "--gamma", "1..2:99999999999999"], "2 to 1000 values"),
         (&["--target", "a b", "--repeats", "0"], "a whole number > 0"),
         (&["--target", "a b", "--sparse", "--groups", "x1", "--cv", "40"], "folds"),

@@ -124,6 +124,57 @@ fn models_without_held_out_rows_have_no_intervals_and_say_what_to_do() {
     let classes = file("classes.csv", &two);
     printed(&["fit", &classes, "--target", "Wirkung", "--drop", "Nr", "--gamma", "1", "--cv", "4", "-o", &model]);
     assert!(refused(&["predict", &model, &classes, "--interval", "0.8"]).contains("predicts classes"));
+    let message = refused(&["predict", &model, &classes, "--interval", "0.8"]);
+    assert!(message.contains("classes") && message.contains("--proba") && !message.contains("banach fit"), "{message}");
+    let counts =
+        file("counts.csv", &(0..40).fold("x,y\n".to_owned(), |all, row| format!("{all}{row},{}\n", row * row % 7)));
+    printed(&["fit", &counts, "--target", "y", "--loss", "poisson", "--gamma", "1", "--cv", "4", "-o", &model]);
+    let message = refused(&["predict", &model, &counts, "--interval", "0.8"]);
+    assert!(message.contains("quantile loss") && !message.contains("banach fit"), "{message}");
+    // One of a thing is not many.
+    let said = printed(&["fit", &counts, "--target", "y", "--gamma", "1", "-q"]);
+    assert!(
+        said.contains("40 rows, 2 columns") && said.contains("; 1 variable,") && said.contains(", 1 monomial of"),
+        "{said}"
+    );
+}
+
+/// What a refusal of `--interval` says to do instead works, and is said by every kind of model.
+#[test]
+fn advice_for_want_of_an_interval_helps() {
+    let rows = |row: usize| (uniform(row + 1), uniform(row + 900));
+    let mut table = "x,z,count,root,kind\n".to_owned();
+    for row in 0..60 {
+        let (x, z) = rows(row);
+        let count = (4.0 * (1.0 + x) * (1.0 + z)).round();
+        let kind = if x + 0.2 * z > 0.5 { "high" } else { "low" };
+        writeln!(table, "{x},{z},{count},{},{kind}", count.sqrt()).expect("a string");
+    }
+    let (data, model) = (file("advice.csv", &table), file("advice.banach", ""));
+    let fit = |target: &str, more: &[&str]| {
+        let others: Vec<&str> = ["count", "root", "kind"].into_iter().filter(|name| *name != target).collect();
+        let others = others.join(",");
+        printed(&[&["fit", &data, "--target", target, "--drop", &others, "-o", &model, "-q"], more].concat());
+    };
+    let asked = ["predict", &model, &data, "--interval", "0.8"];
+    for way in [&["--effort", "quick"][..], &["--sparse"], &["--gamma", "1"]] {
+        fit("kind", way);
+        let message = refused(&asked);
+        assert!(message.contains("--proba") && !message.contains("banach fit"), "{way:?}: {message}");
+        let probabilities = printed(&["predict", &model, &data, "--proba", "-q"]);
+        assert!(probabilities.lines().next().is_some_and(|line| line.contains("high")), "{way:?}: {probabilities}");
+    }
+    fit("count", &["--loss", "poisson", "--gamma", "1"]);
+    let message = refused(&asked);
+    assert!(message.contains("0.05 and at 0.95") && message.contains("square roots"), "{message}");
+    let bounds = ["0.05", "0.95"].map(|tau| {
+        fit("count", &["--loss", "quantile", "--tau", tau, "--gamma", "10"]);
+        let predicted = printed(&["predict", &model, &data, "-q"]);
+        predicted.lines().skip(1).map(|line| line.parse::<f64>().expect("a number")).sum::<f64>()
+    });
+    assert!(bounds[0] < bounds[1], "{bounds:?}");
+    fit("root", &["--gamma", "1", "--cv", "4"]);
+    assert!(printed(&[&asked[..], &["-q"]].concat()).starts_with("prediction,lower,upper\n"));
 }
 
 #[test]

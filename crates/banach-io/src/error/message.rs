@@ -1,5 +1,6 @@
 //! What an error says, in the words of any door.
 
+use banach::error::counted;
 use std::fmt;
 
 use banach::error::{Parameter, Plain};
@@ -30,7 +31,8 @@ impl Error {
                 format!("{file} is empty: it must have the names of its columns, and a row for every sample")
             }
             Self::TooFewRows { file, columns, found, needed } => format!(
-                "{file} has {columns} columns and {}; at least {} needed",
+                "{file} has {} and {}; at least {} needed",
+                counted(columns, "column", "columns"),
                 if *found == 0 { "no row" } else { "one row" },
                 if *needed == 1 { "one sample is" } else { "two samples are" },
             ),
@@ -172,6 +174,7 @@ fn comma(value: &str, setting: &str) -> String {
 fn others(count: usize, columns: usize) -> String {
     match (count, columns) {
         (0 | 1, _) => String::new(),
+        (2, 1) => " and so is 1 other in this column".to_owned(),
         (_, 1) => format!(" and so are {} others in this column", count - 1),
         _ => format!(", the first of {count} in {columns} columns"),
     }
@@ -187,7 +190,11 @@ fn lacking(missing: &[String], extra: &[String]) -> String {
 /// The first few names.
 fn list(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
-    let more = if names.len() > SHOWN { format!(" and {} others", names.len() - SHOWN) } else { String::new() };
+    let more = if names.len() > SHOWN {
+        format!(" and {}", counted(names.len() - SHOWN, "other", "others"))
+    } else {
+        String::new()
+    };
     format!("{}{more}", shown.join(", "))
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use banach::{
     Memory,
-    data::ColumnScaling,
+    data::{ColumnScaling, RankScores},
     fit::{AutoMember, AutoModel, AutoRecord, DenseMember, MemberKind, Recipe, SparseModel, Task, VariableRanges},
 };
 use serde::{Deserialize, Serialize};
@@ -98,15 +98,64 @@ struct MemberDocument {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum KindDocument {
     Constant(Vec<f64>),
-    /// A file of so many bytes among those of the members.
+    /// A file of so many bytes among those of the members, and behind it the values and then the scores of the ranks.
     Dense {
-        units: ColumnScaling,
+        units: UnitsDocument,
         bytes: usize,
     },
     Terms {
         model: SparseModel,
         shares: Vec<(Vec<usize>, f64)>,
     },
+}
+
+/// What is done to the columns first.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnitsDocument {
+    columns: Vec<usize>,
+    centres: Vec<f64>,
+    factors: Vec<f64>,
+    /// The number of values of every column whose ranks are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ranks: Option<Vec<usize>>,
+}
+
+impl UnitsDocument {
+    /// What the document says of units, whose ranks join the files.
+    fn of(units: &ColumnScaling, files: &mut Vec<u8>) -> Self {
+        let knots = |ranks: &RankScores| -> Vec<usize> {
+            let columns = 0..units.columns().len();
+            let mut add = |numbers: &[f64]| files.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+            columns.clone().for_each(|at| add(ranks.knots(at).0));
+            columns.clone().for_each(|at| add(ranks.knots(at).1));
+            columns.map(|at| ranks.knots(at).0.len()).collect()
+        };
+        Self {
+            columns: units.columns().to_vec(),
+            centres: units.centres().to_vec(),
+            factors: units.factors().to_vec(),
+            ranks: units.ranks().map(knots),
+        }
+    }
+
+    /// The units, with the ranks that the files begin with.
+    fn units(self, files: &mut &[u8]) -> Result<ColumnScaling, Flaw> {
+        let mut numbers = |count: usize| -> Result<Vec<f64>, Flaw> {
+            let short = || Flaw::part(MEMBERS, format!("too few bytes are left for the ranks of {count} values"));
+            let (own, rest) = files.split_at_checked(count.checked_mul(8).ok_or_else(short)?).ok_or_else(short)?;
+            *files = rest;
+            Ok(own.as_chunks().0.iter().map(|number| f64::from_le_bytes(*number)).collect())
+        };
+        let ranks = match self.ranks {
+            Some(counts) => {
+                let total = counts.iter().fold(0_usize, |sum, count| sum.saturating_add(*count));
+                Some(RankScores::new(&counts, numbers(total)?, numbers(total)?)?)
+            }
+            None => None,
+        };
+        Ok(ColumnScaling::new(self.columns, self.centres, self.factors, ranks)?)
+    }
 }
 
 /// The model in the file of a member, which has no members of its own.
@@ -151,7 +200,11 @@ impl SavedAuto {
     /// The bytes that it keeps, about.
     pub fn bytes(&self) -> u64 {
         let of_member = |member: &AutoMember| match &member.kind {
-            MemberKind::Dense(member) => 24 * member.x.stored() as u64,
+            // With ranks, at most the values and scores of every sample besides.
+            MemberKind::Dense(member) => {
+                let each = if member.units.ranks().is_some() { 56 } else { 24 };
+                each * member.x.stored() as u64
+            }
             MemberKind::Constant(_) | MemberKind::Terms { .. } => 0,
         };
         let samples = 8 * (self.model.record().samples as u64);
@@ -209,7 +262,7 @@ impl SavedAuto {
                 let file = own.with_model(&dense.model).to_bytes()?;
                 let bytes = file.len();
                 files.extend(file);
-                KindDocument::Dense { units: dense.units.clone(), bytes }
+                KindDocument::Dense { units: UnitsDocument::of(&dense.units, files), bytes }
             }
         };
         Ok(MemberDocument { recipe: member.recipe.clone(), weight: member.weight, kind })
@@ -233,11 +286,7 @@ impl SavedAuto {
                     if saved.observed != document.observed {
                         return Err(Flaw::part(MEMBERS, "one was fitted to other targets"));
                     }
-                    let units = ColumnScaling::new(
-                        units.columns().to_vec(),
-                        units.centres().to_vec(),
-                        units.factors().to_vec(),
-                    )?;
+                    let units = units.units(&mut files)?;
                     let model = saved.restore(Memory::available())?;
                     MemberKind::Dense(Box::new(DenseMember { units, spec: saved.spec, x: saved.x, model }))
                 }

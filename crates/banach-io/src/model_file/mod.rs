@@ -22,7 +22,7 @@ mod tests;
 use std::{fs::File, io::Read, path::Path};
 
 use banach::{
-    FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec,
+    Account, FeatureMatrix, Fit, Memory, Model, Route, Solution, Spec,
     fit::{Exposure, Residuals, Task},
     model::DualModel,
 };
@@ -229,7 +229,8 @@ impl<'a> SavedModel<'a> {
     /// ask for the weights of very many monomials.
     pub fn restore(&self, memory: Memory) -> Result<Model, banach::Error> {
         let (task, solutions, radii) = (self.observed.task(), self.solutions.clone(), self.radii.clone());
-        let model = Fit::new(&self.spec)?.with_memory(memory).restore(&self.x, task, solutions, radii, self.route)?;
+        let model =
+            Fit::within(&self.spec, Account::new(memory))?.restore(&self.x, task, solutions, radii, self.route)?;
         Ok(model.with_residuals(self.residuals.clone()))
     }
 

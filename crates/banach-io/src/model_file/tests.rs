@@ -6,7 +6,7 @@ use std::{
 };
 
 use banach::{
-    FeatureMatrix, Memory, Route, Status, Target, Unobserved,
+    Account, FeatureMatrix, Memory, Route, Status, Target, Unobserved,
     fit::{PaperAlgorithm, PaperOptions, SolverChoice},
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
@@ -68,8 +68,8 @@ fn fitted<'x>(
     functions: usize,
     route: Route,
 ) -> Option<(SavedModel<'x>, Vec<f64>)> {
-    let fit = Fit::new(&Spec { route: Some(route), ..spec.clone() }).expect("valid");
-    let fit = fit.with_memory(Memory::limit(1 << 30));
+    let spec_of_route = Spec { route: Some(route), ..spec.clone() };
+    let fit = Fit::within(&spec_of_route, Account::new(Memory::limit(1 << 30))).expect("valid");
     let run = |target: Target<'_>| fit.run(x, &target, None, &mut Unobserved).ok();
     let (model, observed) = if spec.loss.targets() == Targets::Signs {
         let rows: Vec<usize> = (0..SAMPLES).map(|i| (i + i / 5) % functions.max(2)).collect();
@@ -125,6 +125,27 @@ pub(super) fn flaw(bytes: &[u8]) -> Flaw {
         Ok(model) => panic!("a model: {model:?}"),
         Err(flaw) => flaw,
     }
+}
+
+/// The ranks of a chosen model are behind the files of its members.
+#[test]
+fn chosen_models_of_ranks_come_back() {
+    let n = 60;
+    let x: Vec<f64> = (0..2 * n).map(|k| (4.0 * jumble(k + 1)).exp()).collect();
+    let y: Vec<f64> = (0..n).map(|i| (x[i].ln()).sin() + x[n + i].ln().powi(2)).collect();
+    let x = FeatureMatrix::from_columns(n, 2, x).expect("valid");
+    let account = Account::new(Memory::available());
+    let model = banach::fit::Auto::default().fit(&x, &Target::from(&y), None, &account).expect("a model");
+    let is_ranked = |member: &banach::fit::AutoMember| match &member.kind {
+        banach::fit::MemberKind::Dense(dense) => dense.units.ranks().is_some(),
+        _ => false,
+    };
+    assert!(model.members().iter().any(is_ranked), "{model}");
+    let saved = SavedAuto::new(model.clone(), Observed::Numbers(vec![y]));
+    let bytes = saved.to_bytes().expect("a file");
+    let Ok(Saved::Auto(loaded)) = Saved::from_bytes(&bytes) else { panic!("not the model that was written") };
+    assert_eq!(loaded.model.predictions(&x).expect("numbers"), model.predictions(&x).expect("numbers"));
+    assert_eq!(loaded.to_bytes().expect("a file"), bytes);
 }
 
 #[test]

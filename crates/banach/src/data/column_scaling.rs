@@ -1,11 +1,13 @@
-//! Columns in units of their own: less a centre, times a factor.
+//! Columns in units of their own: less a centre, times a factor, and by their ranks if that is wanted.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use super::{columns::Column, feature_matrix::FeatureMatrix};
+use rayon::prelude::*;
+
+use super::{columns::Column, feature_matrix::FeatureMatrix, rank_scores::RankScores};
 use crate::Error;
 
-/// Some columns of a table, each less a centre and times a factor: `(x_j - centre_j) factor_j`.
+/// Some columns of a table, each less a centre and times a factor: `(x_j - centre_j) factor_j`, where x_j is a value or the score of its rank.
 ///
 /// ```
 /// use banach::{FeatureMatrix, data::ColumnScaling};
@@ -16,12 +18,13 @@ use crate::Error;
 /// assert!(units.apply(&x)?.row(0).iter().all(|x| (x + 1.0).abs() < 1e-12));
 /// # Ok::<(), banach::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ColumnScaling {
     columns: Vec<usize>,
     centres: Vec<f64>,
     factors: Vec<f64>,
+    /// What the values are replaced by first, if anything.
+    ranks: Option<Arc<RankScores>>,
 }
 
 /// A column whose deviation is at most this share of its size is constant up to rounding.
@@ -32,7 +35,8 @@ impl ColumnScaling {
     /// Sparse columns keep their zeros: nothing is taken from them.
     pub fn standard(x: &FeatureMatrix<'_>, sample_weight: Option<&[f64]>) -> Self {
         let (centred, n) = (!x.is_sparse(), x.samples());
-        let (mut units, mut values) = (Self { columns: vec![], centres: vec![], factors: vec![] }, vec![0.0; n]);
+        let mut units = Self { columns: vec![], centres: vec![], factors: vec![], ranks: None };
+        let mut values = vec![0.0; n];
         for column in 0..x.features() {
             x.column_into(column, &mut values);
             if let Some((mean, deviation)) = moments(&values, sample_weight) {
@@ -44,8 +48,35 @@ impl ColumnScaling {
         units
     }
 
-    /// ColumnScaling that are known: for each of some columns, in increasing order, a centre and a factor.
-    pub fn new(columns: Vec<usize>, centres: Vec<f64>, factors: Vec<f64>) -> Result<Self, Error> {
+    /// The same columns with the scores of their ranks in the place of their values, with the mean 0 and the deviation 1 by the samples that
+    /// count. A column with two values is what it was.
+    #[must_use]
+    pub(crate) fn ranked(&self, x: &FeatureMatrix<'_>, sample_weight: &[f64]) -> Self {
+        let ranks = RankScores::of(x, &self.columns, sample_weight);
+        let moments = self.columns.par_iter().enumerate().map_init(
+            || vec![0.0; x.samples()],
+            |values, (at, &column)| {
+                x.column_into(column, values);
+                ranks.replace(at, values);
+                moments(values, Some(sample_weight))
+            },
+        );
+        // A column whose values have one score, as all others count for nothing, is 0.
+        let (centres, factors) =
+            moments.map(|found| found.map_or((0.0, 1.0), |(mean, deviation)| (mean, 1.0 / deviation))).unzip();
+        Self { columns: self.columns.clone(), centres, factors, ranks: Some(Arc::new(ranks)) }
+    }
+
+    /// Units that are known: for each of some columns, in increasing order, a centre and a factor, and the scores of ranks if they are taken.
+    pub fn new(
+        columns: Vec<usize>,
+        centres: Vec<f64>,
+        factors: Vec<f64>,
+        ranks: Option<RankScores>,
+    ) -> Result<Self, Error> {
+        if let Some(ranks) = &ranks {
+            Error::check_length("the columns with scores", ranks.columns(), columns.len())?;
+        }
         Error::check_length("the centres", centres.len(), columns.len())?;
         Error::check_length("the factors", factors.len(), columns.len())?;
         let allowed = "finite numbers";
@@ -54,7 +85,7 @@ impl ColumnScaling {
         if !columns.is_sorted_by(|a, b| a < b) {
             return Err(Error::Shape { what: "the columns in increasing order", got: columns.len(), expected: 0 });
         }
-        Ok(Self { columns, centres, factors })
+        Ok(Self { columns, centres, factors, ranks: ranks.map(Arc::new) })
     }
 
     /// The columns that are taken, in increasing order.
@@ -72,6 +103,11 @@ impl ColumnScaling {
         &self.factors
     }
 
+    /// What the values are replaced by first, if anything.
+    pub fn ranks(&self) -> Option<&RankScores> {
+        self.ranks.as_deref()
+    }
+
     /// With every column multiplied by its scale; without those whose scale is 0.
     #[must_use]
     pub(crate) fn scaled(&self, scales: &[f64]) -> Self {
@@ -80,6 +116,7 @@ impl ColumnScaling {
             columns: kept().map(|at| self.columns[at]).collect(),
             centres: kept().map(|at| self.centres[at]).collect(),
             factors: kept().map(|at| self.factors[at] * scales[at]).collect(),
+            ranks: self.ranks.as_ref().map(|ranks| Arc::new(ranks.select(kept()))),
         }
     }
 
@@ -90,7 +127,7 @@ impl ColumnScaling {
             return Err(Error::Shape { what: "a row of X", got: x.features(), expected: least });
         }
         let (n, count) = (x.samples(), self.columns.len());
-        if x.is_sparse() && self.centres.iter().all(|centre| *centre == 0.0) {
+        if x.is_sparse() && self.ranks.is_none() && self.centres.iter().all(|centre| *centre == 0.0) {
             let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
             for (&column, factor) in self.columns.iter().zip(&self.factors) {
                 let Column { rows: places, values: stored } = x.column(column);
@@ -103,6 +140,9 @@ impl ColumnScaling {
         let mut values = vec![0.0; n * count];
         for (at, out) in values.chunks_mut(n).enumerate() {
             x.column_into(self.columns[at], out);
+            if let Some(ranks) = &self.ranks {
+                ranks.replace(at, out);
+            }
             let (centre, factor) = (self.centres[at], self.factors[at]);
             out.iter_mut().for_each(|x| *x = (*x - centre) * factor);
         }
@@ -141,6 +181,25 @@ mod tests {
             let variance = values.iter().map(|x| x * x).sum::<f64>() / 3.0;
             assert!(mean.abs() < 1e-6 && (variance - 1.0).abs() < 1e-6, "{column}: {values:?}");
         }
+    }
+
+    #[test]
+    fn ranks_of_two_values_are_the_values_and_others_follow_any_increasing_change() {
+        let n = 5;
+        let columns = [vec![0.0, 1.0, 1.0, 0.0, 1.0], vec![1.0, 8.0, 2.0, 4.0, 1e9]].concat();
+        let x = FeatureMatrix::from_columns(n, 2, columns.clone()).expect("in range");
+        let other: Vec<f64> = columns[..n].iter().copied().chain(columns[n..].iter().map(|x| x.ln())).collect();
+        let other = FeatureMatrix::from_columns(n, 2, other).expect("in range");
+        let ranked = |x: &FeatureMatrix<'_>| ColumnScaling::standard(x, None).ranked(x, &[1.0; 5]);
+        let (plain, done) =
+            (ColumnScaling::standard(&x, None).apply(&x).expect("rows"), ranked(&x).apply(&x).expect("rows"));
+        let changed = ranked(&other).apply(&other).expect("rows");
+        for row in 0..n {
+            assert!((plain.row(row)[0] - done.row(row)[0]).abs() < 1e-12);
+            assert!((changed.row(row)[1] - done.row(row)[1]).abs() < 1e-12);
+        }
+        let kept = ranked(&x).scaled(&[0.0, 2.0]).apply(&x).expect("rows");
+        assert!((0..n).all(|row| kept.row(row)[0] == 2.0 * done.row(row)[1]));
     }
 
     #[test]

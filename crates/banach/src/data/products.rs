@@ -15,14 +15,28 @@ use crate::numeric::{binary_exponent, dot, largest, scale_by_exp2};
 /// Up to this many vectors are multiplied by the columns as they are. A general matrix product first copies its factors, which only
 /// more vectors repay.
 const MOST_BY_COLUMNS: usize = 8;
+/// Samples of a product with very many that one thread computes, so that they stay in its cache.
+const SAMPLES_AT_ONCE: usize = 1 << 11;
+/// The fewest entries that are worth the attention of another thread.
+const ENTRIES_AT_ONCE: usize = 1 << 14;
 /// A general product is fastest for a multiple of this many vectors: four numbers fill a vector register of AVX2.
 const MULTIPLE: usize = 4;
 
 impl FeatureMatrix<'_> {
     /// `Phi_n w`.
     pub(crate) fn times(&self, w: &[f64]) -> Vec<f64> {
-        let mut out = vec![0.0; self.samples];
-        self.apply(0..self.features, w, &mut out);
+        let (n, mut out) = (self.samples, vec![0.0; self.samples]);
+        match &self.storage {
+            Storage::Dense(values) if n > SAMPLES_AT_ONCE => {
+                out.par_chunks_mut(SAMPLES_AT_ONCE).enumerate().for_each(|(part, out)| {
+                    let first = part * SAMPLES_AT_ONCE;
+                    for (column, w) in values.chunks(n).zip(w) {
+                        out.iter_mut().zip(&column[first..]).for_each(|(out, x)| *out += w * x);
+                    }
+                });
+            }
+            _ => self.apply(0..self.features, w, &mut out),
+        }
         out
     }
 
@@ -69,7 +83,8 @@ impl FeatureMatrix<'_> {
 
     /// The products of some features with a vector.
     pub(crate) fn products(&self, columns: &[usize], vector: &[f64], out: &mut [f64]) {
-        columns.par_iter().zip(out).with_min_len(64).for_each(|(&column, out)| {
+        let least = (ENTRIES_AT_ONCE / self.samples).max(1);
+        columns.par_iter().zip(out).with_min_len(least).for_each(|(&column, out)| {
             let Column { rows, values } = self.column(column);
             *out = match rows {
                 None => dot(values, vector),

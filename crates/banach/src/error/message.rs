@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Error, Parameter, Plain, Remedy, Words, bytes_in_words};
+use super::{Error, Parameter, Plain, Remedy, Words, bytes_in_words, counted};
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,6 +41,10 @@ impl Error {
                 "{what}[{row}, {column}] = {value:e}; entries must be finite and at most {limit:e} in magnitude: remove \
                  or impute the row, or rescale the column"
             ),
+            Self::CoefficientRange { column, size } => format!(
+                "column {column} of X has values up to {size:.1e} in magnitude, so that the coefficient of a term with it is \
+                 outside the range of numbers: measure it in a unit in which they are about 1"
+            ),
             Self::BadValue { what, row, value, allowed } => format!("{what}[{row}] = {value:e}; allowed: {allowed}"),
             Self::Parameter { parameter, got, allowed } => format!("{} = {got}; allowed: {allowed}", name(*parameter)),
             Self::StepLimit { lambda_bar, limit } => format!(
@@ -56,8 +60,9 @@ impl Error {
                 into_range(*sum, *scale, *normalize, words)
             ),
             Self::TooManyFeatures { kernel, inputs, cardinality } => format!(
-                "{kernel} in {inputs} variables has {cardinality} features, too many to list: {}, or use a {} that does \
+                "{kernel} in {} has {cardinality} features, too many to list: {}, or use a {} that does \
                  not list features",
+                counted(inputs, "variable", "variables"),
                 Remedy::Lower(Parameter::Degree).text(words),
                 name(Parameter::Route),
             ),
@@ -134,14 +139,16 @@ impl Error {
                 name(Parameter::Folds)
             ),
             Self::FoldSize { fold, held_out, left } => {
-                format!("fold {fold} holds out {held_out} samples and leaves {left}; both must be at least 1")
+                let held_out = counted(held_out, "sample", "samples");
+                format!("fold {fold} holds out {held_out} and leaves {left}; both must be at least 1")
             }
             Self::FoldSample { fold, sample, samples } => {
                 format!("fold {fold} names sample {sample}; allowed: each number below {samples} at most once")
             }
             Self::FoldClass { fold, label, samples } => format!(
-                "fold {fold} leaves {samples} samples to fit to, all with the label {label}, from which no class can be \
-                 told from another: use stratified folds, or fewer"
+                "fold {fold} leaves {} to fit to, with the label {label} alone, from which no class can be \
+                 told from another: use stratified folds, or fewer",
+                counted(samples, "sample", "samples")
             ),
             Self::HeldOutWeight { samples } => format!(
                 "all {samples} samples that the folds hold out have weight 0, so that nothing would be scored: hold out \
@@ -166,7 +173,7 @@ impl Error {
                 threads.map_or("the".to_owned(), |threads| threads.to_string()),
                 name(Parameter::Threads),
             ),
-            Self::NoIntervals { reason } => format!("there are no intervals: {reason}"),
+            Self::NoIntervals { reason, .. } => format!("there are no intervals: {reason}"),
             Self::Unsupported { solver, loss, allowed } => {
                 format!("the {solver} solver does not handle the {loss} loss; allowed: {allowed}")
             }

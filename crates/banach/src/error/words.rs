@@ -134,3 +134,16 @@ impl Remedy {
         }
     }
 }
+
+/// A number with the word for what it counts.
+///
+/// ```
+/// use banach::error::counted;
+///
+/// assert_eq!([counted(1, "row", "rows"), counted(20, "row", "rows")], ["1 row", "20 rows"]);
+/// ```
+pub fn counted(number: impl fmt::Display, one: &str, many: &str) -> String {
+    let number = number.to_string();
+    let word = if number == "1" { one } else { many };
+    format!("{number} {word}")
+}

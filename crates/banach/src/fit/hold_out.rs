@@ -7,7 +7,7 @@ use crate::{
     solver::{Dealing, Folds},
 };
 
-/// How samples are held out: in random folds, five of them unless told otherwise, with every class spread evenly.
+/// How samples are held out: in random folds, five or [ten](Self::among_many) of them unless told otherwise, with every class spread evenly.
 ///
 /// ```
 /// use banach::{Target, fit::HoldOut};
@@ -23,6 +23,9 @@ use crate::{
 pub struct HoldOut {
     /// The number of folds.
     pub folds: Option<usize>,
+    /// Many models are compared on the samples that are held out: of fewer than 100 samples, or groups, there are ten folds instead of five
+    /// then, as the difference of two models is noisy, and fits that see 90 % of so few samples are more like the one that sees all.
+    pub among_many: bool,
     /// How often they are dealt; 0 and 1 are once.
     pub repeats: usize,
     /// Each sample by itself instead.
@@ -35,7 +38,17 @@ pub struct HoldOut {
     pub seed: u64,
 }
 
+/// From this number of samples on, five folds are enough for a choice among many models.
+const NOT_FEW: usize = 100;
+/// The folds of fewer.
+const FOLDS_OF_FEW: usize = 10;
+
 impl HoldOut {
+    /// The folds of so many samples or groups, unless told otherwise.
+    fn usual(&self, units: usize) -> usize {
+        if self.among_many && units < NOT_FEW { FOLDS_OF_FEW.min(units) } else { Target::FOLDS.min(units) }
+    }
+
     /// The folds of these samples. Refused are wishes that contradict each other, and folds without which a class is not seen.
     pub fn folds(&self, target: &Target<'_>, samples: usize) -> Result<Folds, Error> {
         let asked = [self.leave_one_out, self.groups.is_some(), self.times.is_some(), self.repeats > 1];
@@ -46,26 +59,15 @@ impl HoldOut {
                 "one of groups, times, repeats and each sample by itself; groups can be dealt repeatedly",
             ));
         }
-        let count = self.folds;
         let labels = if let Target::Labels(labels) = target { Some(&labels[..]) } else { None };
         let folds = match (&self.times, self.leave_one_out) {
             (Some(times), _) => {
                 Error::check_length("times", times.len(), samples)?;
-                Folds::forward(times, count.unwrap_or(Target::FOLDS))?
+                Folds::forward(times, self.folds.unwrap_or(Target::FOLDS))?
             }
             (None, true) => Folds::leave_one_out(samples)?,
             (None, false) => {
-                let dealt = |round: usize| match &self.groups {
-                    Some(groups) => {
-                        Error::check_length("groups", groups.len(), samples)?;
-                        let mut known = groups.clone();
-                        known.sort_unstable();
-                        known.dedup();
-                        let count = count.unwrap_or(Target::FOLDS.min(known.len()));
-                        Folds::grouped(groups, labels, count, self.seed.wrapping_add(round as u64))
-                    }
-                    None => target.folds(samples, count, self.seed.wrapping_add(round as u64)),
-                };
+                let dealt = |round: usize| self.dealt(target, labels, samples, self.seed.wrapping_add(round as u64));
                 Folds::repeated(&(0..self.repeats.max(1)).map(dealt).collect::<Result<Vec<_>, _>>()?)?
             }
         };
@@ -73,6 +75,18 @@ impl HoldOut {
             check_classes(&folds, labels)?;
         }
         Ok(folds)
+    }
+
+    /// The folds of one seed, of whole groups if there are any.
+    fn dealt(&self, target: &Target<'_>, labels: Option<&[i64]>, samples: usize, seed: u64) -> Result<Folds, Error> {
+        let Some(groups) = &self.groups else {
+            return target.folds(samples, self.folds.unwrap_or(self.usual(samples)), seed);
+        };
+        Error::check_length("groups", groups.len(), samples)?;
+        let mut known = groups.clone();
+        known.sort_unstable();
+        known.dedup();
+        Folds::grouped(groups, labels, self.folds.unwrap_or(self.usual(known.len())), seed)
     }
 }
 
@@ -100,6 +114,20 @@ pub(super) fn check_classes(folds: &Folds, labels: &[i64]) -> Result<(), Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_samples_or_groups_have_ten_folds_among_many_models() {
+        let y = vec![0.0; 200];
+        let count = |samples: usize, hold_out: HoldOut| {
+            hold_out.folds(&Target::from(&y[..samples]), samples).expect("valid").count()
+        };
+        let among_many = || HoldOut { among_many: true, ..HoldOut::default() };
+        assert_eq!([4, 99, 100].map(|samples| count(samples, HoldOut::default())), [4, 5, 5]);
+        assert_eq!([4, 99, 100].map(|samples| count(samples, among_many())), [4, 10, 5]);
+        assert_eq!(count(99, HoldOut { folds: Some(3), ..among_many() }), 3);
+        let pairs = |samples: usize| Some((0..samples).map(|sample| sample / 2).collect());
+        assert_eq!([12, 198, 200].map(|n| count(n, HoldOut { groups: pairs(n), ..among_many() })), [6, 10, 5]);
+    }
 
     #[test]
     fn wishes_that_contradict_each_other_are_refused() {

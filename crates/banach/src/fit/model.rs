@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{Exposure, Fit, Residuals, Task};
 use crate::{
     Certificate, Error, Exponent, FeatureMatrix, Loss, Solution, Status,
-    error::{Parameter, Plain, Words},
+    error::{Parameter, Plain, Words, counted},
     form::{Plan, Predict},
     kernel::{MonomialScale, TensorKernel},
     loss::Targets,
@@ -53,9 +53,7 @@ impl Model {
     /// For every output, how far a prediction is off at most in this share of cases ([`Residuals`]).
     pub fn half_widths(&self, coverage: f64) -> Result<Vec<f64>, Error> {
         if self.loss.targets() == Targets::Counts {
-            return Err(Error::NoIntervals {
-                reason: "the model predicts counts, which are off by more where they are larger",
-            });
+            return Err(Error::NoIntervals { reason: OF_COUNTS, held_out: false });
         }
         half_widths(&self.task, self.residuals.as_ref(), coverage, UNSEEN)
     }
@@ -174,6 +172,11 @@ impl Model {
     }
 }
 
+/// Why a model of counts has no intervals of one width.
+const OF_COUNTS: &str = "the model predicts counts, which are off by more where they are larger; for bounds fit two quantiles of the counts (the \
+                         quantile loss, at 0.05 and at 0.95), or the square roots of the counts by the squared loss and square the ends of \
+                         its intervals";
+
 /// Why a model has no residuals.
 const UNSEEN: &str = "no sample was held out when the model was fitted; fit it again by cross-validation";
 pub(super) const BY_EVIDENCE: &str = "the terms of the model were found by evidence on all samples, and none was held out; fit it \
@@ -189,10 +192,11 @@ pub(super) fn half_widths(
     unknown: &'static str,
 ) -> Result<Vec<f64>, Error> {
     match (task, residuals) {
-        (Task::Classes(_), _) => {
-            Err(Error::NoIntervals { reason: "the model predicts classes; ask for their probabilities" })
-        }
-        (Task::Numbers(_), None) => Err(Error::NoIntervals { reason: unknown }),
+        (Task::Classes(_), _) => Err(Error::NoIntervals {
+            reason: "the model predicts classes; ask for their probabilities",
+            held_out: false,
+        }),
+        (Task::Numbers(_), None) => Err(Error::NoIntervals { reason: unknown, held_out: true }),
         (Task::Numbers(_), Some(residuals)) => residuals.half_widths(coverage),
     }
 }
@@ -276,13 +280,18 @@ impl Model {
         };
         let mut lines = vec![
             task,
-            format!("{} samples, {} variables, K = {}", shape.samples, shape.inputs, plan.kernel().name()),
+            format!(
+                "{}, {}, K = {}",
+                counted(shape.samples, "sample", "samples"),
+                counted(shape.inputs, "variable", "variables"),
+                plan.kernel().name()
+            ),
             format!("p = {}, {} loss, {gamma} = {}", plan.exponent(), self.loss.name(), self.gamma),
             format!(
-                "route {}, {} iterations, {} passes over the data",
+                "route {}, {}, {} over the data",
                 plan.chosen(),
-                total(|solution| solution.iterations),
-                total(|solution| solution.passes),
+                counted(total(|solution| solution.iterations), "iteration", "iterations"),
+                counted(total(|solution| solution.passes), "pass", "passes"),
             ),
             format!("{end}, relative duality gap {:.1e}", self.certificate().relative_gap()),
         ];

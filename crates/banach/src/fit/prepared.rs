@@ -46,26 +46,24 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// The parameters, if all of them are in range.
+    /// The parameters, if all of them are in range. The fit may take 80 % of the memory that is free now, besides the data.
     pub fn new(spec: &Spec) -> Result<Self, Error> {
+        Self::within(spec, Account::new(Memory::available()))
+    }
+
+    /// The same with an account that the fit takes its memory from.
+    pub fn within(spec: &Spec, account: Account) -> Result<Self, Error> {
         let exponent = Exponent::of_penalty(spec.p)?;
         check_gamma(spec.gamma)?;
         spec.stopping().check()?;
         spec.solver.check()?;
         spec.solver.check_for(exponent)?;
-        Ok(Self {
-            exponent,
-            kernel: spec.kernel.build()?,
-            loss: spec.loss.build()?,
-            account: Account::new(Memory::available()),
-            spec: spec.clone(),
-        })
+        Ok(Self { exponent, kernel: spec.kernel.build()?, loss: spec.loss.build()?, account, spec: spec.clone() })
     }
 
     /// The same fit with other parameters and their kernel. A loss that was given to it and the account stay.
     pub(super) fn with_spec(&self, spec: &Spec) -> Result<Self, Error> {
-        let (loss, account) = (self.loss.clone(), self.account.clone());
-        Ok(Self { loss, account, ..Self::new(spec)? })
+        Ok(Self { loss: self.loss.clone(), ..Self::within(spec, self.account.clone())? })
     }
 
     /// Another kernel than that of the spec.
@@ -78,18 +76,6 @@ impl Fit {
     #[must_use]
     pub fn with_loss(self, loss: Arc<dyn Loss>) -> Self {
         Self { loss, ..self }
-    }
-
-    /// The memory that the fit may take, besides the data; 80 % of what is available unless told otherwise.
-    #[must_use]
-    pub fn with_memory(self, memory: Memory) -> Self {
-        self.with_account(Account::new(memory))
-    }
-
-    /// The account that the fit takes its memory from.
-    #[must_use]
-    pub fn with_account(self, account: Account) -> Self {
-        Self { account, ..self }
     }
 
     /// The parameters.
@@ -149,7 +135,7 @@ impl Fit {
     ) -> Result<Plan, Error> {
         let monomial_scale = self.spec.monomials;
         let excluded = self.excluded(x);
-        let planner = Planner { memory, monomial_scale, problems, route, excluded, ..Planner::default() };
+        let planner = Planner { monomial_scale, problems, route, excluded, ..Planner::within(memory) };
         planner.plan(Shape::from(x), self.kernel.clone(), self.exponent)
     }
 

@@ -58,7 +58,7 @@ impl Residuals {
         let width = |sizes: &Vec<f64>| {
             // As many digits as a share has, so that 0.9 of 10 are 9.
             let rank = ((sizes.len() + 1) as f64 * coverage * (1.0 - 4.0 * f64::EPSILON)).ceil() as usize;
-            let allowed = "at most n/(n + 1), where n samples were held out when the model was fitted";
+            let allowed = "at most n/(n + 1), where n samples were held out when the model was fitted: 0.9 needs 9 of them, 0.99 needs 99";
             sizes.get(rank.max(1) - 1).copied().ok_or_else(|| Error::parameter(Parameter::Coverage, coverage, allowed))
         };
         self.0.iter().map(width).collect()
@@ -183,7 +183,7 @@ mod tests {
         let inside = |seed: u64| {
             let ((x, y), (new, truth)) = (draw(samples, 2 * seed + 1001), draw(1, 2 * seed + 1002));
             let (spec, target, account) = (SparseSpec::default(), Target::from(&y), Account::new(Memory::available()));
-            let folds = target.folds(samples, None, 0).expect("enough samples");
+            let folds = target.folds(samples, 5, 0).expect("enough samples");
             let model = spec.model(&x, &target, None, &account).expect("fitted");
             assert!(model.half_widths(coverage).is_err(), "nothing was held out yet");
             let mut watch = |_| ControlFlow::Continue(());
@@ -202,7 +202,7 @@ mod tests {
         for coverage in [0.5, 0.8, 0.9] {
             covered(coverage, |x, y, new| {
                 let (spec, target) = (Spec::default(), Target::from(y));
-                let folds = target.folds(x.samples(), None, 0).expect("enough samples");
+                let folds = target.folds(x.samples(), 5, 0).expect("enough samples");
                 let search = Search::new(KernelSpace::Fixed(spec.kernel.clone()));
                 let fit = Fit::new(&spec).expect("in range");
                 let found = search.run(&fit, x, &target, None, &folds, &mut Unobserved).expect("fitted");

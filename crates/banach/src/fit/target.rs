@@ -164,9 +164,8 @@ impl Target<'_> {
         }
     }
 
-    /// Random folds, five unless told otherwise; every class is spread evenly over them.
-    pub fn folds(&self, samples: usize, count: Option<usize>, seed: u64) -> Result<Folds, Error> {
-        let count = count.unwrap_or(Self::FOLDS.min(samples));
+    /// So many random folds; every class is spread evenly over them.
+    pub fn folds(&self, samples: usize, count: usize, seed: u64) -> Result<Folds, Error> {
         match self {
             Self::Numbers(_) => Folds::shuffled(samples, count, seed),
             Self::Labels(labels) => {

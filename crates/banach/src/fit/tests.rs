@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::{
-    DualProblem, Error, Exponent, FeatureMatrix, Memory, Observer, Route, Solution, Solver, Status, Stopping,
+    Account, DualProblem, Error, Exponent, FeatureMatrix, Memory, Observer, Route, Solution, Solver, Status, Stopping,
     Unobserved,
     error::Parameter,
     form::{Features, SparseWeights},
@@ -297,7 +297,7 @@ fn what_cannot_be_fitted_is_refused_with_a_typed_error() {
     let exponential = || Spec { kernel: KernelSpec::Exp { scale: 0.5, degrees: None }, ..Spec::default() };
     assert!(matches!(fit(Spec { p: 1.1, ..exponential() }), Error::NoRoute { .. }));
     assert!(matches!(fit(Spec { route: Some(Route::Features), ..exponential() }), Error::NoRoute { .. }));
-    let cramped = Fit::new(&exponential()).expect("valid").with_memory(Memory::limit(100));
+    let cramped = Fit::within(&exponential(), Account::new(Memory::limit(100))).expect("valid");
     assert!(matches!(cramped.run(&x, &(&y).into(), None, &mut Unobserved), Err(Error::NoRoute { .. })));
 
     assert!(matches!(FeatureMatrix::from_columns(0, 3, vec![]), Err(Error::Empty { .. })));

@@ -43,6 +43,9 @@ impl Spec {
         if self.monomials != MonomialScale::Raw {
             return None;
         }
+        if alike(x) {
+            return None;
+        }
         let samples = x.samples();
         let moments = |column: usize| match x.entries() {
             Entries::Dense(values) => ColumnMoments::of(&values[column * samples..(column + 1) * samples], 0),
@@ -63,6 +66,48 @@ impl Spec {
         (largest.1 / FACTOR > smallest.1).then_some(UnequalScales { smallest, largest })
     }
 }
+
+/// Whether a rough look already tells that no two deviations are far apart: one read of dense columns, where their exact moments take
+/// several. Where it says no they may still be alike.
+fn alike(x: &FeatureMatrix<'_>) -> bool {
+    let Entries::Dense(values) = x.entries() else { return false };
+    let none = (f64::INFINITY, 0.0_f64);
+    let deviations = values.par_chunks(x.samples().max(1)).map(|column| match rough_deviation(column)? {
+        0.0 => Some(none),
+        deviation => Some((deviation, deviation)),
+    });
+    let widest = deviations.try_reduce(|| none, |a, b| Some((a.0.min(b.0), a.1.max(b.1))));
+    // A hundredth is far more than a rough deviation is wrong by.
+    widest.is_some_and(|(smallest, largest)| 1.01 * largest < FACTOR * smallest)
+}
+
+/// The standard deviation of a column to a few digits, 0 for a constant one, by the sums of its entries from the first one and of their
+/// squares. `None` where the difference of the sums has lost these digits.
+fn rough_deviation(column: &[f64]) -> Option<f64> {
+    let first = *column.first()?;
+    let (mut sums, mut squares) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+    let (lanes, rest) = column.as_chunks::<LANES>();
+    for entries in lanes {
+        for lane in 0..LANES {
+            let from_first = entries[lane] - first;
+            sums[lane] += from_first;
+            squares[lane] += from_first * from_first;
+        }
+    }
+    let rest_from_first = || rest.iter().map(|entry| entry - first);
+    let sum = sums.iter().sum::<f64>() + rest_from_first().sum::<f64>();
+    let square = squares.iter().sum::<f64>() + rest_from_first().map(|entry| entry * entry).sum::<f64>();
+    let (mean, mean_square) = (sum / column.len() as f64, square / column.len() as f64);
+    if column.iter().all(|entry| *entry == first) {
+        return Some(0.0);
+    }
+    let variance = mean_square - mean * mean;
+    let digits_left = variance > 1e-6 * mean_square && variance > 1e-24 * first * first;
+    (digits_left && mean_square > 1e-200 && mean_square.is_finite()).then(|| variance.sqrt())
+}
+
+/// Sums that run beside each other.
+const LANES: usize = 8;
 
 impl UnequalScales {
     /// The same with the names of the columns.

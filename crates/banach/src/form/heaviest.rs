@@ -59,12 +59,25 @@ pub(super) struct HeaviestFeatures {
 }
 
 impl HeaviestFeatures {
+    /// All features of a matrix with the weights that they have for q = 2.
+    pub(super) fn all(matrix: &FeatureMatrix<'_>) -> Self {
+        let columns: Vec<usize> = (0..matrix.features()).collect();
+        Self { weights: vec![1.0; columns.len()], columns, size: 1.0, exponent: 0.0, tail: 0.0, tail_exponent: 0.0 }
+    }
+
+    /// Whether their Hessian for n samples is kept as its columns, and not as n x n numbers.
+    pub(super) fn is_factored(&self, n: usize) -> bool {
+        self.columns.len() <= n || n > MOST_DENSE
+    }
+
     /// The Hessian on these features.
     pub(super) fn hessian(self, matrix: &dyn Columns, q: f64, scratch: &mut Scratch) -> Hessian {
-        let (n, Self { columns, weights, size, exponent, tail, tail_exponent }) = (matrix.samples(), self);
+        let n = matrix.samples();
+        let factored = self.is_factored(n);
+        let Self { columns, weights, size, exponent, tail, tail_exponent } = self;
         let entries = matrix.exponent_of(&columns);
         let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
-        let (main, trace) = if columns.len() <= n || n > MOST_DENSE {
+        let (main, trace) = if factored {
             let mut factor = vec![0.0; n * columns.len()];
             weighted_columns(matrix, &columns, &weights, entries, &mut factor);
             let trace: f64 = factor.iter().map(|entry| entry * entry).sum();

@@ -92,7 +92,10 @@ impl SmoothConjugate for Logistic {
 
     fn fenchel_young(&self, y: f64, t: f64, s: f64) -> f64 {
         let margin = y * t;
-        let (heads, tails) = (sigmoid(-margin), sigmoid(margin));
+        // The sigmoids of -margin and of margin, by one exponential.
+        let e = (-margin.abs()).exp();
+        let (smaller, larger) = (e / (1.0 + e), 1.0 / (1.0 + e));
+        let (heads, tails) = if margin >= 0.0 { (smaller, larger) } else { (larger, smaller) };
         if heads.min(tails) > 1e-290 {
             relative_entropy(y * s, heads, tails)
         } else {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, QForm,
     data::Scratch,
-    error::Parameter,
+    error::{Parameter, counted},
     form::{Evaluation, Gram},
     kernel::{Monomial, MonomialScale, TensorKernel, ln_norms},
 };
@@ -85,8 +85,8 @@ impl fmt::Display for Compiled {
         writeln!(f, "{}", self.model)?;
         write!(
             f,
-            "{} monomials with {:.4} of ||w||_p^p; ||w||_p of the others is {:.3e}",
-            self.model.len(),
+            "{} with {:.4} of ||w||_p^p; ||w||_p of the others is {:.3e}",
+            counted(self.model.len(), "monomial", "monomials"),
             self.share,
             self.rest
         )

@@ -9,7 +9,7 @@
 ///
 /// The bit patterns of floating-point numbers are ordered as the numbers are. Halving their range takes 64 steps at any
 /// scale and leaves no digit open; from a good `hint` it takes a few.
-pub(crate) fn last(hint: Option<f64>, holds: impl Fn(f64) -> bool) -> f64 {
+pub(crate) fn last(hint: Option<f64>, mut holds: impl FnMut(f64) -> bool) -> f64 {
     let (mut yes, mut no) = (ordinal(f64::NEG_INFINITY), ordinal(f64::INFINITY));
     if let Some(hint) = hint.filter(|hint| hint.is_finite()) {
         let (first, end) = (ordinal(hint), no);

@@ -6,6 +6,8 @@ use crate::{Certificate, data::Scratch, form::Evaluation};
 /// The certificate of an iterate.
 pub(crate) struct Certified {
     pub certificate: Certificate,
+    /// The gap if the predictions were not rounded.
+    pub plain: f64,
     /// The intercept of the predictions, for targets from their centre.
     pub b: f64,
     /// Passes over the data that it took besides the evaluation.
@@ -34,31 +36,25 @@ impl DualProblem<'_> {
         let b = self.centred_intercept(&evaluation.omegas);
         let claimed =
             |b: f64, evaluation: &Evaluation| self.certificate_at(b, alpha, evaluation, |i| evaluation.roundings[i]);
-        let unblurred =
-            |b: f64, evaluation: &Evaluation| self.certificate_within(0.0, b, alpha, evaluation).relative_gap();
         let certificate = claimed(b, evaluation);
-        if certificate.relative_gap() <= tolerance || unblurred(b, evaluation) > tolerance {
-            return Certified { certificate, b, passes: 0, blurred: false, doubtful: false };
+        let plain = self.gap_within(0.0, b, alpha, evaluation);
+        if certificate.relative_gap() <= tolerance || certificate.relative(plain) > tolerance {
+            return Certified { certificate, plain, b, passes: 0, blurred: false, doubtful: false };
         }
         let passes = self.form().sharpen(alpha, evaluation, scratch);
         let b = self.centred_intercept(&evaluation.omegas);
         let certificate = claimed(b, evaluation);
-        let (claimed, rest) = (certificate.relative_gap(), unblurred(b, evaluation));
+        let plain = self.gap_within(0.0, b, alpha, evaluation);
+        let (claimed, rest) = (certificate.relative_gap(), certificate.relative(plain));
         // What rounding adds beside a kink does not depend on the gap; what it adds to a parabola falls with the gap's root.
         let lasts = self.loss().has_kinks() && claimed - rest > tolerance;
         // A tolerance of 0 is for runs that go on as far as they can.
         let blurred = claimed > tolerance && tolerance > 0.0 && (lasts || rest <= SHARE_TO_BE_GAINED * tolerance);
-        Certified { certificate, b, passes, blurred, doubtful: claimed > tolerance && rest <= tolerance }
+        Certified { certificate, plain, b, passes, blurred, doubtful: claimed > tolerance && rest <= tolerance }
     }
 
-    /// The certificate as it would be if rounding had moved every prediction by so much, for their centred intercept b.
-    pub(crate) fn certificate_within(
-        &self,
-        rounding: f64,
-        b: f64,
-        alpha: &[f64],
-        evaluation: &Evaluation,
-    ) -> Certificate {
-        self.certificate_at(b, alpha, evaluation, |_| rounding)
+    /// The gap as it would be if rounding had moved every prediction by so much, for their centred intercept b.
+    pub(crate) fn gap_within(&self, rounding: f64, b: f64, alpha: &[f64], evaluation: &Evaluation) -> f64 {
+        self.gap_at(b, alpha, &evaluation.omegas[..self.samples()], |_| rounding)
     }
 }

@@ -1,11 +1,18 @@
 //! The intercept b of `F(w, b) = sum_i gamma_i L(y_i, <Phi(x_i), w> + b) + (1/p)||w||_p^p`.
 
+use rayon::prelude::*;
+
 use super::DualProblem;
 use crate::{
     Error, Loss,
     loss::{Split, Targets},
     numeric::{search, two_sum},
 };
+
+/// Samples whose terms are added up by one thread. The blocks do not depend on the number of threads.
+const BLOCK: usize = 1 << 13;
+/// The most steps of Newton's method for the intercept; most take five.
+const MOST_STEPS: usize = 40;
 
 impl DualProblem<'_> {
     /// The problem with an intercept: a constant `b` without penalty is added to every prediction, and the dual
@@ -45,7 +52,10 @@ impl DualProblem<'_> {
         let b = match (self.has_intercept(), self.loss.curvature()) {
             (false, _) => 0.0,
             (true, Some(curvature)) => self.newton_step(omega, curvature),
-            (true, None) => self.constant_by_formula(omega).unwrap_or_else(|| self.middle_of_minimisers(omega)),
+            (true, None) => self
+                .constant_by_formula(omega)
+                .or_else(|| self.smooth_minimiser(omega))
+                .unwrap_or_else(|| self.middle_of_minimisers(omega)),
         };
         (self.centre() + b) - self.centre()
     }
@@ -104,36 +114,83 @@ impl DualProblem<'_> {
         b - step(b)
     }
 
+    /// The minimiser for a loss whose slope is differentiable, by Newton's method inside a bracket: a few sums over the samples, where a
+    /// search by signs takes a hundred. `None` for other losses, and where it does not settle.
+    fn smooth_minimiser(&self, omega: &[f64]) -> Option<f64> {
+        if self.loss.split() != Split::Smooth {
+            return None;
+        }
+        let scale = self.largest_gamma();
+        // The slope of the sum, the sum of the moduli of all slopes, and the curvature of the sum. That of a sample is the inverse of the
+        // curvature of its conjugate.
+        let sums = |b: f64| {
+            let sample = |i: usize| {
+                let y = self.centred(self.y[i]);
+                let slope = self.loss.slopes(y, omega[i] + b).0;
+                let curvature = self.loss.conjugate_curvature(y, -slope).map_or(0.0, f64::recip);
+                (self.gammas[i] / scale * slope, self.gammas[i] / scale * curvature)
+            };
+            let part = |block: usize| {
+                let samples = block * BLOCK..((block + 1) * BLOCK).min(self.samples());
+                let present = samples.filter(|&i| self.gammas[i] > 0.0).map(sample);
+                present.fold([0.0; 3], |[sum, size, rise], (slope, curvature)| {
+                    [sum + slope, size + slope.abs(), rise + curvature]
+                })
+            };
+            let parts: Vec<[f64; 3]> = (0..self.samples().div_ceil(BLOCK)).into_par_iter().map(part).collect();
+            parts.iter().fold([0.0; 3], |sum, part| [sum[0] + part[0], sum[1] + part[1], sum[2] + part[2]])
+        };
+        let longest = 1.0 + self.present().map(|i| omega[i].abs()).fold(0.0, f64::max);
+        let (mut low, mut high, mut b) = (f64::NEG_INFINITY, f64::INFINITY, 0.0_f64);
+        for _ in 0..MOST_STEPS {
+            let [slope, size, rise] = sums(b);
+            if slope.abs() <= f64::EPSILON * size {
+                // Of a plateau the middle is wanted, and not where it begins.
+                return (rise > f64::EPSILON * size).then_some(b);
+            }
+            if slope > 0.0 {
+                high = b;
+            } else {
+                low = b;
+            }
+            let step = (-slope / rise).clamp(-longest, longest);
+            let next = b + step;
+            let next = match next > low && next < high {
+                true => next,
+                false if low.is_finite() && high.is_finite() => 0.5 * (low + high),
+                false => return None,
+            };
+            if (next - b).abs() <= f64::EPSILON * b.abs() {
+                return Some(next);
+            }
+            b = next;
+        }
+        None
+    }
+
     /// The slope of the sum grows with b. It is compared with zero as the sums of its falling and of its rising parts,
     /// up to their rounding, so that slopes which cancel do.
     fn middle_of_minimisers(&self, omega: &[f64]) -> f64 {
         let gammas = self.present().map(|i| self.gammas[i]);
         let (smallest, largest) = gammas.fold((f64::INFINITY, 0.0_f64), |(s, l), gamma| (s.min(gamma), l.max(gamma)));
         let scale = smallest.sqrt() * largest.sqrt();
-        let slopes = |b: f64, side: fn((f64, f64)) -> f64| {
-            self.present().fold((0.0, 0.0), |(falling, rising), i| {
-                let slope = self.gammas[i] / scale * side(self.loss.slopes(self.centred(self.y[i]), omega[i] + b));
-                (falling + (-slope).max(0.0), rising + slope.max(0.0))
-            })
-        };
-        let rounding = self.samples() as f64 * f64::EPSILON;
-        let falls = |b: f64| {
-            let (falling, rising) = slopes(b, |(_, right)| right);
-            falling * (1.0 - rounding) > rising * (1.0 + rounding)
-        };
-        let rises = |b: f64| {
-            let (falling, rising) = slopes(b, |(left, _)| left);
-            rising * (1.0 - rounding) > falling * (1.0 + rounding)
+        let slope = |i: usize, b: f64, side: fn((f64, f64)) -> f64| {
+            self.gammas[i] / scale * side(self.loss.slopes(self.centred(self.y[i]), omega[i] + b))
         };
         let hint = (!self.loss.has_kinks()).then(|| {
             let size = self.present().map(|i| self.centred(self.y[i]).abs() + omega[i].abs()).fold(0.0, f64::max);
-            search::near(size, |b| {
-                let (falling, rising) = slopes(b, |(_, right)| right);
-                rising - falling
-            })
+            search::near(size, |b| self.present().map(|i| slope(i, b, |(_, right)| right)).sum())
         });
-        let lower = search::last(hint, falls).next_up();
-        let upper = search::last(Some(lower), |b| !rises(b));
+        let rounding = self.samples() as f64 * f64::EPSILON;
+        let mut right = SlopeSum::new(self.present(), |i, b| slope(i, b, |(_, right)| right));
+        let lower = search::last(hint, |b| {
+            right.compare(b, |falling, rising| falling * (1.0 - rounding) > rising * (1.0 + rounding))
+        });
+        let lower = lower.next_up();
+        let mut left = SlopeSum::new(self.present(), |i, b| slope(i, b, |(left, _)| left));
+        let upper = search::last(Some(lower), |b| {
+            left.compare(b, |falling, rising| rising * (1.0 - rounding) <= falling * (1.0 + rounding))
+        });
         match (lower > -f64::MAX, upper < f64::MAX) {
             (true, true) if lower == upper => lower,
             (true, true) => 0.5 * lower + 0.5 * upper,
@@ -147,6 +204,62 @@ impl DualProblem<'_> {
     pub(super) fn present(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.samples()).filter(|&i| self.gammas[i] > 0.0)
     }
+}
+
+/// The sum of slopes that grow with b, each by its own function, while a search narrows b down. A slope that is the same at both ends of
+/// where b can be is added up once and for all: after a few steps few samples are left.
+struct SlopeSum<F> {
+    slope: F,
+    /// Where b can be, without the ends.
+    between: (f64, f64),
+    /// Samples whose slopes differ at the ends, with these slopes.
+    open: Vec<(usize, f64, f64)>,
+    /// The sums of the others, without sign, that fall and that rise.
+    settled: (f64, f64),
+    /// The slopes of the open samples where they were asked for last.
+    last: Vec<f64>,
+}
+
+impl<F: Fn(usize, f64) -> f64> SlopeSum<F> {
+    fn new(samples: impl Iterator<Item = usize>, slope: F) -> Self {
+        let open = samples.map(|i| (i, f64::NEG_INFINITY, f64::INFINITY)).collect();
+        Self { slope, between: (f64::NEG_INFINITY, f64::INFINITY), open, settled: (0.0, 0.0), last: Vec::new() }
+    }
+
+    /// Whether the sums of the falling and of the rising slopes at b satisfy a condition that holds up to some b and not beyond.
+    fn compare(&mut self, b: f64, condition: impl Fn(f64, f64) -> bool) -> bool {
+        if b <= self.between.0 || b >= self.between.1 {
+            return b <= self.between.0;
+        }
+        self.last.clear();
+        self.last.extend(self.open.iter().map(|&(i, ..)| (self.slope)(i, b)));
+        let (falling, rising) = self.last.iter().copied().fold(self.settled, add_slope);
+        let holds = condition(falling, rising);
+        if holds {
+            self.between.0 = b;
+        } else {
+            self.between.1 = b;
+        }
+        for (sample, slope) in self.open.iter_mut().zip(&self.last) {
+            if holds {
+                sample.1 = *slope;
+            } else {
+                sample.2 = *slope;
+            }
+        }
+        let settled = &mut self.settled;
+        self.open.retain(|(_, low, high)| {
+            if low == high {
+                *settled = add_slope(*settled, *low);
+            }
+            low != high
+        });
+        holds
+    }
+}
+
+fn add_slope((falling, rising): (f64, f64), slope: f64) -> (f64, f64) {
+    (falling + (-slope).max(0.0), rising + slope.max(0.0))
 }
 
 /// Whether `L(y, .)` has a minimiser, which is a slope of its conjugate at 0.

@@ -8,7 +8,7 @@ use super::{
     bars::{share_text, write_bars},
     name,
 };
-use crate::model::Relevance;
+use crate::{error::counted, model::Relevance};
 
 /// Shares below it are shown as 0.0000.
 const SHOWN: f64 = 5e-5;
@@ -67,7 +67,12 @@ impl RelevanceTable {
         let (first, others) = self.variables.split_at(rows.min(self.variables.len()));
         write_bars(f, &first.iter().map(|one| (shown(&one.variable), one.share)).collect::<Vec<_>>())?;
         if let Some(next) = others.first() {
-            writeln!(f, "  {} others, each at most {}", others.len(), share_text(next.share).trim_start())?;
+            writeln!(
+                f,
+                "  {}, each at most {}",
+                counted(others.len(), "other", "others"),
+                share_text(next.share).trim_start()
+            )?;
         }
         writeln!(f, "by degree")?;
         let mut degrees: Vec<_> = self.degrees.iter().map(|one| (one.degree.to_string(), one.share)).collect();

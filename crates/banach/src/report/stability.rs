@@ -1,5 +1,6 @@
 //! What halves of the samples agree on, with the names of variables.
 
+use crate::error::counted;
 use std::fmt::{self, Write};
 
 use serde::Serialize;
@@ -87,9 +88,9 @@ impl StabilityTable {
             writeln!(f, "{}", line.trim_end())?;
         }
         if self.monomials.len() > rows {
-            writeln!(f, "  {} others", self.monomials.len() - rows)?;
+            writeln!(f, "  {}", counted(self.monomials.len() - rows, "other", "others"))?;
         }
-        write!(f, "{} reach {threshold}", self.stable)?;
+        write!(f, "{} {threshold}", counted(self.stable, "reaches", "reach"))?;
         write!(f, "; of these at most {:.2e} are expected to be there by chance", self.expected_false)?;
         if let Some(bound) = self.expected_false_unimodal {
             write!(f, " ({bound:.2e} for unimodal distributions)")?;

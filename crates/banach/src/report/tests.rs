@@ -52,7 +52,7 @@ fn report(kernel: KernelSpec, classes: bool, ended: bool) -> (Report, Vec<Part>)
     let asked = Spec { p: 1.2, kernel, loss, ..Spec::default() };
     let search = Search { exponents: vec![1.2, 1.5], ..Search::new(KernelSpace::Fixed(asked.kernel.clone())) };
     let fit = Fit::new(&asked).expect("in range");
-    let folds = y.folds(N, Some(4), 0).expect("enough");
+    let folds = y.folds(N, 4, 0).expect("enough");
     let found = search.run(&fit, &x, &y, None, &folds, &mut Unobserved).expect("works");
     let validation = Validation::new(&found, search.choice, &y, &**fit.loss(), None).expect("the same targets");
 

@@ -4,4 +4,4 @@
 mod laws;
 mod stability;
 
-pub use stability::{Stability, StabilityOptions, StableMonomial, stability};
+pub use stability::{Stability, StabilityOptions, StabilityRun, StableMonomial, stability};

@@ -122,41 +122,124 @@ pub fn stability(
     account: &Account,
     mut done: impl FnMut(usize),
 ) -> Result<Stability, Error> {
-    options.check()?;
     Error::check_length("y", y.len(), x.samples())?;
-    if let Some(weights) = sample_weight {
-        Error::check_length("sample_weight", weights.len(), x.samples())?;
-    }
-    let halves = halves(y, sample_weight, spec.loss.targets() == Targets::Signs, options)?;
+    let mut run = StabilityRun::new(spec, (y, sample_weight), options)?;
     let _half = account
         .take(4 * (x.samples() as u64) * (x.features() as u64))
         .map_err(|short| short.error("half of the samples", &[Remedy::Do("take fewer columns")]))?;
-    let mut counts: HashMap<Monomial, usize> = HashMap::new();
-    let (mut unproven, mut selected, mut dictionary) = (0, 0, 1.0);
-    for (finished, half) in halves.iter().enumerate() {
-        let of_half = |values: &[f64]| -> Vec<f64> { half.iter().map(|&i| values[i]).collect() };
-        let (own, weights) = (x.select_samples(half)?, sample_weight.map(of_half));
-        let found = spec.run(&own, &of_half(y), weights.as_deref(), account)?;
-        unproven += usize::from(!found.certificate().holds());
-        selected += found.terms().len();
-        dictionary = found.dictionary();
-        found.terms().iter().for_each(|term| *counts.entry(term.monomial.clone()).or_default() += 1);
-        done(finished + 1);
+    while let Some(half) = run.half() {
+        let own = x.select_samples(half)?;
+        run.search(&own, None, account)?;
+        done(run.finished());
     }
-    let mut counts: Vec<(Monomial, usize)> = counts.into_iter().collect();
-    counts.sort_by(|(a, a_count), (b, b_count)| {
-        b_count.cmp(a_count).then_with(|| a.degree().cmp(&b.degree())).then_with(|| a.cmp(b))
-    });
-    let share = |count: usize| count as f64 / halves.len() as f64;
-    let entry = |(monomial, count): (Monomial, usize)| StableMonomial { monomial, frequency: share(count) };
-    Ok(Stability {
-        entries: counts.into_iter().map(entry).collect(),
-        subsamples: halves.len(),
-        selected_per_fit: share(selected),
-        unproven,
-        options: *options,
-        dictionary,
-    })
+    Ok(run.stability())
+}
+
+/// [`stability`] one half after another, for tables that are made anew of the samples of every half, as by steps that learn from them.
+///
+/// ```
+/// use banach::{Account, FeatureMatrix, Memory, Spec, selection::{StabilityOptions, StabilityRun}};
+/// let (x, y) = ((0..20).map(f64::from).collect::<Vec<_>>(), (0..20).map(|i| f64::from(3 * i)).collect::<Vec<_>>());
+/// let spec = Spec::default().few_terms(Some(1))?;
+/// let mut run = StabilityRun::new(&spec, (&y, None), &StabilityOptions { pairs: 2, ..StabilityOptions::default() })?;
+/// while let Some(half) = run.half() {
+///     let own: Vec<f64> = half.iter().map(|&i| x[i] / 2.0).collect();
+///     // The only column of the half is the one that is known as 7.
+///     run.search(&FeatureMatrix::from_columns(own.len(), 1, own)?, Some(&[7]), &Account::new(Memory::available()))?;
+/// }
+/// assert_eq!(run.stability().stable()[0].monomial.factors(), [(7, 1)]);
+/// # Ok::<(), banach::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct StabilityRun {
+    spec: SparseSpec,
+    y: Vec<f64>,
+    sample_weight: Option<Vec<f64>>,
+    options: StabilityOptions,
+    halves: Vec<Vec<usize>>,
+    finished: usize,
+    counts: HashMap<Monomial, usize>,
+    unproven: usize,
+    selected: usize,
+    dictionary: f64,
+}
+
+impl StabilityRun {
+    /// No half is searched yet.
+    pub fn new(
+        spec: &SparseSpec,
+        (y, sample_weight): (&[f64], Option<&[f64]>),
+        options: &StabilityOptions,
+    ) -> Result<Self, Error> {
+        options.check()?;
+        if let Some(weights) = sample_weight {
+            Error::check_length("sample_weight", weights.len(), y.len())?;
+        }
+        let halves = halves(y, sample_weight, spec.loss.targets() == Targets::Signs, options)?;
+        Ok(Self {
+            spec: spec.clone(),
+            y: y.to_vec(),
+            sample_weight: sample_weight.map(<[f64]>::to_vec),
+            options: *options,
+            halves,
+            finished: 0,
+            counts: HashMap::new(),
+            unproven: 0,
+            selected: 0,
+            dictionary: f64::INFINITY,
+        })
+    }
+
+    /// The samples of the half that is to be searched next, in increasing order; `None` after the last one.
+    pub fn half(&self) -> Option<&[usize]> {
+        self.halves.get(self.finished).map(Vec::as_slice)
+    }
+
+    /// How many halves were searched.
+    pub fn finished(&self) -> usize {
+        self.finished
+    }
+
+    /// Searches the next half, in its own table. `columns` says by which numbers its variables are known, their places if `None`; where halves
+    /// have different ones, the smallest number of monomials is the one that counts, which makes the bounds larger.
+    pub fn search(&mut self, x: &FeatureMatrix<'_>, columns: Option<&[usize]>, account: &Account) -> Result<(), Error> {
+        let Some(half) = self.halves.get(self.finished) else { return Ok(()) };
+        let of_half = |values: &[f64]| -> Vec<f64> { half.iter().map(|&i| values[i]).collect() };
+        let (y, weights) = (of_half(&self.y), self.sample_weight.as_deref().map(of_half));
+        Error::check_length("y", y.len(), x.samples())?;
+        if let Some(columns) = columns {
+            Error::check_length("columns", columns.len(), x.features())?;
+        }
+        let found = self.spec.run(x, &y, weights.as_deref(), account)?;
+        self.unproven += usize::from(!found.certificate().holds());
+        self.selected += found.terms().len();
+        self.dictionary = self.dictionary.min(found.dictionary());
+        for term in found.terms() {
+            let known = |&(j, exponent): &(usize, usize)| (columns.map_or(j, |columns| columns[j]), exponent);
+            let factors: Vec<(usize, usize)> = term.monomial.factors().iter().map(known).collect();
+            *self.counts.entry(Monomial::new(&factors)).or_default() += 1;
+        }
+        self.finished += 1;
+        Ok(())
+    }
+
+    /// What the halves that were searched agree on.
+    pub fn stability(self) -> Stability {
+        let mut counts: Vec<(Monomial, usize)> = self.counts.into_iter().collect();
+        counts.sort_by(|(a, a_count), (b, b_count)| {
+            b_count.cmp(a_count).then_with(|| a.degree().cmp(&b.degree())).then_with(|| a.cmp(b))
+        });
+        let share = |count: usize| count as f64 / self.finished.max(1) as f64;
+        let entry = |(monomial, count): (Monomial, usize)| StableMonomial { monomial, frequency: share(count) };
+        Stability {
+            entries: counts.into_iter().map(entry).collect(),
+            subsamples: self.finished,
+            selected_per_fit: share(self.selected),
+            unproven: self.unproven,
+            options: self.options,
+            dictionary: self.dictionary,
+        }
+    }
 }
 
 /// Pairs of neighbours that are alike, and then pairs of the samples that are left over. Of an odd number the last one is left out.

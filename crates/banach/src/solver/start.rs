@@ -1,7 +1,15 @@
 //! Where the dual iteration starts.
 
+use rayon::prelude::*;
+
 use super::newton::term::is_bounded_regression;
-use crate::{DualProblem, Error, data::Scratch, form::Evaluation, loss::Targets, numeric::search::bisect};
+use crate::{
+    DualProblem, Error,
+    data::Scratch,
+    form::Evaluation,
+    loss::Targets,
+    numeric::search::{bisect, zero_between},
+};
 
 /// The choice of `alpha_0`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -47,7 +55,7 @@ fn ray(problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<Vec<f64>, Err
 }
 
 /// The `t` that minimises the convex function `t -> Lambda(t a)` within a share of the ray's part in the domain, given
-/// `ln Q(a)`, by bisection on its slope over `ln t`: the optimal `t` can be as small as the data are large.
+/// `ln Q(a)`, by its slope over `ln t`: the optimal `t` can be as small as the data are large.
 pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, share: f64) -> f64 {
     let (loss, q) = (problem.loss(), problem.form().exponent().q());
     // (a_i, a_i/gamma_i, y_i) of the samples that move.
@@ -57,10 +65,12 @@ pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, sh
         .collect();
     let slope = |ln_t: f64| {
         let t = ln_t.exp();
-        let terms =
-            moving.iter().map(|&(a, s, y)| loss.conjugate_slope(y, t * s).map_or(f64::INFINITY, |slope| a * slope));
+        let term =
+            |&(a, s, y): &(f64, f64, f64)| loss.conjugate_slope(y, t * s).map_or(f64::INFINITY, |slope| a * slope);
+        // The blocks do not depend on the number of threads.
+        let blocks: Vec<f64> = moving.par_chunks(BLOCK).map(|block| block.iter().map(term).sum()).collect();
         let of_form = if ln_value == f64::NEG_INFINITY { 0.0 } else { (q.ln() + ln_value + (q - 1.0) * ln_t).exp() };
-        of_form + terms.sum::<f64>()
+        of_form + blocks.iter().sum::<f64>()
     };
     // The ray leaves the domain where its first sample does. Without an end, every sample is past its minimum from
     // alpha_i/gamma_i = y_i on, for counts from y_i - 1 on: the slope of the loss at 0.
@@ -71,9 +81,28 @@ pub(super) fn ray_length(problem: &DualProblem<'_>, a: &[f64], ln_value: f64, sh
     let end = share * ends.fold(f64::INFINITY, f64::min);
     let least = |y: f64| if loss.targets() == Targets::Counts { y - 1.0 } else { y };
     let past = moving.iter().map(|&(_, s, y)| (least(y) / s).abs()).fold(0.0, f64::max);
-    let upper = if end.is_finite() { end.ln() } else { past.ln().max(-700.0) };
-    bisect(-700.0, upper, 60, |ln_t| slope(ln_t) < 0.0).exp()
+    let upper = if end.is_finite() { end.ln() } else { past.ln().max(LEAST_LN_T) };
+    let lower = (LEAST_LN_T, slope(LEAST_LN_T));
+    let upper = (upper, slope(upper));
+    // In units of its size at the lower end, so that products of slopes stay in range.
+    let size = lower.1.abs();
+    let known = size.is_finite() && lower.1 < 0.0 && upper.1 > 0.0;
+    let near = known
+        .then(|| zero_between((lower.0, -1.0), (upper.0, upper.1 / size), 1e-12, |ln_t| slope(ln_t) / size))
+        .filter(|ln_t| slope(*ln_t).is_finite());
+    // Where the slope is no number at the end, its sign still tells.
+    let ln_t = near.unwrap_or_else(|| bisect(lower.0, upper.0, 60, |ln_t| slope(ln_t) < 0.0));
+    // A start needs few digits, and must be inside the domain. The other digits would be those of the search, which depend on the units of
+    // the data.
+    f64::from_bits(ln_t.exp().next_down().to_bits() >> DROPPED_BITS << DROPPED_BITS)
 }
+
+/// The logarithm of the smallest `t`.
+const LEAST_LN_T: f64 = -700.0;
+/// Bits that are not kept of the 52 behind the point of `t`.
+const DROPPED_BITS: u32 = 36;
+/// Samples whose slopes one thread adds up.
+const BLOCK: usize = 1 << 13;
 
 /// Residuals of less than this share of the largest do not set the usual size: half of the samples may be fitted exactly.
 const LEAST_USUAL: f64 = 1e-3;

@@ -6,6 +6,7 @@ use super::{
     logistic::Classes,
     penalised::FoundPenalised,
     quantile::confidence_quantile,
+    range::out_of_range,
     search::FoundSupport,
     steps::{Standing, StepTo, Steps},
 };
@@ -250,7 +251,10 @@ fn raw_columns(numbers: &[u64], dictionary: &Dictionary<'_>, x: &FeatureMatrix<'
     if monomials.is_empty() {
         return Ok(Vec::new());
     }
-    let values = monomial_matrix(&monomials, x)?;
+    let values = monomial_matrix(&monomials, x).map_err(|error| match error {
+        Error::BadEntry { column, .. } => out_of_range(&monomials[column], x),
+        error => error,
+    })?;
     let column = |i: usize| {
         let mut column = vec![0.0; x.samples()];
         values.column_into(i, &mut column);

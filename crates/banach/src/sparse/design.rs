@@ -1,5 +1,7 @@
 //! Least squares with weights and an intercept, as projections of vectors of unit length.
 
+use std::ops::RangeInclusive;
+
 use crate::{Error, numeric::dot_in_lanes};
 
 /// The target and the constant in the geometry of weighted least squares: sample i is multiplied by the root of its weight.
@@ -19,6 +21,9 @@ pub(crate) struct Design {
 
 /// A target of which the constant leaves this share of its length is a constant: the rest is rounding.
 const CONSTANT_TARGET: f64 = 1e-14;
+
+/// Sums of squares that neither overflow nor lose digits to numbers that are too small.
+const SQUARES: RangeInclusive<f64> = 1e-250..=1e250;
 
 impl Design {
     /// Targets and weights, which are finite and not negative.
@@ -77,7 +82,16 @@ impl Design {
     pub(crate) fn size_of(&self, column: &[f64]) -> f64 {
         let mut column: Vec<f64> = column.iter().zip(&self.roots).map(|(x, root)| x * root).collect();
         project_out(self.constant(), &mut column);
-        dot_in_lanes(&column, &column).sqrt()
+        let square = dot_in_lanes(&column, &column);
+        if SQUARES.contains(&square) {
+            return square.sqrt();
+        }
+        let largest = column.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+        if largest == 0.0 {
+            return 0.0;
+        }
+        column.iter_mut().for_each(|x| *x /= largest);
+        largest * dot_in_lanes(&column, &column).sqrt()
     }
 
     /// The weighted mean of numbers where there is an intercept, else 0.

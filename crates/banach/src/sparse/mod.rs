@@ -23,6 +23,7 @@ mod penalty;
 mod prices;
 mod pruning;
 mod quantile;
+mod range;
 mod run;
 mod search;
 mod spec;

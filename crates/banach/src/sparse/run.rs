@@ -85,7 +85,9 @@ impl<'f> Fitting<'f> {
 
     /// The function by monomials of the variables as they are or less their means, with where the samples lie.
     pub(super) fn function(&self, variables: Variables) -> Result<SparseFunction, Error> {
-        Ok(self.found(variables)?.with_extent(&self.x, &self.weights))
+        let found = self.found(variables)?;
+        found.check_range(&self.x)?;
+        Ok(found.with_extent(&self.x, &self.weights))
     }
 
     fn found(&self, variables: Variables) -> Result<SparseFunction, Error> {

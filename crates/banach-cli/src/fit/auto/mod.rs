@@ -16,7 +16,7 @@ use banach_io::{Provenance, SavedAuto};
 use serde::Serialize;
 
 use super::{
-    args::{Columns, FitArgs},
+    args::{Columns, FitArgs, ModelChoice},
     held,
     input::{CONSTANT, Input},
     interrupt,
@@ -71,9 +71,9 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     let x = input.matrix()?;
     anyhow::ensure!(!ColumnScaling::standard(&x, None).columns().is_empty(), CONSTANT);
     interrupt::install()?;
-    let auto =
-        Auto { effort: fit.choice_of_model.effort, seconds: fit.choice_of_model.max_seconds, seed: fit.running.seed };
-    let (folds, weights) = (held::folds(fit, &input)?, input.weights.as_deref());
+    let ModelChoice { effort, max_seconds, .. } = fit.choice_of_model;
+    let auto = Auto { effort: effort.unwrap_or_default(), seconds: max_seconds, seed: fit.running.seed };
+    let (folds, weights) = (held::folds(fit, &input, true)?, input.weights.as_deref());
     let mut model = {
         let (bar, mut tried): (Bar, Option<Recipe>) = (Bar::new(common.quiet), None);
         let _watched = interrupt::Watched::begin();

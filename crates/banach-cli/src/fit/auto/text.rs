@@ -1,6 +1,7 @@
 //! What was chosen, for people to read.
 
 use banach::{
+    error::counted,
     fit::{AutoRecord, ContenderScore},
     report::{PairShare, Readout, SparseFunctionReport, VariableShare},
 };
@@ -100,7 +101,10 @@ fn variables(shares: &[VariableShare]) -> Option<Table> {
         header: vec!["variable".to_owned(), "share".to_owned()],
         rows,
         notes: (others > 0)
-            .then(|| format!("{others} others have shares of at most {}.", significant(next)))
+            .then(|| {
+                let have = counted(others, "other has a share", "others have shares");
+                format!("{have} of at most {}.", significant(next))
+            })
             .into_iter()
             .collect(),
     })

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use banach::{
+    error::counted,
     fit::{Learner, LearningCurve},
     report::{FunctionReport, HeldOut, RANKINGS, Separation, Validation},
 };
@@ -93,6 +94,7 @@ fn environment() -> anyhow::Result<Environment<'static>> {
     environment.add_function("number", |path: &str, value: f64| data(path, value, &significant(value)));
     environment.add_function("share", |path: &str, value: f64| data(path, value, &percent(value)));
     environment.add_function("word", word);
+    environment.add_function("counted", |number: usize, one: &str, many: &str| counted(number, one, many));
     for (name, part) in [
         ("head.html", include_str!("head.html")),
         ("verdict.html", include_str!("verdict.html")),

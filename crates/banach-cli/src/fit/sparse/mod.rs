@@ -129,13 +129,13 @@ fn held_out(
     x: &FeatureMatrix<'_>,
     weights: Option<&[f64]>,
 ) -> anyhow::Result<HeldOut> {
-    let folds = match held::folds(fit, input) {
+    let folds = match held::folds(fit, input, false) {
         Ok(folds) => folds,
         Err(_) if !fit.asks_for_held_out_rows() => return Ok(HeldOut::default()),
         Err(error) => return Err(error.into()),
     };
-    let of = |target: &Target<'_>, weights: Option<&[f64]>, folds: &Folds| {
-        let bar = Bar::new(common.quiet);
+    let of = |target: &Target<'_>, weights: Option<&[f64]>, folds: &Folds, quiet: bool| {
+        let bar = Bar::new(quiet);
         bar.begin("held-out rows", folds.count());
         let mut watch = |share: f64| {
             bar.step((share * folds.count() as f64).round() as usize);
@@ -144,17 +144,18 @@ fn held_out(
         spec.held_out(model, x, target, weights, folds, &input.account, &mut watch)
     };
     let target = &input.goal.target;
-    let Some(UnseenTerms { assessment, residuals }) = of(target, weights, &folds)? else {
+    let Some(UnseenTerms { assessment, residuals }) = of(target, weights, &folds, common.quiet)? else {
         return Ok(HeldOut::default());
     };
-    let mut part = |part: &Folds| Ok(of(target, weights, part)?.map(|found| found.assessment));
+    let mut part = |part: &Folds| Ok(of(target, weights, part, common.quiet)?.map(|found| found.assessment));
     let parts = (&folds, target, fit.running.seed);
     let curve = fit.tables.learning_curve.then(|| LearningCurve::new(Learner::Terms, &assessment, parts, &mut part));
     let curve = curve.transpose()?;
     let error = assessment.error();
     let mut refit = |target: &Target<'_>, weights: Option<&[f64]>| {
         let weights = weights.and_then(repetitions);
-        Ok(of(target, weights.as_deref(), &folds)?.map(|found| found.assessment.error()))
+        // The bar of all shuffled targets is enough.
+        Ok(of(target, weights.as_deref(), &folds, true)?.map(|found| found.assessment.error()))
     };
     let assessment = held::with_permutations(assessment, error, fit, input, &folds, common, &mut refit)?;
     Ok(HeldOut { assessment: Some(assessment), residuals, learning_curve: curve })

@@ -1,6 +1,7 @@
 //! What is known of functions of few terms, for people to read.
 
 use banach::{
+    error::counted,
     report::{AlternativeEntry, Centre, SparseEntry, SparseFunctionReport, SparseTable},
     sparse::{LocalOptimality, SparseCertificate, StepScope},
 };
@@ -8,7 +9,7 @@ use banach::{
 use super::FittedSparse;
 use crate::{
     fit::{
-        text::{count, data, significant},
+        text::{data, significant},
         verdict,
     },
     table::Table,
@@ -38,10 +39,13 @@ pub(super) fn page(fitted: &FittedSparse) -> String {
 
 /// What was found, in one line.
 pub(crate) fn found(sparse: &SparseTable, class: Option<&str>) -> String {
-    let (all, class) = (sparse.dictionary, class.map_or_else(String::new, |class| format!("{class:?}: ")));
+    let (all, class) = (
+        counted(sparse.dictionary, "monomial", "monomials"),
+        class.map_or_else(String::new, |class| format!("{class:?}: ")),
+    );
     if sparse.terms.is_empty() {
         return format!(
-            "{class}nothing can be named at this number of rows: none of {all} monomials explains more than the best of as many columns of \
+            "{class}nothing can be named at this number of rows: none of {all} explains more than the best of as many columns of \
              noise would; to predict, leave --sparse out"
         );
     }
@@ -51,22 +55,22 @@ pub(crate) fn found(sparse: &SparseTable, class: Option<&str>) -> String {
         if sparse.separated { "; they separate the classes, so larger coefficients would fit as well" } else { "" };
     let explain = if sparse.terms.len() == 1 { "explains" } else { "explain" };
     format!(
-        "{class}{} of {all} monomials {explain} {explained} % of the {of} of these rows; evidence {} against a constant{separated}",
-        count(sparse.terms.len(), "term", "terms"),
+        "{class}{} of {all} {explain} {explained} % of the {of} of these rows; evidence {} against a constant{separated}",
+        counted(sparse.terms.len(), "term", "terms"),
         significant(-sparse.criterion),
     )
 }
 
 /// What holds at the end of the search.
 pub(crate) fn proof(sparse: &SparseTable) -> String {
-    let all = sparse.dictionary;
+    let all = counted(sparse.dictionary, "monomial", "monomials");
     match sparse.certificate {
         SparseCertificate::Steps(steps) => of_steps(&steps),
         SparseCertificate::Gap { relative_gap, .. } => {
-            format!("the relative duality gap of the penalised fit over all {all} monomials is {relative_gap:.1e}")
+            format!("the relative duality gap of the penalised fit over all {all} is {relative_gap:.1e}")
         }
         SparseCertificate::Stationarity { violation, .. } => {
-            format!("the penalised fit is stationary over all {all} monomials up to {violation:.1e} of the penalty")
+            format!("the penalised fit is stationary over all {all} up to {violation:.1e} of the penalty")
         }
         _ => "of a kind that this program does not know".to_owned(),
     }

@@ -97,6 +97,7 @@ impl<'a> Decided<'a> {
             loss_name: self.loss.name(),
             constant: total(&of_constant),
             candidates: candidates.iter().map(|of| total(&|function, at| of[function][at])).collect(),
+            looked_at: Vec::new(),
             chosen,
             candidate: name,
         };

@@ -16,6 +16,9 @@ use crate::solver::Mean;
 
 /// A gain that chance alone would give more often is none.
 const LEVEL: f64 = 0.05;
+/// Terms that evidence names are not believed if they predict held-out samples with more than so many times the loss of the constant. Those
+/// that are not found without a fold predict as it does.
+pub(in crate::fit) const MUCH_WORSE: f64 = 1.1;
 
 /// What predictions of samples come to that the models which made them had not seen. All sums are over all of these samples together, whatever
 /// fold they were in, by their weights.
@@ -51,6 +54,9 @@ pub struct Assessment {
     pub classes: Option<ClassScores>,
     /// How shuffled targets did, if that was asked for.
     pub permutations: Option<PermutationCheck>,
+    /// So many rows have a copy in another fold.
+    #[serde(default)]
+    pub copies: usize,
 }
 
 /// The same fit to targets in random order.
@@ -92,6 +98,8 @@ pub(crate) struct Unseen {
     pub constant: Vec<f64>,
     /// The loss of every candidate.
     pub candidates: Vec<Vec<f64>>,
+    /// The loss of whatever else the same samples have judged, such as other parameters of the candidates.
+    pub looked_at: Vec<Vec<f64>>,
     /// Which was chosen, and its name where there are several.
     pub chosen: usize,
     pub candidate: Option<String>,
@@ -100,11 +108,12 @@ pub(crate) struct Unseen {
 impl Unseen {
     /// What they come to.
     pub(crate) fn assessment(self) -> Assessment {
-        let Self { how, witnesses, weights, predicted, loss_name, constant, candidates, chosen, candidate } = self;
+        let Self { how, witnesses, weights, predicted, loss_name, constant, candidates, looked_at, chosen, candidate } =
+            self;
         let total: f64 = weights.iter().sum();
         let mean = |values: &[f64]| values.iter().zip(&weights).map(|(x, weight)| weight / total * x).sum::<f64>();
         let gains: Vec<Vec<f64>> =
-            candidates.iter().map(|losses| gains(&witnesses, &weights, &constant, losses)).collect();
+            candidates.iter().chain(&looked_at).map(|losses| gains(&witnesses, &weights, &constant, losses)).collect();
         let (loss, constant_loss) = (mean(&candidates[chosen]), mean(&constant));
         let chance = chance(&gains, chosen);
         let mut assessment = Assessment {
@@ -122,6 +131,7 @@ impl Unseen {
             numbers: predicted.numbers(&weights),
             classes: predicted.classes(&weights),
             permutations: None,
+            copies: 0,
         };
         assessment.decide();
         assessment
@@ -182,11 +192,19 @@ impl Assessment {
         self
     }
 
+    /// With how many rows have a copy in another fold.
+    #[must_use]
+    pub(in crate::fit) fn with_copies(self, copies: usize) -> Self {
+        Self { copies, ..self }
+    }
+
     fn decide(&mut self) {
         let rare = |chance: f64| chance <= LEVEL;
         let gains = self.loss < self.constant_loss && self.chance.is_some_and(rare);
+        // Evidence takes noise for normal, and is not believed against samples that speak against it.
+        let named = self.evidence && self.loss <= MUCH_WORSE * self.constant_loss;
         let no_shuffles = |check: PermutationCheck| !check.can_decide() || rare(check.chance());
-        self.better = (gains || self.evidence) && self.permutations.is_none_or(no_shuffles);
+        self.better = (gains || named) && self.permutations.is_none_or(no_shuffles);
     }
 }
 
@@ -210,6 +228,7 @@ mod tests {
             loss_name: "squared",
             constant: squares(&constant),
             candidates: vec![squares(t)],
+            looked_at: Vec::new(),
             chosen: 0,
             candidate: None,
         }

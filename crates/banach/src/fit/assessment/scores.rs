@@ -79,7 +79,9 @@ impl Predicted {
         let predicted: Vec<usize> =
             (0..truth.len()).map(|i| (1..count).fold(0, |best, class| larger(i, best, class))).collect();
         let weight_of = |counted: &dyn Fn(usize) -> bool| -> f64 {
-            weights.iter().enumerate().filter(|(i, _)| counted(*i)).map(|(_, weight)| weight).sum()
+            let counted = weights.iter().enumerate().filter(|(i, _)| counted(*i)).map(|(_, weight)| weight);
+            // A sum of nothing is -0.
+            counted.sum::<f64>() + 0.0
         };
         let total = weight_of(&|_| true);
         let mut confusion = vec![vec![0; count]; count];

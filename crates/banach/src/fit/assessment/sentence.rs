@@ -1,6 +1,7 @@
 //! The verdict in words, the same at every door.
 
 use super::{Assessment, ClassScores, NumberScores};
+use crate::error::counted;
 
 /// Said where there is nothing to read.
 const DO_NOT_READ: &str = "Do not read the tables as findings: noise looks like this.";
@@ -10,7 +11,13 @@ impl Assessment {
     pub fn sentence(&self) -> String {
         let against =
             if self.classes.is_some() { "than always predicting the most frequent class" } else { "than a constant" };
-        let better = if self.better { format!("better {against}") } else { format!("no better {against}") };
+        let gains = self.loss < self.constant_loss;
+        let (better, as_far) = match (self.better, gains) {
+            (true, true) => (format!("better {against}"), ""),
+            (true, false) => (format!("better {against} by evidence on all rows alone, no better"), ""),
+            (false, true) => (format!("no better {against}"), ", as far as they can tell"),
+            (false, false) => (format!("no better {against}"), ""),
+        };
         let of = self.candidate.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
         let scores = match (&self.classes, &self.numbers[..]) {
             (Some(classes), _) => Self::of_classes(classes),
@@ -20,7 +27,7 @@ impl Assessment {
                 told.join("; ")
             }
         };
-        format!("{better} on unseen rows{of}: {scores} ({}, {} rows)", self.how, self.rows)
+        format!("{better} on unseen rows{of}{as_far}: {scores} ({}, {})", self.how, counted(self.rows, "row", "rows"))
     }
 
     /// The verdict, then what chance and shuffled targets say, and what not to do where nothing was found.
@@ -34,6 +41,13 @@ impl Assessment {
             );
         }
         lines.extend(self.permutation_sentence());
+        if self.copies > 0 {
+            lines.push(format!(
+                "{} of other rows that were not held out with them, which makes all of this too good: leave copies out, or hold \
+                 them out together, as groups",
+                counted(self.copies, "row is a copy", "rows are copies")
+            ));
+        }
         if !self.better {
             lines.push(DO_NOT_READ.to_owned());
         }

@@ -10,11 +10,12 @@ use super::{
     model::{AutoMember, AutoRecord, DenseMember, ExpectedLoss, MemberKind},
     ranges::VariableRanges,
     relevance::term_shares,
+    scoring::Scoring,
 };
 use crate::{
     Error, Fit, Spec, Target, Unobserved,
     error::{Parameter, names},
-    fit::{Assessment, Residuals},
+    fit::{Assessment, Residuals, assessment::MUCH_WORSE},
     solver::Mean,
 };
 
@@ -22,7 +23,7 @@ use crate::{
 const LEAST_WEIGHT: f64 = 0.03;
 
 /// A loss that is at most this share of that of the constant is none: what is left of targets without noise by the tolerance of a fit.
-const EXACT: f64 = 1e-8;
+pub(super) const EXACT: f64 = 1e-8;
 
 /// What the model is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,10 +51,17 @@ pub(super) struct Choosing<'c, 'a> {
     pub left_out: Vec<(Recipe, String)>,
 }
 
-/// What was chosen: the weight of every contender, and the loss that is to be expected.
+/// What the rule says: the weight of every contender, and the loss that evidence claims where that has decided.
+pub(super) struct Ruling {
+    pub verdict: Verdict,
+    pub weights: Vec<f64>,
+    claimed: Option<f64>,
+}
+
+/// What was chosen, and what it predicts of held-out samples.
 struct Chosen {
-    verdict: Verdict,
-    weights: Vec<f64>,
+    ruling: Ruling,
+    predictions: Option<Vec<f64>>,
     loss: ExpectedLoss,
     assessment: Option<Assessment>,
 }
@@ -61,7 +69,7 @@ struct Chosen {
 impl Choosing<'_, '_> {
     /// The model of the contenders that are chosen, fitted to all samples.
     pub(super) fn model(self, auto: &Auto) -> Result<AutoModel, Error> {
-        let Chosen { verdict, weights, loss, assessment } = self.chosen();
+        let Chosen { ruling: Ruling { verdict, weights, .. }, predictions, loss, assessment } = self.chosen();
         let set = self.set;
         let standing = |(contender, weight): (&Contender, &f64)| ContenderScore {
             recipe: contender.recipe.clone(),
@@ -72,7 +80,6 @@ impl Choosing<'_, '_> {
             seconds: contender.seconds,
         };
         let standings = self.contenders.iter().zip(&weights).map(standing).collect();
-        let predictions = self.mixed(&weights);
         let members = self.contenders.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
         let members = members.map(|(contender, weight)| self.member(contender, *weight)).collect::<Result<_, _>>()?;
         let terms = self.contenders.iter().filter_map(|contender| match &contender.blueprint {
@@ -120,10 +127,71 @@ impl Choosing<'_, '_> {
         contender.predictions.as_ref().map(|found| self.set.scoring.losses(found))
     }
 
-    /// The rule.
+    /// What the rule says of all held-out samples, unless a linear function or the constant predicts them better than what it says without
+    /// each fold. Terms that evidence names need only not to be [much worse](MUCH_WORSE) than the constant.
     fn chosen(&self) -> Chosen {
         let scoring = &self.set.scoring;
-        let losses: Vec<Option<Vec<f64>>> = self.contenders.iter().map(|contender| self.losses(contender)).collect();
+        let value = |predictions: &[f64]| scoring.mean(&scoring.losses(predictions)).value;
+        let own = |at: usize| self.contenders[at].predictions.as_deref().map_or(f64::INFINITY, value);
+        let is_simple = |at: &usize| matches!(self.contenders[*at].recipe, Recipe::Constant | Recipe::Linear { .. });
+        let simple = (0..self.contenders.len()).filter(is_simple).reduce(|a, b| if own(b) < own(a) { b } else { a });
+        let simple = simple.expect("there is always a constant");
+        let mut ruling = self.ruling(scoring);
+        let mut predictions = self.without_each_fold(&ruling);
+        // Terms that folds cannot see predict what a constant does; where the best is exact, differences are those of rounding.
+        let most = if ruling.claimed.is_some() { MUCH_WORSE * own(0) } else { own(simple).max(EXACT * own(0)) };
+        if predictions.as_ref().is_some_and(|found| value(found) > most) {
+            ruling = self.only(simple);
+            predictions = self.mixed(&ruling.weights);
+        }
+        let held_out = predictions.as_ref().map(|found| scoring.mean(&scoring.losses(found)));
+        let loss = match (ruling.claimed, held_out) {
+            (Some(claimed), _) => ExpectedLoss::Claimed(claimed),
+            (None, Some(loss)) => ExpectedLoss::HeldOut(loss),
+            (None, None) => ExpectedLoss::HeldOut(Mean { value: own(0), standard_error: 0.0 }),
+        };
+        let assessment = self.assessed(&ruling, predictions.as_deref());
+        Chosen { ruling, predictions, loss, assessment }
+    }
+
+    /// What the rule predicts of every fold if it has seen the losses on the others alone: the choice itself learns from held-out samples, and
+    /// is a little too good on those. The same as what was chosen predicts, where there are no other folds.
+    fn without_each_fold(&self, ruling: &Ruling) -> Option<Vec<f64>> {
+        let mut whole = self.mixed(&ruling.weights)?;
+        let (set, n) = (self.set, self.set.x.samples());
+        for fold in set.folds.held_out() {
+            let mut absent = vec![false; n];
+            fold.iter().for_each(|&i| absent[i] = true);
+            let others: Vec<usize> = (0..n).filter(|&i| !absent[i] && set.scoring.weights()[i] > 0.0).collect();
+            if others.len() < 2 {
+                continue;
+            }
+            let found = self.mixed(&self.ruling(&set.scoring.among(&others)).weights)?;
+            for (whole, found) in whole.chunks_mut(n).zip(found.chunks(n)) {
+                fold.iter().for_each(|&i| whole[i] = found[i]);
+            }
+        }
+        Some(whole)
+    }
+
+    /// One contender alone.
+    fn only(&self, at: usize) -> Ruling {
+        let verdict = match &self.contenders[at].blueprint {
+            Blueprint::Constant => Verdict::Constant,
+            Blueprint::Terms(_) => Verdict::Terms,
+            Blueprint::Dense { .. } => Verdict::One,
+        };
+        let weights = (0..self.contenders.len()).map(|other| f64::from(u8::from(other == at))).collect();
+        Ruling { verdict, weights, claimed: None }
+    }
+
+    /// The rule, by the losses on some samples.
+    fn ruling(&self, scoring: &Scoring) -> Ruling {
+        let losses: Vec<Option<Vec<f64>>> = self
+            .contenders
+            .iter()
+            .map(|contender| contender.predictions.as_ref().map(|found| scoring.losses(found)))
+            .collect();
         let means: Vec<Option<Mean>> =
             losses.iter().map(|found| found.as_ref().map(|found| scoring.mean(found))).collect();
         let value = |at: usize| means[at].map_or(f64::INFINITY, |mean| mean.value);
@@ -138,47 +206,35 @@ impl Choosing<'_, '_> {
         };
         let tied = (0..means.len()).filter(ties).reduce(|a, b| if value(b) < value(a) { b } else { a });
         let best = tied.unwrap_or(best);
-        let only = |at: usize| (0..means.len()).map(|other| f64::from(u8::from(other == at))).collect::<Vec<f64>>();
-        let claimed = |at: usize| self.contenders[at].claimed.unwrap_or(f64::INFINITY);
-        let terms = (0..means.len()).fold(0, |best, at| if claimed(at) < claimed(best) { at } else { best });
-        let evidence = claimed(terms) < value(0);
         // Where both are exact, the terms can be read.
-        if claimed(terms) < value(best).max(EXACT * value(0)) {
-            let loss = ExpectedLoss::Claimed(claimed(terms));
-            let assessment = self.assessed(&losses, terms, None, evidence);
-            return Chosen { verdict: Verdict::Terms, weights: only(terms), loss, assessment };
+        let (terms, claimed) = self.claims();
+        if claimed < value(best).max(EXACT * value(0)) {
+            return Ruling { claimed: Some(claimed), ..self.only(terms) };
         }
-        let weights = self.mixture_weights();
+        let weights = self.mixture_weights(scoring);
         if let (Some(mixed), Some(of_best)) = (self.mixed(&weights), &losses[best]) {
             let of_mixture = scoring.losses(&mixed);
             let gains: Vec<f64> = of_best.iter().zip(&of_mixture).map(|(best, mixed)| best - mixed).collect();
             let gain = scoring.mean(&gains);
             if gain.value > gain.standard_error {
-                let loss = ExpectedLoss::HeldOut(scoring.mean(&of_mixture));
-                let assessment = self.assessed(&losses, best, Some(&mixed), evidence);
-                if assessment.as_ref().is_some_and(|found| found.better) {
-                    return Chosen { verdict: Verdict::Mixture, weights, loss, assessment };
-                }
+                return Ruling { verdict: Verdict::Mixture, weights, claimed: None };
             }
         }
-        // What is no better than the constant by more than the best of so many would be by chance is no discovery.
-        let second = (2..means.len()).fold(1, |best, at| if value(at) < value(best) { at } else { best });
-        let assessment = self.assessed(&losses, if best == 0 { second } else { best }, None, evidence);
-        let best = if assessment.as_ref().is_some_and(|found| found.better) { best } else { 0 };
-        let verdict = match &self.contenders[best].blueprint {
-            Blueprint::Constant => Verdict::Constant,
-            Blueprint::Terms(_) => Verdict::Terms,
-            Blueprint::Dense { .. } => Verdict::One,
-        };
-        let loss = means[best].expect("the constant has a loss, and the best is no worse");
-        Chosen { verdict, weights: only(best), loss: ExpectedLoss::HeldOut(loss), assessment }
+        self.only(best)
+    }
+
+    /// The terms whose evidence claims the least loss, and that loss.
+    pub(super) fn claims(&self) -> (usize, f64) {
+        let claimed = |at: usize| self.contenders[at].claimed.unwrap_or(f64::INFINITY);
+        let terms = (0..self.contenders.len()).fold(0, |best, at| if claimed(at) < claimed(best) { at } else { best });
+        (terms, claimed(terms))
     }
 
     /// The weights of the best mixture of all contenders that have predicted held-out samples.
-    fn mixture_weights(&self) -> Vec<f64> {
+    fn mixture_weights(&self, scoring: &Scoring) -> Vec<f64> {
         let known: Vec<&[f64]> =
             self.contenders.iter().filter_map(|contender| contender.predictions.as_deref()).collect();
-        let mut found = mixture(&self.set.scoring, &known);
+        let mut found = mixture(scoring, &known);
         found.iter_mut().filter(|weight| **weight < LEAST_WEIGHT).for_each(|weight| *weight = 0.0);
         let sum: f64 = found.iter().sum();
         let mut found = found.into_iter();
@@ -210,7 +266,7 @@ impl Choosing<'_, '_> {
             }
             Blueprint::Dense { units, spec } => {
                 let spec = Spec { tolerance: Spec::default().tolerance, ..(**spec).clone() };
-                let fit = Fit::new(&spec)?.with_account(set.account.clone());
+                let fit = Fit::within(&spec, set.account.clone())?;
                 let x = units.apply(set.x)?;
                 let model = fit.run(&x, set.target, set.sample_weight, &mut Unobserved)?;
                 MemberKind::Dense(Box::new(DenseMember { units: units.clone(), spec, x, model }))

@@ -25,9 +25,17 @@ pub enum Recipe {
         p: f64,
     },
     /// Gauss's kernel: smooth functions of all variables.
-    Gauss,
+    Gauss {
+        /// Of the ranks of their values ([`RankScores`](crate::data::RankScores)).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ranks: bool,
+    },
     /// Gauss's kernel with a length for every variable, by the marginal likelihood.
-    Lengths,
+    Lengths {
+        /// Of the ranks of their values.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ranks: bool,
+    },
     /// Products of every degree of the variables, each variable scaled by how much it mattered in the round before.
     Relevance {
         /// The exponent of the penalty.
@@ -64,8 +72,8 @@ impl fmt::Display for Recipe {
             Self::Linear { p: 2.0 } => f.write_str("linear, p = 2 (ridge)"),
             Self::Linear { p: 1.0 } => f.write_str("linear, p = 1 (Lasso)"),
             Self::Linear { p } => write!(f, "linear, p = {}", number(*p)),
-            Self::Gauss => f.write_str("Gauss's kernel"),
-            Self::Lengths => f.write_str("Gauss's kernel, a length per variable"),
+            Self::Gauss { ranks } => write!(f, "Gauss's kernel{}", of_ranks(*ranks)),
+            Self::Lengths { ranks } => write!(f, "Gauss's kernel{}, a length per variable", of_ranks(*ranks)),
             Self::Relevance { p, round: 0 } => write!(f, "exp kernel, p = {}", number(*p)),
             Self::Relevance { p, round } => write!(f, "exp kernel by relevance, round {round}, p = {}", number(*p)),
             Self::Products { p, monomials: MonomialScale::Raw } => write!(f, "products, p = {}", number(*p)),
@@ -109,6 +117,8 @@ pub(super) struct Contender {
     pub blueprint: Blueprint,
     /// Its predictions of held-out samples, if any were.
     pub predictions: Option<Vec<f64>>,
+    /// The losses of held-out samples with all parameters that the folds have compared.
+    pub looked_at: Vec<Vec<f64>>,
     /// The loss that evidence claims.
     pub claimed: Option<f64>,
     /// The loss on the first folds, after which it was so far behind that the others were left out.
@@ -141,6 +151,7 @@ impl Contender {
             recipe: Recipe::Constant,
             blueprint: Blueprint::Constant,
             predictions: Some(predictions),
+            looked_at: Vec::new(),
             claimed: None,
             behind: None,
             seconds: 0.0,
@@ -154,12 +165,15 @@ impl Recipe {
         match self {
             Self::Constant => Ok(Vec::new()),
             Self::Relevance { p, round } => trial.relevance_rounds(*p, *round),
-            Self::Lengths => trial.lengths(before),
+            Self::Lengths { ranks } => trial.lengths(*ranks, before),
             Self::Terms { degree } => trial.terms(*degree, before),
-            Self::Linear { .. } | Self::Gauss | Self::Products { .. } => {
+            Self::Linear { .. } | Self::Gauss { .. } | Self::Products { .. } => {
                 let (set, options) = (trial.set(), self.options(trial.set())?);
-                let lanes = set.seen_by(options.first().map_or(1.0, |spec| spec.p))?;
-                let found = trial.validate(lanes, &set.all().units, &options, Learned::FromColumns)?;
+                let (lanes, units) = match self {
+                    Self::Gauss { ranks: true } => (&set.ranked()?.lanes[..], &set.ranked()?.all),
+                    _ => (set.seen_by(options.first().map_or(1.0, |spec| spec.p))?, &set.all().units),
+                };
+                let found = trial.validate(lanes, units, &options, Learned::FromColumns)?;
                 Ok(found.map(|found| found.contender(self.clone())).into_iter().collect())
             }
         }
@@ -173,16 +187,25 @@ impl Recipe {
             Self::Products { p, monomials } => {
                 vec![Spec { p: *p, monomials: *monomials, kernel: products(2)?, ..usual }]
             }
-            Self::Gauss => super::plan::exponential_options(set, of_all(set)?, &Spec { p: 2.0, ..usual })?,
-            Self::Relevance { p, .. } => super::plan::exponential_options(set, of_all(set)?, &Spec { p: *p, ..usual })?,
-            Self::Constant | Self::Lengths | Self::Terms { .. } => Vec::new(),
+            Self::Gauss { ranks } => {
+                let x = if *ranks { of_all(&set.ranked()?.lanes) } else { of_all(set.in_units()?) };
+                super::plan::exponential_options(set, x, &Spec { p: 2.0, ..usual })?
+            }
+            Self::Relevance { p, .. } => {
+                super::plan::exponential_options(set, of_all(set.in_units()?), &Spec { p: *p, ..usual })?
+            }
+            Self::Constant | Self::Lengths { .. } | Self::Terms { .. } => Vec::new(),
         })
     }
 }
 
-/// All samples in their units.
-fn of_all<'s>(set: &'s LearningSet<'_>) -> Result<&'s FeatureMatrix<'static>, Error> {
-    Ok(set.in_units()?.last().expect("there is a lane of all samples"))
+/// What the fit of all samples sees.
+fn of_all<'s>(lanes: &'s [FeatureMatrix<'static>]) -> &'s FeatureMatrix<'static> {
+    lanes.last().expect("there is a lane of all samples")
+}
+
+fn of_ranks(ranks: bool) -> &'static str {
+    if ranks { " of ranks" } else { "" }
 }
 
 /// The variables and their products up to a degree.

@@ -8,6 +8,8 @@ use crate::{Error, FeatureMatrix, Fit, Spec, data::ColumnScaling, error::Paramet
 
 /// Gammas that are tried together.
 const TOGETHER: usize = 5;
+/// A larger gamma must lower the logarithmic loss of classes by so much, divided by the number of samples, which weights repeat.
+const SLACK_OF_CLASSES: f64 = 0.5;
 /// Gammas beyond the grid, at most.
 const BEYOND: usize = 15;
 
@@ -29,10 +31,10 @@ pub(super) enum Learned {
     FromTargets,
 }
 
-/// The first with the smallest loss, among fits that converged.
-fn least_loss(tested: impl Iterator<Item = Tested>) -> Option<Tested> {
-    let finite = tested.filter(|tested| tested.loss.is_finite());
-    finite.reduce(|best, tested| if tested.loss < best.loss { tested } else { best })
+/// The place of the smallest gamma whose loss is at most the smallest and a slack, among fits that converged; gammas increase.
+fn least_loss(tested: &[Tested], slack: f64) -> Option<usize> {
+    let least = tested.iter().map(|tested| tested.loss).fold(f64::INFINITY, f64::min);
+    tested.iter().position(|tested| tested.loss.is_finite() && tested.loss <= least + slack)
 }
 
 /// Gammas with equal ratios, as many as there are to begin with.
@@ -93,7 +95,8 @@ impl Trial<'_, '_> {
             return Err(refused.unwrap_or(Error::Empty { what: "what is tried" }));
         };
         let spec = Spec { gamma: tested.gamma, ..spec.clone() };
-        Ok(Some(Validated { units: units.clone(), spec, predictions: tested.predictions }))
+        let (units, looked_at) = (units.clone(), self.take_looked_at());
+        Ok(Some(Validated { units, spec, predictions: tested.predictions, looked_at }))
     }
 
     /// The best parameters without each sample; all of them, without a gamma, where that cannot be told. `None` if it was ended.
@@ -112,10 +115,15 @@ impl Trial<'_, '_> {
         let mut found: Vec<(&Spec, Tested)> = Vec::new();
         for spec in options {
             let scale = self.gamma_scale(all, spec)?;
-            match self.climb(&scale, 0, scale.count, &mut |trial, gammas| trial.leave_out(all, spec, gammas)) {
-                Ok(Some(tested)) => found.push((spec, tested)),
-                Ok(None) if self.is_ended() => return Ok(None),
-                _ => return Ok(Some(everyone())),
+            let mut tested =
+                match self.climb(&scale, 0, scale.count, &mut |trial, gammas| trial.leave_out(all, spec, gammas)) {
+                    Ok(Some(tested)) => tested,
+                    Ok(None) => return Ok(None),
+                    Err(_) => return Ok(Some(everyone())),
+                };
+            match least_loss(&tested, 0.0) {
+                Some(place) => found.push((spec, tested.swap_remove(place))),
+                None => return Ok(Some(everyone())),
             }
         }
         found.sort_by(|a, b| a.1.loss.total_cmp(&b.1.loss));
@@ -135,18 +143,18 @@ impl Trial<'_, '_> {
         let place = around.map_or(0, |gamma| scale.place(gamma));
         let (mut from, least) =
             if around.is_some() { (place.saturating_sub(BELOW), TOGETHER) } else { (0, scale.count) };
-        let mut best = self.climb(&scale, from, least, test)?;
+        let slack = self.slack();
+        let Some(mut tested) = self.climb(&scale, from, least, test)? else { return Ok(None) };
         // Downwards, as long as the smallest is the best, or none converges.
-        while from > 0 && !self.is_ended() && best.as_ref().is_none_or(|best| best.gamma <= scale.gamma(from)) {
+        while from > 0 && least_loss(&tested, slack).is_none_or(|place| place == 0) {
             let below = from.saturating_sub(TOGETHER);
             let gammas: Vec<f64> = (below..from).map(|at| scale.gamma(at)).collect();
-            let Some(tested) = test(self, &gammas)? else { return Ok(None) };
-            best = least_loss(best.into_iter().chain(tested));
-            from = below;
+            let Some(mut found) = test(self, &gammas)? else { return Ok(None) };
+            found.append(&mut tested);
+            (tested, from) = (found, below);
         }
-        match best {
-            Some(best) => Ok(Some(best)),
-            None if self.is_ended() => Ok(None),
+        match least_loss(&tested, slack) {
+            Some(place) => Ok(Some(tested.swap_remove(place))),
             None => Err(Error::Parameter {
                 parameter: Parameter::Gamma,
                 got: format!("{:.2e} to {:.2e}", scale.first, scale.gamma(scale.count - 1)),
@@ -155,38 +163,44 @@ impl Trial<'_, '_> {
         }
     }
 
-    /// The gamma with the smallest loss, from one place upwards: at least so many, and beyond them as long as the largest are the best. `None`
-    /// if no fit converges, or it was ended.
+    /// What gammas come to from one place upwards: at least so many, and beyond them as long as the largest are the best. `None` if it was ended.
     fn climb(
         &mut self,
         scale: &GammaScale,
         from: usize,
         least: usize,
         test: &mut Test<'_, Self>,
-    ) -> Result<Option<Tested>, Error> {
-        let (mut best, mut tried): (Option<Tested>, usize) = (None, 0);
-        while from + tried < scale.count + BEYOND {
-            let gammas: Vec<f64> = (from + tried..from + tried + TOGETHER).map(|at| scale.gamma(at)).collect();
+    ) -> Result<Option<Vec<Tested>>, Error> {
+        let mut tested: Vec<Tested> = Vec::new();
+        while from + tested.len() < scale.count + BEYOND {
+            let first = from + tested.len();
+            let gammas: Vec<f64> = (first..first + TOGETHER).map(|at| scale.gamma(at)).collect();
             if gammas.iter().any(|gamma| !gamma.is_normal()) {
                 break;
             }
-            let Some(tested) = test(self, &gammas)? else { return Ok(None) };
-            tried += TOGETHER;
-            let solved = tested.iter().all(|tested| tested.loss.is_finite());
-            best = least_loss(best.into_iter().chain(tested));
-            let rises = best.as_ref().is_some_and(|best| best.gamma < gammas[TOGETHER - 2]);
-            if !solved || rises && tried >= least {
+            let Some(mut found) = test(self, &gammas)? else { return Ok(None) };
+            let solved = found.iter().all(|found| found.loss.is_finite());
+            tested.append(&mut found);
+            let rises = least_loss(&tested, 0.0).is_some_and(|place| place + 2 < tested.len());
+            if !solved || rises && tested.len() >= least {
                 break;
             }
         }
-        Ok(best)
+        Ok(Some(tested))
+    }
+
+    /// What a larger gamma must gain. Classes that can be told apart without a mistake are told apart by any larger gamma with less and less
+    /// loss; but n samples say nothing of mistakes that are rarer than one in n, and probabilities must not either.
+    fn slack(&self) -> f64 {
+        let total: f64 = self.set().all().weights.iter().sum();
+        if self.set().scoring.numbers().is_some() { 0.0 } else { SLACK_OF_CLASSES / total }
     }
 
     /// The gammas to begin with, by all samples.
     fn gamma_scale(&self, x: &FeatureMatrix<'_>, spec: &Spec) -> Result<GammaScale, Error> {
         let count = if self.effort == Effort::Thorough { 20 } else { 10 };
         let set = self.set();
-        let fit = Fit::new(spec)?.with_account(set.account.clone());
+        let fit = Fit::within(spec, set.account.clone())?;
         let (_, outputs) = set.target.outputs(x.samples(), set.loss.targets(), set.sample_weight)?;
         let prepared = fit.prepare(x, 1)?;
         let problems = prepared.problems(&outputs[..1], set.sample_weight)?;

@@ -32,8 +32,11 @@ pub use model::{AutoMember, AutoModel, AutoRecord, DenseMember, ExpectedLoss, Me
 pub use ranges::VariableRanges;
 pub(crate) use relevance::{LEAST_PAIR_SHARE, pairs_of_terms, term_shares, variables_of_terms};
 
-use self::{choice::Choosing, contender::Contender, learning_set::LearningSet, plan::planned, validation::Trial};
-use super::{Target, Task};
+use self::{
+    choice::Choosing, contender::Contender, learning_set::LearningSet, model::INTERRUPTED, plan::planned,
+    validation::Trial,
+};
+use super::{HoldOut, Target, Task};
 use crate::{
     Account, Error, FeatureMatrix,
     error::{Parameter, names},
@@ -46,7 +49,7 @@ use crate::{
 pub enum Effort {
     /// Linear functions, Gauss's kernel and few terms of the variables.
     Quick,
-    /// Also products, lengths and relevance of every variable, as far as they cost seconds.
+    /// Also ranks, products, lengths and relevance of every variable, as far as they cost seconds.
     #[default]
     Normal,
     /// Also what costs minutes, and finer grids.
@@ -60,8 +63,8 @@ names! {
 
 /// The automatic choice of a model.
 ///
-/// Contenders of very different kinds are fitted to the samples outside of five folds: linear functions with dense and with sparse weights,
-/// Gauss's kernel with one length and with a length for every variable, products of variables, and the few terms that evidence names. Whatever
+/// Contenders of very different kinds are fitted to the samples outside of folds: linear functions with dense and with sparse weights,
+/// Gauss's kernel with one length and with a length for every variable, of values and of ranks, products of variables, and the few terms that evidence names. Whatever
 /// a contender learns (units of the columns, lengths, relevance, terms) it learns again without each fold. Then
 ///
 /// - the few terms are the model where their evidence claims a smaller error than the best of the others has on held-out samples;
@@ -87,7 +90,8 @@ names! {
 pub struct Auto {
     /// How much is tried.
     pub effort: Effort,
-    /// No contender is begun after this many seconds; then the model depends on the speed of the machine.
+    /// No contender is begun after this many seconds; then the model depends on the speed of the machine. One that is predicted to take longer
+    /// than its effort allows is tried if these allow it.
     pub seconds: Option<f64>,
     /// What deals the samples to the folds.
     pub seed: u64,
@@ -131,9 +135,10 @@ impl Auto {
         let begun = Instant::now();
         let limit = self.seconds.unwrap_or(f64::INFINITY);
         Parameter::Seconds.check(limit, limit > 0.0, "a number > 0")?;
-        let folds = folds.map_or_else(|| target.folds(x.samples(), None, self.seed), |folds| Ok(folds.clone()))?;
+        let usual = HoldOut { among_many: true, seed: self.seed, ..HoldOut::default() };
+        let folds = folds.map_or_else(|| usual.folds(target, x.samples()), |folds| Ok(folds.clone()))?;
         let set = LearningSet::new(x, target, sample_weight, account, folds)?;
-        let plan = planned(self.effort, &set);
+        let plan = planned(self.effort, self.seconds, &set);
         let whole: f64 = plan.tried.iter().map(|step| step.seconds).sum();
         let (mut contenders, mut left_out, mut done) = (vec![Contender::constant(&set)], plan.left_out, 0.0);
         for step in &plan.tried {
@@ -153,7 +158,7 @@ impl Auto {
                 Err(error) => left_out.push((step.recipe.clone(), error.to_string())),
             }
             if trial.is_ended() {
-                left_out.push((step.recipe.clone(), "interrupted".to_owned()));
+                left_out.push((step.recipe.clone(), INTERRUPTED.to_owned()));
                 break;
             }
             done += step.seconds;

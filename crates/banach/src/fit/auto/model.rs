@@ -17,6 +17,9 @@ use crate::{
     sparse::SparseSpec,
 };
 
+/// Why a contender was left out when somebody ended the choice.
+pub(super) const INTERRUPTED: &str = "interrupted";
+
 /// A mixture of one or more members, and what is known of it.
 #[derive(Debug, Clone)]
 pub struct AutoModel {
@@ -294,6 +297,11 @@ impl AutoRecord {
         tried.map(|loss| loss.value / self.constant_loss).reduce(f64::min)
     }
 
+    /// Whether it was ended before all was tried.
+    pub fn was_interrupted(&self) -> bool {
+        self.left_out.iter().any(|(_, why)| why == INTERRUPTED)
+    }
+
     /// What was chosen, in one line.
     pub fn sentence(&self) -> String {
         let chosen: Vec<String> = self
@@ -305,7 +313,11 @@ impl AutoRecord {
         let name = capital(chosen.first().map_or("", |name| name));
         let share = format!("{:.3} %", 100.0 * self.error());
         let of_what = self.of_what();
-        match (self.verdict, self.loss) {
+        let chance = match &self.assessment {
+            Some(found) if !found.better => ", no less than chance explains",
+            _ => "",
+        };
+        let chosen = match (self.verdict, self.loss) {
             (Verdict::Constant, _) => {
                 "Nothing that was tried predicts held-out samples better than a constant.".to_owned()
             }
@@ -314,12 +326,13 @@ impl AutoRecord {
             }
             (Verdict::Mixture, _) => {
                 format!(
-                    "A mixture of {} models: {share} of the {of_what} of a constant on held-out samples.",
+                    "A mixture of {} models: {share} of the {of_what} of a constant on held-out samples{chance}.",
                     chosen.len()
                 )
             }
-            _ => format!("{name}: {share} of the {of_what} of a constant on held-out samples."),
-        }
+            _ => format!("{name}: {share} of the {of_what} of a constant on held-out samples{chance}."),
+        };
+        if self.was_interrupted() { format!("Interrupted before all was tried. {chosen}") } else { chosen }
     }
 }
 
@@ -404,10 +417,10 @@ impl fmt::Display for AutoModel {
                 (None, None) => String::new(),
             };
             let weight = if *weight > 0.0 { format!("{weight:.2}") } else { String::new() };
-            writeln!(f, "  {:<44} {error:<20} {weight}", recipe.to_string())?;
+            writeln!(f, "  {:<46} {error:<20} {weight}", recipe.to_string())?;
         }
         for (recipe, why) in &record.left_out {
-            writeln!(f, "  {:<44} not tried: {why}", recipe.to_string())?;
+            writeln!(f, "  {:<46} not tried: {why}", recipe.to_string())?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::{Effort, contender::Recipe, learning_set::LearningSet};
 use crate::{
-    Error, Exponent, FeatureMatrix, Fit, Search, Spec,
+    Error, Exponent, FeatureMatrix, Fit, Route, Search, Spec,
     error::Parameter,
     fit::{KernelSpace, search::exponential_degrees},
     kernel::{KernelName, MonomialScale},
@@ -21,6 +21,8 @@ const FACTOR_RATE: f64 = 30e9;
 const SECONDS_OF_SEARCH: f64 = 0.2;
 const SECONDS_OF_NUMBERS: f64 = 2e-8;
 const SECONDS_OF_CLASSES: f64 = 3e-7;
+/// Seconds of the rank of a value.
+const SECONDS_OF_RANK: f64 = 3e-8;
 /// Gammas for each parameter, about.
 const GAMMAS: f64 = 12.0;
 
@@ -66,9 +68,11 @@ impl Effort {
         if self != Self::Quick {
             recipes.push(Recipe::Linear { p: 1.0 });
         }
-        recipes.push(Recipe::Gauss);
+        recipes.push(Recipe::Gauss { ranks: false });
         if self != Self::Quick {
-            recipes.extend([Recipe::Lengths, Recipe::Relevance { p: 4.0 / 3.0, round: 0 }]);
+            recipes.push(Recipe::Gauss { ranks: true });
+            recipes.extend([false, true].map(|ranks| Recipe::Lengths { ranks }));
+            recipes.push(Recipe::Relevance { p: 4.0 / 3.0, round: 0 });
             recipes.push(Recipe::Relevance { p: 1.1, round: 3 });
             recipes.extend([products(1.1), standardized(1.1)]);
         }
@@ -80,15 +84,16 @@ impl Effort {
     }
 }
 
-/// What is tried with this effort.
-pub(super) fn planned(effort: Effort, set: &LearningSet<'_>) -> AutoPlan {
+/// What is tried with this effort, or by whoever has more seconds than it would spend on a recipe.
+pub(super) fn planned(effort: Effort, given: Option<f64>, set: &LearningSet<'_>) -> AutoPlan {
+    let most = given.map_or(effort.seconds(), |given| effort.seconds().max(given));
     let mut plan = AutoPlan { tried: Vec::new(), left_out: Vec::new() };
     if set.lanes.iter().any(|lane| lane.units.columns().is_empty()) {
         return plan;
     }
     for recipe in effort.recipes() {
         match seconds(&recipe, effort, set) {
-            Ok(seconds) if seconds <= effort.seconds() => plan.tried.push(PlannedRecipe { recipe, seconds }),
+            Ok(seconds) if seconds <= most => plan.tried.push(PlannedRecipe { recipe, seconds }),
             Ok(seconds) => plan.left_out.push((recipe, format!("it would take about {seconds:.0} s"))),
             Err(error) => plan.left_out.push((recipe, error.to_string())),
         }
@@ -108,12 +113,21 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
             Err(refused("fewer, for exact zeros with this effort; p = 1.02 is near"))
         }
         Recipe::Relevance { .. } if d > MOST_EXPONENTIAL => Err(refused("at most 50, for products of every degree")),
-        Recipe::Lengths if functions > 1.0 => Err(Error::Parameter {
+        Recipe::Gauss { ranks: true } | Recipe::Lengths { ranks: true } if !set.has_ranks() => {
+            Err(refused("dense columns, one of them with more than two values, for ranks"))
+        }
+        Recipe::Gauss { ranks: true } => {
+            let of_values = seconds(&Recipe::Gauss { ranks: false }, effort, set)?;
+            Ok(of_values + lanes * n * d as f64 * SECONDS_OF_RANK)
+        }
+        Recipe::Lengths { .. } if functions > 1.0 => Err(Error::Parameter {
             parameter: Parameter::Target,
             got: format!("{functions} classes"),
             allowed: "numbers or two classes, for lengths",
         }),
-        Recipe::Lengths => Ok(lanes * 300.0 * (n.powi(3) / FACTOR_RATE + n * n * d.min(MOST_EXPONENTIAL) as f64 / 1e9)),
+        Recipe::Lengths { .. } => {
+            Ok(lanes * 300.0 * (n.powi(3) / FACTOR_RATE + n * n * d.min(MOST_EXPONENTIAL) as f64 / 1e9))
+        }
         Recipe::Terms { degree } => {
             let monomials = if *degree == 1 { d as f64 } else { d as f64 * (d as f64 + 3.0) / 2.0 };
             if monomials > effort.most_monomials() {
@@ -127,9 +141,10 @@ fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64
             let spec = options.first().ok_or(Error::Empty { what: "what is tried" })?;
             let seen = set.seen_by(spec.p)?;
             let x = seen.last().expect("there is a lane of all samples");
-            let plan = Fit::new(spec)?.with_account(set.account.clone()).plan(x, functions as usize)?;
+            let plan = Fit::within(spec, set.account.clone())?.plan(x, functions as usize)?;
             let steps = if spec.p == 2.0 && functions == 1.0 && set.scoring.numbers().is_some() { 1.0 } else { 8.0 };
-            let side = if plan.lists_inputs() { n.min(x.features() as f64) } else { n };
+            let listed = !matches!(plan.chosen(), Route::Gram | Route::Streamed);
+            let side = plan.monomials().filter(|_| listed).map_or(n, |features| n.min(features));
             let factors = steps * n * side * side / 3.0 / FACTOR_RATE;
             let rounds = if let Recipe::Relevance { round, .. } = recipe { *round as f64 + 1.0 } else { 1.0 };
             let gammas = GAMMAS * options.len() as f64;

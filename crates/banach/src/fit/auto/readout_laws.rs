@@ -49,10 +49,10 @@ fn kernels() -> [Spec; 3] {
 fn dense(spec: &Spec, x: &FeatureMatrix<'_>, target: &Target<'_>, weight: f64) -> AutoMember {
     let (units, spec) = (ColumnScaling::standard(x, None), spec.clone());
     let x = units.apply(x).expect("the same columns");
-    let fit = Fit::new(&spec).expect("in range").with_account(account());
+    let fit = Fit::within(&spec, account()).expect("in range");
     let model = fit.run(&x, target, None, &mut Unobserved).expect("a fit");
     let kind = MemberKind::Dense(Box::new(DenseMember { units, spec, x, model }));
-    AutoMember { recipe: Recipe::Gauss, weight, kind }
+    AutoMember { recipe: Recipe::Gauss { ranks: false }, weight, kind }
 }
 
 fn terms(x: &FeatureMatrix<'_>, target: &Target<'_>, loss: LossSpec, weight: f64) -> AutoMember {

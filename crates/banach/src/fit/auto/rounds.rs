@@ -1,15 +1,17 @@
 //! Recipes of several steps: rounds of relevance, lengths, few terms.
 
 use super::{
+    choice::EXACT,
     contender::{Blueprint, Contender, Recipe, products},
     gamma_search::Learned,
+    learning_set::LearningSet,
     plan::exponential_options,
     validation::{Trial, Validated},
 };
 use crate::{
-    Error, FeatureMatrix, Model, Spec,
+    Error, FeatureMatrix, Model, Spec, Target,
     data::ColumnScaling,
-    fit::{LEAST_SAMPLES, Lengths, SparseModel},
+    fit::{LEAST_SAMPLES, Lengths, SparseModel, repetitions},
     solver::Mean,
     sparse::SparseSpec,
 };
@@ -20,8 +22,9 @@ const LEAST_RELEVANCE: f64 = 1e-6;
 const SMALLER_EXPONENT: f64 = 1.05;
 /// Few terms that claim more than so many times the best held-out loss are not tried without each fold: they would have no part in a model.
 const PROMISING: f64 = 3.0;
-/// Few terms whose loss on so many folds is more than [`PROMISING`] times that of the best contender are not tried without the others.
-const ENOUGH_FOLDS: usize = 2;
+/// Few terms whose loss on so many fifths of the folds is more than [`PROMISING`] times that of the best contender are not tried without the
+/// others.
+const ENOUGH_FIFTHS: usize = 2;
 /// The exponent of the linear function that names the variables that get a length.
 const NAMING: f64 = 1.1;
 /// The most variables that get a length.
@@ -103,8 +106,8 @@ impl Trial<'_, '_> {
     }
 
     /// Gauss's kernel with a length for every variable, by the marginal likelihood of numbers; two classes count as -1 and 1. Of many
-    /// variables only those have a length that matter most to a linear function.
-    pub(super) fn lengths(&mut self, before: &[Contender]) -> Result<Vec<Contender>, Error> {
+    /// variables only those have a length that matter most to a linear function of their values.
+    pub(super) fn lengths(&mut self, ranks: bool, before: &[Contender]) -> Result<Vec<Contender>, Error> {
         let set = self.set();
         let linear = before.iter().find_map(|contender| match (&contender.recipe, &contender.blueprint) {
             (Recipe::Linear { p: NAMING }, Blueprint::Dense { spec, .. }) => Some(spec.clone()),
@@ -121,6 +124,9 @@ impl Trial<'_, '_> {
                     units.scaled(&shares.iter().map(|share| f64::from(u8::from(*share > 0.0))).collect::<Vec<_>>());
                 start = shares.into_iter().filter(|share| *share > 0.0).map(f64::sqrt).collect();
             }
+            if ranks {
+                *units = units.ranked(set.x, &lane.weights);
+            }
             let seen: Vec<usize> = (0..set.x.samples()).filter(|&i| lane.weights[i] > 0.0).collect();
             let x = units.apply(set.x)?.select_samples(&seen)?;
             let y: Vec<f64> = seen.iter().map(|&i| outputs[0][i]).collect();
@@ -135,27 +141,37 @@ impl Trial<'_, '_> {
         let lanes = units.iter().map(|units| units.apply(set.x)).collect::<Result<Vec<_>, _>>()?;
         let (all, options) = (units.last().expect("a lane of all samples"), learned.as_slice());
         let found = self.validate(&lanes, all, options, Learned::FromTargets)?;
-        Ok(found.map(|found| found.contender(Recipe::Lengths)).into_iter().collect())
+        Ok(found.map(|found| found.contender(Recipe::Lengths { ranks })).into_iter().collect())
     }
 
     /// Few terms, by all samples; and without each fold where their evidence alone does not decide.
     pub(super) fn terms(&mut self, degree: usize, before: &[Contender]) -> Result<Vec<Contender>, Error> {
         let set = self.set();
         let spec = SparseSpec { kernel: products(degree)?, loss: set.loss, ..SparseSpec::default() };
-        let model = spec.model(set.x, set.target, set.sample_weight, set.account)?;
+        let weights = set.sample_weight.and_then(repetitions);
+        let model = spec.model(set.x, set.target, weights.as_deref(), set.account)?;
         if model.functions().iter().all(|function| function.terms().is_empty()) {
             return Ok(Vec::new());
         }
         // Evidence takes samples for independent ones.
         let believed = set.counted() >= LEAST_SAMPLES && set.folds.is_exchangeable();
         let claimed = if believed { self.claimed(&model) } else { None };
+        let claimed = match (claimed, clipped(set)) {
+            // Where nothing is named without a few extreme targets, nothing is claimed.
+            (Some(claimed), Some(y)) => {
+                let model = spec.model(set.x, &Target::from(&y), weights.as_deref(), set.account)?;
+                model.functions().iter().any(|function| !function.terms().is_empty()).then_some(claimed)
+            }
+            (claimed, _) => claimed,
+        };
         let held_out = |contender: &Contender| {
             contender.predictions.as_ref().map(|found| set.scoring.mean(&set.scoring.losses(found)).value)
         };
         let best = before.iter().filter_map(held_out).fold(f64::INFINITY, f64::min);
         let simpler = before.iter().filter_map(|contender| contender.claimed).fold(f64::INFINITY, f64::min);
         // Where evidence decides against the terms or for simpler ones, nothing is held out.
-        let decided = claimed.is_some_and(|claimed| claimed > PROMISING * best || claimed >= simpler);
+        let promising = PROMISING * best.max(EXACT * set.scoring.variance());
+        let decided = claimed.is_some_and(|claimed| claimed > promising || claimed >= simpler);
         // Where it decides for them, all folds are told, however far behind.
         let wins = claimed.is_some_and(|claimed| claimed < best);
         let rival = before
@@ -170,7 +186,15 @@ impl Trial<'_, '_> {
             None => (None, None),
         };
         let blueprint = Blueprint::Terms(Box::new(model));
-        Ok(vec![Contender { recipe: Recipe::Terms { degree }, blueprint, predictions, claimed, behind, seconds: 0.0 }])
+        Ok(vec![Contender {
+            recipe: Recipe::Terms { degree },
+            blueprint,
+            predictions,
+            looked_at: Vec::new(),
+            claimed,
+            behind,
+            seconds: 0.0,
+        }])
     }
 
     /// What the terms that are found without each fold predict of it, until they are far behind a rival. `None` if it was ended.
@@ -180,12 +204,15 @@ impl Trial<'_, '_> {
         let mut seen = Vec::new();
         for (at, lane) in set.lanes.iter().enumerate() {
             let Some(fold) = &lane.fold else { continue };
-            let values = spec.model(set.x, set.target, Some(&lane.weights), set.account)?.decisions(set.x)?;
+            // Samples that are not seen have no part in the mean of the weights.
+            let weights = repetitions(&lane.weights);
+            let seen_weights = weights.as_deref().or(Some(&lane.weights));
+            let values = spec.model(set.x, set.target, seen_weights, set.account)?.decisions(set.x)?;
             for &i in &fold.held_out()[0] {
                 (0..set.task.functions()).for_each(|function| decisions[function * n + i] = values[function * n + i]);
             }
             seen.extend_from_slice(&fold.held_out()[0]);
-            if at + 1 == ENOUGH_FOLDS
+            if at + 1 == (ENOUGH_FIFTHS * set.folds.count()).div_ceil(5)
                 && let Some(rival) = rival
             {
                 let scoring = set.scoring.among(&seen);
@@ -207,13 +234,37 @@ impl Trial<'_, '_> {
     fn claimed(&self, model: &SparseModel) -> Option<f64> {
         let [function] = model.functions() else { return None };
         let set = self.set();
-        let per_sample = function.criterion() / set.all().weights.iter().sum::<f64>();
+        let per_sample = function.criterion() / set.counted() as f64;
         let variance = set.scoring.variance();
         Some(match set.scoring.numbers() {
             Some(_) => variance * per_sample.exp(),
             None => variance + per_sample / 2.0,
         })
     }
+}
+
+/// Robust deviations from the median beyond which a target is extreme.
+const EXTREME: f64 = 4.0;
+/// The deviation of normal numbers, in units of the median of their distances from their median.
+const DEVIATION_OF_NORMAL: f64 = 1.4826;
+
+/// Numbers whose extremes are moved to where extremes begin, by the median and the median distance from it; `None` for classes, and where
+/// there are none.
+///
+/// Evidence takes noise for normal. One target that is a thousand times as large as all others is explained by any column that is large there,
+/// and that is no evidence for the column.
+fn clipped(set: &LearningSet<'_>) -> Option<Vec<f64>> {
+    let (y, weights) = (set.scoring.numbers()?, &set.all().weights);
+    let median = |mut values: Vec<f64>| {
+        let middle = values.len() / 2;
+        *values.select_nth_unstable_by(middle, f64::total_cmp).1
+    };
+    let counted = || y.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(y, _)| *y);
+    let centre = median(counted().collect());
+    let reach = EXTREME * DEVIATION_OF_NORMAL * median(counted().map(|y| (y - centre).abs()).collect());
+    counted()
+        .any(|y| (y - centre).abs() > reach)
+        .then(|| y.iter().map(|y| y.clamp(centre - reach, centre + reach)).collect())
 }
 
 /// The root of every share, with mean square 1; 0 for variables that hardly matter.

@@ -161,6 +161,14 @@ impl Scoring {
         }
     }
 
+    /// The place of the class of every sample, as a number; none for numbers.
+    pub(super) fn class_numbers(&self) -> Vec<f64> {
+        match &self.truth {
+            Truth::Numbers(_) => Vec::new(),
+            Truth::Classes(classes, _) => classes.iter().map(|class| *class as f64).collect(),
+        }
+    }
+
     pub(super) fn weights(&self) -> &[f64] {
         &self.weights
     }

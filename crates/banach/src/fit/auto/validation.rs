@@ -27,6 +27,8 @@ pub(super) struct Trial<'t, 'a> {
     watch: &'t mut dyn FnMut(f64) -> ControlFlow<()>,
     share: f64,
     ended: bool,
+    /// The losses of held-out samples with every gamma that the folds have tested since these were taken.
+    looked_at: Vec<Vec<f64>>,
 }
 
 /// The best of several parameters, and its held-out predictions.
@@ -34,12 +36,15 @@ pub(super) struct Validated {
     pub units: ColumnScaling,
     pub spec: Spec,
     pub predictions: Vec<f64>,
+    /// The losses of held-out samples with all parameters that were compared.
+    pub looked_at: Vec<Vec<f64>>,
 }
 
 impl Validated {
     pub(super) fn contender(self, recipe: Recipe) -> Contender {
         let blueprint = Blueprint::Dense { units: self.units, spec: Box::new(self.spec) };
-        Contender { recipe, blueprint, predictions: Some(self.predictions), claimed: None, behind: None, seconds: 0.0 }
+        let (predictions, looked_at) = (Some(self.predictions), self.looked_at);
+        Contender { recipe, blueprint, predictions, looked_at, claimed: None, behind: None, seconds: 0.0 }
     }
 }
 
@@ -57,7 +62,7 @@ impl<'t, 'a> Trial<'t, 'a> {
         effort: Effort,
         watch: &'t mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Self {
-        Self { set, effort, watch, share: 0.0, ended: false }
+        Self { set, effort, watch, share: 0.0, ended: false, looked_at: Vec::new() }
     }
 
     pub(super) fn set(&self) -> &'t LearningSet<'a> {
@@ -67,6 +72,11 @@ impl<'t, 'a> Trial<'t, 'a> {
     /// Whether the watcher has ended it.
     pub(super) fn is_ended(&self) -> bool {
         self.ended
+    }
+
+    /// What the folds have tested since it was asked last.
+    pub(super) fn take_looked_at(&mut self) -> Vec<Vec<f64>> {
+        std::mem::take(&mut self.looked_at)
     }
 
     /// How much of the trial is done; whether to go on.
@@ -85,7 +95,7 @@ impl<'t, 'a> Trial<'t, 'a> {
     ) -> Result<Option<Vec<Tested>>, Error> {
         let (set, n) = (self.set, self.set.x.samples());
         let spec = Spec { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS, ..spec.clone() };
-        let fit = Fit::new(&spec)?.with_account(set.account.clone());
+        let fit = Fit::within(&spec, set.account.clone())?;
         let (_, outputs) = set.target.outputs(n, set.loss.targets(), set.sample_weight)?;
         let prepared = fit.prepare(x, outputs.len())?;
         let problems = prepared.problems(&outputs, set.sample_weight)?;
@@ -139,7 +149,7 @@ impl<'t, 'a> Trial<'t, 'a> {
             ..Search::new(KernelSpace::Fixed(spec.kernel.clone()))
         };
         let spec = Spec { max_iterations: MOST_ITERATIONS, ..spec.clone() };
-        let fit = Fit::new(&spec)?.with_account(set.account.clone());
+        let fit = Fit::within(&spec, set.account.clone())?;
         let option = SearchOption { spec, kernel: None, place: 0 };
         let mut decisions = vec![vec![0.0; set.task.functions() * n]; gammas.len()];
         let mut solved = vec![true; gammas.len()];
@@ -165,10 +175,12 @@ impl<'t, 'a> Trial<'t, 'a> {
             }
         }
         let found = decisions.into_iter().zip(gammas.iter().zip(solved));
-        found
+        let tested = found
             .map(|(decisions, (&gamma, solved))| self.tested(gamma, decisions, solved))
-            .collect::<Result<_, _>>()
-            .map(Some)
+            .collect::<Result<Vec<_>, _>>()?;
+        let losses = tested.iter().filter(|one| one.loss.is_finite()).map(|one| set.scoring.losses(&one.predictions));
+        self.looked_at.extend(losses);
+        Ok(Some(tested))
     }
 
     /// The model of what one lane sees.
@@ -180,7 +192,7 @@ impl<'t, 'a> Trial<'t, 'a> {
     ) -> Result<Option<Model>, Error> {
         let set = self.set;
         let spec = Spec { tolerance: TOLERANCE, max_iterations: MOST_ITERATIONS, ..spec.clone() };
-        let fit = Fit::new(&spec)?.with_account(set.account.clone());
+        let fit = Fit::within(&spec, set.account.clone())?;
         let (watch, share) = (&mut self.watch, self.share);
         let mut observer = |_: &Progress| watch(share);
         let model = fit.run(x, set.target, Some(&lane.weights), &mut observer)?;

@@ -37,7 +37,7 @@ use crate::{
 ///
 /// let spec = Spec { kernel: KernelSpec::poly(2), ..Spec::default() };
 /// let search = Search { exponents: vec![1.1, 1.5], ..Search::new(KernelSpace::Fixed(spec.kernel.clone())) };
-/// let folds = y.folds(40, None, 0)?;
+/// let folds = y.folds(40, 5, 0)?;
 /// let found = search.run(&Fit::new(&spec)?, &x, &y, None, &folds, &mut Unobserved)?;
 /// let chosen = found.chosen_spec().expect("nothing stopped it");
 /// assert!([1.1, 1.5].contains(&chosen.p));

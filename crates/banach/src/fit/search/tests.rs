@@ -22,7 +22,7 @@ fn y() -> Vec<f64> {
 }
 
 fn run(search: &Search, spec: &Spec, y: &Target<'_>, weights: Option<&[f64]>) -> Result<Searched, Error> {
-    let folds = y.folds(N, None, 0)?;
+    let folds = y.folds(N, 5, 0)?;
     search.run(&Fit::new(spec)?, &x(), y, weights, &folds, &mut Unobserved)
 }
 
@@ -124,7 +124,7 @@ fn what_cannot_be_fitted_is_left_out_and_an_end_keeps_what_is_finished() {
     assert!(run(&two(vec![0.1]), &Spec { gamma: -1.0, ..spec.clone() }, &(&y).into(), None).is_err());
 
     let (x, target) = (x(), Target::from(&y));
-    let folds = target.folds(N, Some(3), 1).expect("valid");
+    let folds = target.folds(N, 3, 1).expect("valid");
     let mut last = 0;
     let mut stop_at_second = |progress: &Progress| {
         last = last.max(progress.problem);
@@ -146,7 +146,7 @@ fn a_loss_of_its_own_takes_part() {
     let (x, y) = (x(), y());
     let (spec, target) = (Spec::default(), Target::from(&y));
     let search = Search { gammas: Gammas::Count(4), ..Search::new(KernelSpace::Fixed(KernelSpec::Linear)) };
-    let folds = target.folds(N, None, 0).expect("valid");
+    let folds = target.folds(N, 5, 0).expect("valid");
     let losses = |fit: &Fit| -> Vec<Mean> {
         let found = search.run(fit, &x, &target, None, &folds, &mut Unobserved).expect("valid");
         found.tried[0].candidates.iter().map(|candidate| candidate.loss).collect()

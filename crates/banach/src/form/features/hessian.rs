@@ -54,7 +54,12 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 /// The Hessian at an expansion, on the `keep` heaviest features.
 pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     if form.exponent.q() == 2.0 {
-        return heaviest::square_hessian(&form.square, || heaviest::square(&form.matrix, scratch));
+        // All features count: as their columns where they are no more than the samples, else as n x n numbers.
+        return if form.matrix.features() <= form.samples() {
+            HeaviestFeatures::all(&form.matrix).hessian(&form.matrix, 2.0, scratch)
+        } else {
+            heaviest::square_hessian(&form.square, || heaviest::square(&form.matrix, scratch))
+        };
     }
     let products = at.products();
     let size = largest(&products.u);

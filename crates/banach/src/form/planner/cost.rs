@@ -23,11 +23,15 @@ pub struct Cost {
     pub setup: f64,
     /// Seconds of an evaluation of `Q` and `omega` for all problems together.
     pub evaluation: f64,
-    /// Seconds of the set-up and of all evaluations that are assumed.
+    /// Seconds of the set-up, of all evaluations that are assumed, and of Hessians where these cost more than a part of them.
     pub total: f64,
     /// Bytes, besides the data.
     pub bytes: u64,
 }
+
+/// Seconds to make the column of one monomial, whose variables are found from its number: hardly more for more samples, up to some
+/// hundreds. Measured on 21 x 268, where they are most of a fit.
+const SECONDS_OF_COLUMN: f64 = 7e-7;
 
 /// A computation whose cost is asked for: the data, the kernel and exponent, and what a planner knows of the machine.
 pub(super) struct Workload<'a> {
@@ -88,7 +92,19 @@ impl Workload<'_> {
         // Where there are no more tiles than blocks of variables, the data themselves are what takes time.
         let data = 2.0 * rates.reading(stored as f64, self.problems(), 1);
         let setup = if monomial_scale == MonomialScale::Raw { 0.0 } else { 8.0 * stored as f64 / rates.fresh };
-        self.within(PASS, bytes, TILES_INSTEAD, setup, pass + data)
+        let cost = self.within(PASS, bytes, TILES_INSTEAD, setup, pass + data)?;
+        let hessians = self.planner.evaluations as f64 * self.columns_of_hessian(size.entries);
+        Ok(Cost { total: cost.total + hessians, ..cost })
+    }
+
+    /// The seconds in which the columns that a Hessian keeps are made out of their variables.
+    fn columns_of_hessian(&self, monomials: f64) -> f64 {
+        let n = self.shape.samples as f64;
+        if self.exponent.q() == 2.0 || self.exponent.is_endpoint() {
+            return 0.0;
+        }
+        let most = (Tiles::kept(monomials as u64, self.shape.samples) as f64).min(monomials);
+        self.problems() as f64 * (monomials / n).max(4.0 * n).min(most) * SECONDS_OF_COLUMN
     }
 
     /// What keeps a tensor from being taken: it holds the monomials as they are.

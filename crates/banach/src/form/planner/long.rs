@@ -36,7 +36,7 @@ impl Plan {
     /// ```
     pub fn long_fit(&self, gammas: usize) -> Option<LongFit> {
         let (cost, passes) = (self.cost(), self.planner.evaluations.saturating_mul(gammas.max(1)));
-        let seconds = cost.setup + passes as f64 * cost.evaluation;
+        let seconds = cost.setup + gammas.max(1) as f64 * (cost.total - cost.setup);
         let monomials = || feature_count(self.kernel(), self.shape().inputs);
         let what = match self.chosen() {
             Route::Features if self.lists_inputs() => "the data".to_owned(),

@@ -96,9 +96,16 @@ pub struct Planner {
 
 impl Default for Planner {
     fn default() -> Self {
+        Self::within(Memory::available())
+    }
+}
+
+impl Planner {
+    /// One problem, by any route, within some memory.
+    pub fn within(memory: Memory) -> Self {
         Self {
             rates: Rates::default(),
-            memory: Memory::available(),
+            memory,
             monomial_scale: MonomialScale::Raw,
             problems: 1,
             evaluations: 50,

@@ -295,7 +295,7 @@ route = streamed, take route = features, take fewer samples or a smaller q, or r
 n = 60, d = 650 (3000 entries stored), p = 4/3, q = 4, K = the linear kernel t, 8 problems together, 8.000 GB allowed
   route        set-up  evaluation   50 evaluations      memory
   features        0 s   63.467 us         3.173 ms  198.576 kB  not asked for
-  tiles           0 s   78.593 us         3.930 ms  271.488 kB  not asked for
+  tiles           0 s   78.593 us        71.130 ms  271.488 kB  not asked for
   gram      17.951 ms    1.077 ms        71.804 ms   28.397 MB  not asked for
 > streamed        0 s   16.522 ms       826.079 ms   23.632 MB  as asked";
     assert!(plan.to_string().starts_with(expected), "{plan}");

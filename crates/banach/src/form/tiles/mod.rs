@@ -80,10 +80,14 @@ impl<'a> Tiles<'a> {
         let bytes = Self::bytes(x.samples(), x.features(), &*kernel, monomial_scale, 1)?;
         memory.check(PASS, bytes, INSTEAD)?;
         let monomials = Monomials::new(x, kernel, monomial_scale, exponent)?;
-        let share = usize::try_from(monomials.count() / MONOMIALS_PER_KEPT).unwrap_or(usize::MAX);
-        let capacity =
-            share.clamp(KEPT_LIMITS.0, KEPT_LIMITS.1).max(KEPT_PER_SAMPLE.saturating_mul(monomials.samples()));
+        let capacity = Self::kept(monomials.count(), monomials.samples());
         Ok(Self { monomials, capacity, square: OnceLock::new(), norms: OnceLock::new() })
+    }
+
+    /// So many of the monomials are kept by an expansion, if there are as many.
+    pub(super) fn kept(monomials: u64, samples: usize) -> usize {
+        let share = usize::try_from(monomials / MONOMIALS_PER_KEPT).unwrap_or(usize::MAX);
+        share.clamp(KEPT_LIMITS.0, KEPT_LIMITS.1).max(KEPT_PER_SAMPLE.saturating_mul(samples))
     }
 
     /// The bytes of working memory that evaluations of this many problems take, besides the data; `None` if they cannot be counted.

@@ -1,5 +1,6 @@
 //! The largest monomials for people to read.
 
+use crate::error::counted;
 use std::fmt;
 
 use super::{SearchEnd, TopMonomials};
@@ -53,7 +54,8 @@ impl TopMonomials {
                     _ => "at the end of its budget",
                 };
                 format!(
-                    "The search stopped {why}, after {nodes} monomials: others may have weights up to {unlisted:.4e}."
+                    "The search stopped {why}, after {}: others may have weights up to {unlisted:.4e}.",
+                    counted(nodes, "monomial", "monomials")
                 )
             }
         }

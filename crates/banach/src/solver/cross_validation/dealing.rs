@@ -92,10 +92,53 @@ impl Folds {
             samples
         };
         let splits = ends.windows(2).map(|pair| (within(0, pair[0]), within(pair[0], pair[1]))).collect();
-        let blocks = times.len().min(WITNESSES_OF_TIME);
-        let mut groups = vec![0; times.len()];
-        order.iter().enumerate().for_each(|(place, &sample)| groups[sample] = place * blocks / times.len());
-        Ok(Self { dealing: Dealing::Time, groups: Some(groups), ..Self::from_splits(times.len(), splits)? })
+        Ok(Self::from_splits(times.len(), splits)?.of_time(&order))
+    }
+
+    /// Splits of somebody else's, which are known by what they do: if there are groups and none has samples on both sides of a
+    /// split, they are folds of whole groups; if each of several is held out of a fit to earlier samples alone, they go forward in time. Samples of
+    /// a group are one witness, and so are those of a block of time if there are no groups.
+    ///
+    /// ```
+    /// use banach::solver::{Dealing, Folds};
+    /// let forward = vec![(vec![0, 1], vec![2]), (vec![0, 1, 2], vec![3])];
+    /// assert_eq!(Folds::given(4, forward, None)?.dealing(), Dealing::Time);
+    /// let halves = vec![(vec![0, 1], vec![2, 3]), (vec![2, 3], vec![0, 1])];
+    /// assert_eq!(Folds::given(4, halves.clone(), Some(&[7, 7, 8, 8]))?.dealing(), Dealing::Groups);
+    /// assert_eq!(Folds::given(4, halves, Some(&[7, 8, 7, 8]))?.dealing(), Dealing::Plain);
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn given(
+        samples: usize,
+        splits: Vec<(Vec<usize>, Vec<usize>)>,
+        groups: Option<&[usize]>,
+    ) -> Result<Self, Error> {
+        let is_past = |(fitted, held_out): &(Vec<usize>, Vec<usize>)| fitted.iter().max() < held_out.iter().min();
+        // One split by itself is a part that was held out, wherever it lies.
+        let is_forward = splits.len() > 1 && splits.iter().all(is_past);
+        let is_whole = groups.is_some_and(|groups| {
+            splits.iter().all(|(fitted, held_out)| {
+                let fitted: HashSet<_> = fitted.iter().map(|&sample| groups.get(sample)).collect();
+                held_out.iter().all(|&sample| !fitted.contains(&groups.get(sample)))
+            })
+        });
+        let folds = Self::from_splits(samples, splits)?;
+        match groups {
+            Some(groups) => {
+                let plain = if is_forward { Dealing::Time } else { Dealing::Plain };
+                Self { dealing: if is_whole { Dealing::Groups } else { plain }, ..folds }.with_groups(groups)
+            }
+            None if is_forward => Ok(folds.of_time(&(0..samples).collect::<Vec<_>>())),
+            None => Ok(folds),
+        }
+    }
+
+    /// The same folds, forward in time, with blocks of the samples in the order of their times for witnesses.
+    fn of_time(self, order: &[usize]) -> Self {
+        let blocks = self.samples.min(WITNESSES_OF_TIME);
+        let mut groups = vec![0; self.samples];
+        order.iter().enumerate().for_each(|(place, &sample)| groups[sample] = place * blocks / self.samples);
+        Self { dealing: Dealing::Time, groups: Some(groups), ..self }
     }
 
     /// Several sets of folds of the same samples, one after another: every sample is held out as often as there are sets.
@@ -323,6 +366,28 @@ mod tests {
         }
         let many = Folds::leave_one_out(40).expect("valid");
         assert_eq!((many.orders_by_chance(), many.by_chance(99).collect::<HashSet<_>>().len()), (None, 99));
+    }
+
+    /// Samples in the order of time, split as a series is, are what `forward` deals; a group on both sides is no whole one.
+    #[test]
+    fn splits_that_were_given_are_known_by_what_they_do() {
+        let times: Vec<f64> = (0..12).map(f64::from).collect();
+        let splits = |folds: &Folds| -> Vec<(Vec<usize>, Vec<usize>)> {
+            let fitted = |absent: &Vec<usize>| (0..folds.samples()).filter(|i| !absent.contains(i)).collect();
+            folds.absent().iter().map(fitted).zip(folds.held_out().to_vec()).collect()
+        };
+        let forward = Folds::forward(&times, 3).expect("valid");
+        assert_eq!(Folds::given(12, splits(&forward), None).expect("valid"), forward);
+        let groups: Vec<usize> = (0..12).map(|sample| sample / 2).collect();
+        let grouped = Folds::grouped(&groups, None, 3, 0).expect("valid");
+        assert_eq!(Folds::given(12, splits(&grouped), Some(&groups)).expect("valid"), grouped);
+        assert_eq!(Folds::given(12, splits(&grouped), None).expect("valid").to_string(), "3 folds");
+        let told = |splits, groups: &[usize]| Folds::given(12, splits, Some(groups)).expect("valid").to_string();
+        assert_eq!(told(splits(&grouped), &[0; 12]), "3 folds");
+        assert_eq!(told(splits(&forward), &[0; 12]), "3 folds forward in time");
+        let last = vec![((0..8).collect(), (8..12).collect())];
+        assert_eq!(Folds::given(12, last, None).expect("valid").to_string(), "1 part held out");
+        assert!(Folds::given(12, splits(&forward), Some(&[0; 3])).is_err());
     }
 
     #[test]

@@ -347,7 +347,7 @@ fn hostile_input() {
         let error = validate(&one, &folds()).expect_err("one class");
         assert_eq!(error, Error::FoldClass { fold: 0, label: 1.0, samples });
         let message = error.to_string();
-        let values = message.contains(&format!("fold 0 leaves {samples} samples to fit to, all with the label 1"));
+        let values = message.contains(&format!("fold 0 leaves {samples} samples to fit to, with the label 1 alone"));
         assert!(values && message.contains("use stratified folds"), "{message}");
     }
     // No weight is left, or none is held out.

@@ -1,7 +1,7 @@
 //! What the model without a sample predicts for it, against the fit without it.
 
 use super::*;
-use crate::{FeatureMatrix, Memory, form::Gram, kernel::Exponential};
+use crate::{FeatureMatrix, Memory, form::Gram, kernel::Exponential, loss::Logistic};
 
 /// Samples, and variables: fewer than samples, and more.
 const ROWS: usize = 40;
@@ -146,4 +146,28 @@ fn where_there_is_nothing_to_tell() {
     let zero = vec![0.0; ROWS];
     let problem = both(&form, &Squared, &zero, 1.0)[1].clone();
     assert_eq!(left_out(&problem).1, zero);
+}
+
+/// Many samples of few features need no n x n numbers, which would not fit here.
+#[test]
+fn many_samples_of_few_features_fit() {
+    let (n, mut rng) = (3000, Xoshiro256PlusPlus::seed_from_u64(8));
+    let x = Table::random(n, 4, 0.0, &mut rng);
+    let numbers: Vec<f64> = (0..n).map(|i| x.columns[i] + 0.5 * rng.random_range(-1.0..1.0)).collect();
+    let signs: Vec<f64> = numbers.iter().map(|y| y.signum()).collect();
+    for p in [2.0, 1.5] {
+        let form = features(&x, p);
+        for (loss, y) in [(&Squared as &dyn Loss, &numbers), (&Logistic, &signs)] {
+            let problem = both(&form, loss, y, 1.0)[1].clone();
+            let solution = newton(1e-10).solve(&problem, &mut Unobserved).expect("valid");
+            let found = leave_one_out(&problem, &solution, Memory::limit(30_000_000)).expect("it fits");
+            // Without the first sample, by another fit.
+            let mut weights = vec![1.0; n];
+            weights[0] = 0.0;
+            let without = problem.with_sample_weights(&weights).expect("others are left");
+            let again = newton(1e-10).solve(&without, &mut Unobserved).expect("valid");
+            let expected = again.omega[0] + again.intercept;
+            assert!((found[0] - expected).abs() < 1e-5 * (1.0 + expected.abs()), "p = {p}: {} {expected}", found[0]);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! What Newton's method claims beyond other solvers: every loss to ten digits, from any start.
 
 use super::{unlisted::Unlisted, *};
-use crate::{Memory, form::Gram, kernel::Linear};
+use crate::{FeatureMatrix, Memory, form::Gram, kernel::Linear};
 
 /// Equal, unequal and missing samples.
 const WEIGHTS: [[f64; N]; 2] = [[1.0; N], [0.3, 1.0, 0.0, 2.0, 0.7, 1.1, 0.0, 0.9]];
@@ -50,14 +50,13 @@ fn assert_certified(problem: &DualProblem<'_>, solution: &Solution, what: &str) 
     assert!((0..omega.len()).all(same), "{what}: {omega:?} {again:?}");
     assert!((intercept - problem.intercept(again)).abs() <= 1e-6 * size, "{what}: {intercept}");
     let b = problem.centred_intercept(&evaluation.omegas);
-    let (most, least) =
-        (problem.certificate(alpha, &evaluation), problem.certificate_within(0.0, b, alpha, &evaluation));
+    let (most, least) = (problem.certificate(alpha, &evaluation), problem.gap_within(0.0, b, alpha, &evaluation));
     let moved: f64 = problem.gammas().iter().zip(roundings).map(|(gamma, rounding)| 2.0 * gamma * rounding).sum();
     let slack = 1e-12 * (most.primal.abs() + most.dual.abs()) + moved;
     for (found, expected) in [(certificate.primal, most.primal), (certificate.dual, most.dual)] {
         assert!((found - expected).abs() <= slack, "{what}: {certificate:?}, but {expected:e}");
     }
-    let gaps = least.gap - slack..=most.gap + slack;
+    let gaps = least - slack..=most.gap + slack;
     assert!(gaps.contains(&certificate.gap), "{what}: {certificate:?}, but {gaps:?}");
     assert!(problem.is_balanced(alpha), "{what}: {alpha:?}");
 }
@@ -162,4 +161,24 @@ fn newton_agrees_with_algorithm_3_3() {
             second.assert_same(&first, loss.name());
         }
     });
+}
+
+/// One more sample never asks for half as much memory again, and few features for no n x n numbers.
+#[test]
+fn memory_has_no_cliff() {
+    for (p, features) in [2.0, 1.5].into_iter().flat_map(|p| [50, 3000, 6000].map(|features| (p, features))) {
+        let bytes = |samples: usize| {
+            let x = FeatureMatrix::from_sparse_columns(samples, features, vec![0; features + 1], vec![], vec![]);
+            let form = Features::new(x.expect("no entries"), Exponent::new(p).expect("inside"));
+            let (own, step) = Newton::bytes(&form).expect("in range");
+            (own + step) as f64
+        };
+        for samples in (100..6500).step_by(100).flat_map(|n| [n, n + 12, n + 24, n + 96]) {
+            let (one, next) = (bytes(samples), bytes(samples + 1));
+            assert!(next < 1.5 * one, "{features} features, p = {p}: {one:e} for {samples} samples, then {next:e}");
+            let smaller = samples.min(features) as f64;
+            let most = 8.0 * (20.0 * samples as f64 * smaller.max(100.0) + 20.0 * (smaller + 600.0).powi(2));
+            assert!(p < 2.0 || samples <= 512 || one < most, "{samples} x {features}: {one:e} beside {most:e}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     DualProblem, Memory, QForm,
     data::Scratch,
-    form::{Expansion, Hessian, HessianPart},
+    form::{Expansion, Hessian},
     loss::{Conjugate, Targets},
     workers,
 };
@@ -44,7 +44,7 @@ use crate::{
 /// ```
 pub fn leave_one_out(problem: &DualProblem<'_>, solution: &Solution, memory: Memory) -> Option<Vec<f64>> {
     let (form, n) = (problem.form(), problem.samples());
-    if form.exponent().is_endpoint() || !fits(form, memory) {
+    if form.exponent().is_endpoint() {
         return None;
     }
     let mut t: Vec<f64> = solution.omega.iter().map(|omega| omega + solution.intercept).collect();
@@ -59,6 +59,9 @@ pub fn leave_one_out(problem: &DualProblem<'_>, solution: &Solution, memory: Mem
     }
     if free.is_empty() && held.is_empty() {
         return Some(t);
+    }
+    if !fits(form, &free, held.len(), memory) {
+        return None;
     }
     let hessian = hessian(form, solution)?;
     let places: Vec<usize> = held.iter().map(|(i, _)| *i).collect();
@@ -169,13 +172,7 @@ fn averaged(problem: &DualProblem<'_>, t: &[f64], mut roles: Vec<Role>) -> Vec<R
 
 /// The Hessian of Q at a solution; `None` if the pass for it is ended.
 fn hessian(form: &dyn QForm, solution: &Solution) -> Option<Hessian> {
-    let (q, n) = (form.exponent().q(), form.samples());
-    // The same everywhere for q = 2, and of low rank if there are fewer features than samples.
-    if let Some(x) = form.listed().filter(|x| q == 2.0 && x.features() < n) {
-        let mut columns = vec![0.0; n * x.features()];
-        columns.chunks_mut(n).enumerate().for_each(|(k, column)| x.column_into(k, column));
-        return Some(Hessian::exact(HessianPart::Factor(columns)));
-    }
+    let q = form.exponent().q();
     let (mut at, mut scratch) = (Expansion::default(), Scratch::new());
     if !workers::pass(|| form.expand(&solution.alpha, &mut [&mut at], &mut scratch)) {
         return None;
@@ -189,11 +186,10 @@ fn hessian(form: &dyn QForm, solution: &Solution) -> Option<Hessian> {
     Some(hessian)
 }
 
-/// Whether the Hessian, its factor and its inverse can be kept.
-fn fits(form: &dyn QForm, memory: Memory) -> bool {
-    let n = form.samples() as u64;
+/// Whether the Hessian and the answer to it can be kept.
+fn fits(form: &dyn QForm, free: &[(usize, f64)], held: usize, memory: Memory) -> bool {
     let needed = Newton::bytes(form).and_then(|(own, step)| {
-        own.checked_add(step)?.checked_add(n.checked_mul(n)?.checked_mul(8 * response::SQUARES)?)
+        own.checked_add(step)?.checked_add(Response::length(Newton::columns(form), free, held)?.checked_mul(8)?)
     });
     needed.is_some_and(|needed| needed <= memory.bytes())
 }

@@ -27,12 +27,25 @@ pub(super) struct Response {
     pub reach: Vec<f64>,
 }
 
-/// Matrices of n x n numbers that are kept besides the Hessian.
-pub(super) const SQUARES: u64 = 4;
+/// Matrices that are kept besides the Hessian, of as many rows and columns as samples that count.
+const SQUARES: u64 = 4;
+/// Copies of the columns of a Hessian that are kept besides it.
+const COPIES: u64 = 3;
 /// Added to a diagonal of ones, a few units in the last place, so that rounding leaves the matrix positive definite.
 const RIDGE: f64 = 1e-15;
 
 impl Response {
+    /// The numbers that are kept for it, if the Hessian is kept as so many columns or as a square.
+    pub(super) fn length(columns: Option<u64>, free: &[(usize, f64)], held: usize) -> Option<u64> {
+        let (m, all) = (free.len() as u64, (free.len() + held) as u64);
+        match columns {
+            Some(k) if k < m && free.iter().all(|(_, curvature)| *curvature > 0.0) => {
+                COPIES.checked_mul(all.checked_mul(k)?)?.checked_add(k.checked_mul(k)?)
+            }
+            _ => all.checked_mul(all)?.checked_mul(SQUARES),
+        }
+    }
+
     /// Of the free samples, each with the curvature of its own term, and of the held ones.
     pub(super) fn new(hessian: &Hessian, n: usize, free: &[(usize, f64)], held: &[usize]) -> Self {
         let diagonal: Vec<f64> = free.iter().map(|(_, curvature)| curvature + hessian.tail).collect();

@@ -95,15 +95,24 @@ const VECTORS_WAITING: u64 = 12;
 const HESSIAN_COLUMNS: u64 = 512;
 
 impl Newton {
+    /// The features, where they are no more than the samples and the Hessian is kept as their columns.
+    pub(super) fn columns(form: &dyn QForm) -> Option<u64> {
+        let kept = form.exponent().q() > 2.0 || form.listed().is_some();
+        form.cardinality().filter(|features| kept && *features <= form.samples() as u64)
+    }
+
     /// The bytes that a problem keeps, and those that a thread takes for the step of one.
     pub(super) fn bytes(form: &dyn QForm) -> Option<(u64, u64)> {
         let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
-        // The Hessian is dense, unless there are fewer features than samples or very many samples. It is then kept as its features.
-        let by_features = form.exponent().q() > 2.0 && form.cardinality().is_some();
-        let width = match form.cardinality().filter(|_| by_features) {
-            Some(features) if features <= n => features,
-            Some(_) if form.samples() > MOST_DENSE => most_features(form) as u64,
-            _ => n,
+        let curved = form.exponent().q() > 2.0;
+        let by_features = form.cardinality().is_some() && (curved || form.listed().is_some());
+        // The Hessian is dense, unless it is kept as columns: of all features, or of the heaviest for very many samples.
+        let width = match Self::columns(form) {
+            Some(features) => features,
+            None if by_features && curved && form.samples() > MOST_DENSE => {
+                (most_features(form) as u64).min(form.cardinality().unwrap_or(u64::MAX))
+            }
+            None => n,
         };
         let hessian = n.checked_mul(width)?;
         // Both ends of a step and their copy in a pass; the last Hessian; and vectors: iterates, predictions, the best so far.

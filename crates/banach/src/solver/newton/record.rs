@@ -31,9 +31,9 @@ pub(super) struct KeptIterate {
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     pub certificate: Certificate,
-    /// The certificate without what rounding adds to it.
-    pub plain: Certificate,
-    /// Whether rounding makes much of the gap.
+    /// The relative gap without what rounding adds to it.
+    pub plain: f64,
+    /// Whether rounding makes much of the gap of an iterate that is no progress.
     pub noisy: bool,
 }
 
@@ -45,7 +45,7 @@ impl KeptIterate {
         *passes += 1 + problem.form().sharpen(&self.alpha, &mut evaluation, scratch);
         let b = problem.centred_intercept(&evaluation.omegas);
         let certificate = problem.certificate_at(b, &self.alpha, &evaluation, |i| evaluation.roundings[i]);
-        let plain = problem.certificate_within(0.0, b, &self.alpha, &evaluation).gap;
+        let plain = problem.gap_within(0.0, b, &self.alpha, &evaluation);
         if certificate.relative_gap() >= self.certificate.relative_gap() {
             return (self, plain);
         }
@@ -92,18 +92,17 @@ impl Record {
         let Seen { certificate, plain, noisy } = seen;
         let gap = certificate.relative_gap();
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.certificate.relative_gap());
-        let falls = certificate.dual < self.milestone - PROGRESS_IN_DUAL * self.milestone.abs();
-        let shrinks = gap < PROGRESS_IN_GAP * self.least_relative || certificate.gap < PROGRESS_IN_GAP * self.least_gap;
+        let falls = self.falls(&certificate);
         (self.idle, self.noisy) =
-            if shrinks || falls { (0, 0) } else { (self.idle + 1, self.noisy + usize::from(noisy)) };
+            if self.is_progress(&certificate) { (0, 0) } else { (self.idle + 1, self.noisy + usize::from(noisy)) };
         (self.least_gap, self.least_relative) = (self.least_gap.min(certificate.gap), self.least_relative.min(gap));
         if falls || !self.milestone.is_finite() {
             self.milestone = certificate.dual;
         }
         let (is_best, is_clearest) =
-            (gap < best.max(TIED_GAP.min(tolerance)) || self.best.is_none(), plain.relative_gap() < self.least_plain);
+            (gap < best.max(TIED_GAP.min(tolerance)) || self.best.is_none(), plain < self.least_plain);
         if is_best || is_clearest {
-            self.least_plain = self.least_plain.min(plain.relative_gap());
+            self.least_plain = self.least_plain.min(plain);
             let iterate = iterate();
             if is_best {
                 // The clearest is another only where it is worse by what rounding adds.
@@ -113,6 +112,17 @@ impl Record {
                 self.clearest = Some(iterate);
             }
         }
+    }
+
+    /// Whether an iterate with this certificate would be progress.
+    pub(super) fn is_progress(&self, certificate: &Certificate) -> bool {
+        let shrinks = certificate.relative_gap() < PROGRESS_IN_GAP * self.least_relative
+            || certificate.gap < PROGRESS_IN_GAP * self.least_gap;
+        shrinks || self.falls(certificate)
+    }
+
+    fn falls(&self, certificate: &Certificate) -> bool {
+        certificate.dual < self.milestone - PROGRESS_IN_DUAL * self.milestone.abs()
     }
 
     /// Whether there is an iterate.
@@ -182,7 +192,7 @@ mod tests {
 
     fn learn_of(record: &mut Record, certificate: Certificate) {
         let best = || KeptIterate { alpha: vec![certificate.gap], omega: Vec::new(), intercept: 0.0, certificate };
-        record.learn(Seen { certificate, plain: certificate, noisy: false }, 0.0, best);
+        record.learn(Seen { certificate, plain: certificate.relative_gap(), noisy: false }, 0.0, best);
     }
 
     #[test]

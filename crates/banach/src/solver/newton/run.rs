@@ -76,6 +76,8 @@ pub(super) struct Run<'a> {
     /// The smallest relative gap without rounding, and the iterations since it was halved.
     pub(super) plain: f64,
     pub(super) still: usize,
+    /// The gap of the iterate if its predictions were not rounded.
+    plain_gap: f64,
     /// The iterates that have reached the tolerance.
     pub(super) polishes: usize,
     /// The point that is asked for, and why.
@@ -134,6 +136,7 @@ impl<'a> Run<'a> {
             blurred: false,
             doubts: 0,
             plain: f64::INFINITY,
+            plain_gap: f64::INFINITY,
             polishes: 0,
             still: 0,
             point: vec![0.0; n],
@@ -210,15 +213,17 @@ impl<'a> Run<'a> {
         self.passes += certified.passes;
         self.doubts += usize::from(certified.doubtful);
         self.blurred = certified.blurred || (self.doubts > MOST_DOUBTS && tolerance > 0.0);
-        let plain = self.within(0.0);
-        if plain.relative_gap() < 0.5 * self.plain {
-            (self.plain, self.still) = (plain.relative_gap(), 0);
+        self.plain_gap = certified.plain;
+        let plain = certificate.relative(certified.plain);
+        if plain < 0.5 * self.plain {
+            (self.plain, self.still) = (plain, 0);
         } else {
             self.still += 1;
         }
+        let noisy = !self.record.is_progress(&certificate) && self.is_noisy(certificate.gap);
         let (problem, alpha, omegas, b) = (self.problem, &self.alpha, &self.here.evaluation.omegas, self.b);
         self.t.iter_mut().zip(omegas).for_each(|(t, omega)| *t = omega + b);
-        let seen = Seen { certificate, plain, noisy: self.is_noisy(certificate.gap, plain.gap) };
+        let seen = Seen { certificate, plain, noisy };
         self.record.learn(seen, tolerance, || {
             let (alpha, omega) = (alpha.clone(), omegas.clone());
             KeptIterate { alpha, intercept: problem.uncentred(b), omega, certificate }
@@ -244,21 +249,20 @@ impl<'a> Run<'a> {
     }
 
     fn stalled(&self, tolerance: f64) -> Status {
-        let noisy = self.solved || self.record.is_noisy() || self.is_noisy(self.certificate.gap, self.within(0.0).gap);
+        let noisy = self.solved || self.record.is_noisy() || self.is_noisy(self.certificate.gap);
         if tolerance > 0.0 && noisy { Status::Rounding } else { Status::Stalled }
-    }
-
-    /// The certificate of the iterate if rounding had moved every prediction by this much.
-    pub(super) fn within(&self, rounding: f64) -> Certificate {
-        self.problem.certificate_within(rounding, self.b, &self.alpha, &self.here.evaluation)
     }
 
     /// Whether rounding makes a large part of the gap: the gap that is claimed, or the one that a few more roundings would give. Also
     /// true if rounding may have made the largest predictions.
-    pub(super) fn is_noisy(&self, claimed: f64, plain: f64) -> bool {
+    pub(super) fn is_noisy(&self, claimed: f64) -> bool {
         let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let evaluation = &self.here.evaluation;
-        claimed.max(self.within(ROUNDINGS_AT_LIMIT * self.rounding).gap) > GROWTH_AT_LIMIT * plain
+        let rounding = ROUNDINGS_AT_LIMIT * self.rounding;
+        let rounded = || self.problem.gap_within(rounding, self.b, &self.alpha, evaluation);
+        let most = GROWTH_AT_LIMIT * self.plain_gap;
+        claimed > most
+            || rounded() > most
             || GROWTH_AT_LIMIT * largest(&evaluation.roundings) > largest(&evaluation.omegas)
     }
 

@@ -82,7 +82,7 @@ impl<'a> Run<'a> {
     fn has_met_rounding(&mut self, tolerance: f64) -> bool {
         let hessian = self.take_hessian(tolerance);
         self.model.put_back(hessian);
-        tolerance > 0.0 && self.is_noisy(self.certificate.gap, self.within(0.0).gap)
+        tolerance > 0.0 && self.is_noisy(self.certificate.gap)
     }
 
     /// Ends where the tolerance was reached or rounding makes the gap; elsewhere goes on from the best iterate by steps in alpha alone.

@@ -42,7 +42,7 @@ const LEAST_MULTIPLIER: f64 = 0.5;
 
 /// Up to this many samples the matrix of a step is formed as a whole: Woodbury's formula, which is faster with fewer features than samples,
 /// loses digits where some samples are held by a kink and others are not.
-const MOST_ALWAYS_DENSE: usize = 1024;
+pub(super) const MOST_ALWAYS_DENSE: usize = 1024;
 
 /// If a solution for the samples alone leaves more than this of its equations, steps are solved for both from then on.
 const MOST_REST: f64 = 1e-7;

@@ -11,7 +11,10 @@ mod working;
 
 use rayon::prelude::*;
 
-use self::run::{REMEMBERED, WorkingRun};
+use self::{
+    interior::MOST_ALWAYS_DENSE,
+    run::{REMEMBERED, WorkingRun},
+};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{
     DualProblem, Error, Memory, QForm,
@@ -42,6 +45,12 @@ pub struct WorkingSets {
 const FEATURES_PER_SAMPLE: u64 = 4;
 /// Copies of the matrix of a system that a step keeps at a time, with its factor and the parts of its sum.
 const SYSTEMS: u64 = 8;
+/// Copies of the columns at hand that a step keeps at a time where they are fewer than the samples.
+const WEIGHTED: u64 = 4;
+/// Numbers that a problem and its step keep for every sample.
+const VECTORS: u64 = 64;
+/// Those of the system of both samples and features, and its factor.
+const SADDLE: u64 = 2 * (saddle::LARGEST as u64).pow(2);
 
 impl Solver for WorkingSets {
     fn shares_passes(&self) -> bool {
@@ -90,10 +99,18 @@ impl WorkingSets {
     /// How many problems may run together, so that what they keep fits in memory.
     fn together(&self, form: &Endpoint<'_>, problems: usize) -> Result<usize, Error> {
         let n = form.samples() as u64;
-        // The columns at hand, and those at the samples that are present.
-        let features = 2 * (REMEMBERED as u64 + FEATURES_PER_SAMPLE * n);
-        let problem = n.checked_mul(features).and_then(|numbers| numbers.checked_mul(8));
-        let step = n.checked_mul(n).and_then(|numbers| numbers.checked_mul(8 * SYSTEMS));
+        let features = (REMEMBERED as u64 + FEATURES_PER_SAMPLE * n).min(form.cardinality().unwrap_or(u64::MAX));
+        let columns = n.checked_mul(features);
+        // The columns at hand, those at the samples that are present, and what is kept of every sample.
+        let problem =
+            columns.and_then(|numbers| numbers.checked_mul(2)?.checked_add(n.checked_mul(VECTORS)?)?.checked_mul(8));
+        // The matrix of a step, or where there are fewer features than very many samples their columns, weighted, and a matrix of their number.
+        let by_features = features < n && form.samples() > MOST_ALWAYS_DENSE;
+        let side = if by_features { features } else { n };
+        let weighted = if by_features { columns.and_then(|numbers| numbers.checked_mul(WEIGHTED)) } else { Some(0) };
+        let step = side.checked_mul(side).and_then(|numbers| {
+            numbers.checked_mul(SYSTEMS)?.checked_add(weighted?)?.checked_add(SADDLE)?.checked_mul(8)
+        });
         let bytes = |together: u64| {
             let steps = together.min(rayon::current_num_threads() as u64);
             problem?.checked_mul(together)?.checked_add(step?.checked_mul(steps)?)

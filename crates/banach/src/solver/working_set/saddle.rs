@@ -53,7 +53,7 @@ pub(super) struct Saddle {
 /// Rounds in which rows and columns are divided by the roots of their largest entries; each halves the digits that they are off.
 const ROUNDS: usize = 4;
 /// Samples and features of the largest system that is factorised: it takes half a second.
-const LARGEST: usize = 2000;
+pub(super) const LARGEST: usize = 2000;
 /// A sample is eliminated if its entry of D is this share of the largest of its row: the smaller, the more are, and the more digits are lost.
 const LEAST_PIVOT: f64 = 0.1;
 /// Where so many would be left that a step takes long, as before kinks hold any, this share is enough; solutions are improved afterwards.

@@ -68,6 +68,8 @@ const FEATURES_PER_SAMPLE: usize = 2;
 const FEATURES_PER_PART: usize = 512;
 /// About how many vectors of one number for each feature a step keeps, for the count of memory.
 const VECTORS: usize = 12;
+/// And for each sample: of a loss with kinks what guards its ends, and both moves of a step.
+const VECTORS_OF_SAMPLES: usize = 52;
 /// The most samples of a problem with fewer features that may turn to systems for alpha: these are n x n, and stay small.
 const MOST_SAMPLES: usize = 512;
 /// Entries, targets and gammas must be between the inverse of this and itself: products of seven of them are numbers.
@@ -121,18 +123,16 @@ impl<'a> Matrix<'a> {
 }
 
 impl<'a> ListedMethod<'a> {
-    /// The numbers that a step keeps at a time: systems of features or samples, vectors, and the matrix weighted by samples if there
-    /// are fewer features than samples.
+    /// The numbers that a step keeps at a time: systems of features or samples, and vectors.
     pub(super) fn length(samples: usize, features: usize) -> Option<usize> {
         let small = is_small(samples, features);
         if !small && samples > MOST_DENSE {
             return Some(0);
         }
         let side = if samples <= MOST_SAMPLES { samples } else { samples.min(features) };
-        let matrix = if features < samples { samples.checked_mul(features)?.checked_mul(2)? } else { 0 };
         // A matrix, its factor, and the parts of its sum.
         let systems = side.checked_add(FEATURES_PER_PART)?.checked_mul(side)?.checked_mul(9)?;
-        matrix.checked_add(systems)?.checked_add(features.checked_mul(VECTORS)?)
+        systems.checked_add(features.checked_mul(VECTORS)?)?.checked_add(samples.checked_mul(VECTORS_OF_SAMPLES)?)
     }
 
     /// The method at its start: a dual vector inside the domain, and its predictions or those of a constant.

@@ -1,6 +1,11 @@
 //! The samples as the weights see them, `G = X_c' E X_c`, and systems with it.
 
-use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
+use std::ops::Range;
+
+use faer::{
+    Accum, MatMut, MatRef, Par,
+    linalg::matmul::triangular::{self, BlockStructure},
+};
 use rayon::prelude::*;
 
 use super::super::system::{factorise, substitute};
@@ -17,8 +22,11 @@ pub(super) struct Normal {
     diagonal: Vec<f64>,
 }
 
-/// Columns of G that are computed together: enough for a matrix product. The blocks do not depend on the number of threads.
-const BLOCK: usize = 64;
+/// Samples whose part of G is computed at once: enough for a matrix product, and few enough for a cache.
+const SAMPLES_AT_ONCE: usize = 512;
+/// The most pieces of the sum over samples that makes G. Each is a d x d matrix, so there are few; they do not depend on the number of
+/// threads.
+const MOST_PIECES: usize = 4;
 /// Up to this many products a matrix is made by the thread that asks: others would take longer to wake than it takes to do.
 const MOST_ALONE: usize = 1 << 22;
 
@@ -26,27 +34,32 @@ impl Normal {
     /// `whole` says whether G itself is formed; a step that is solved for alpha does without it.
     pub(super) fn new(x: &FeatureMatrix<'_>, weights: &[f64], intercept: bool, whole: bool) -> Self {
         let (n, d) = (x.samples(), x.features());
-        let total: f64 = weights.iter().sum();
+        let mut means = vec![0.0; d];
+        if intercept {
+            let total: f64 = weights.iter().sum();
+            x.products(&(0..d).collect::<Vec<_>>(), weights, &mut means);
+            means.iter_mut().for_each(|mean| *mean /= total);
+        }
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-        let centred = |k: usize, column: &mut [f64]| {
-            x.column_into(k, column);
-            let mean = if intercept { dot(column, weights) / total } else { 0.0 };
-            column.iter_mut().zip(&roots).for_each(|(entry, root)| *entry = (*entry - mean) * root);
-            (mean, dot(column, column))
-        };
-        let alone = n.saturating_mul(d).saturating_mul(if whole { d } else { 1 }) <= MOST_ALONE;
-        let mut columns = if whole { vec![0.0; n * d] } else { Vec::new() };
-        let (means, diagonal) = match (whole, alone) {
-            (true, true) => columns.chunks_mut(n).enumerate().map(|(k, column)| centred(k, column)).unzip(),
-            (true, false) => columns.par_chunks_mut(n).enumerate().map(|(k, column)| centred(k, column)).unzip(),
-            (false, true) => {
-                let mut column = vec![0.0; n];
-                (0..d).map(|k| centred(k, &mut column)).unzip()
+        let samples = Samples { x, means: &means, roots: &roots };
+        if !whole {
+            let diagonal = (0..d).into_par_iter().with_min_len((MOST_ALONE / n).max(1)).map(|k| samples.square_of(k));
+            return Self { diagonal: diagonal.collect(), means, matrix: Vec::new() };
+        }
+        let pieces = if n.saturating_mul(d).saturating_mul(d) <= MOST_ALONE { 1 } else { MOST_PIECES };
+        let piece = n.div_ceil(pieces).next_multiple_of(SAMPLES_AT_ONCE);
+        let part = |part: usize| samples.square_over(part * piece..((part + 1) * piece).min(n));
+        let parts: Vec<Vec<f64>> = (0..n.div_ceil(piece)).into_par_iter().map(part).collect();
+        let mut matrix = vec![0.0; d * d];
+        for part in &parts {
+            matrix.iter_mut().zip(part).for_each(|(sum, entry)| *sum += entry);
+        }
+        for j in 0..d {
+            for i in j + 1..d {
+                matrix[i * d + j] = matrix[j * d + i];
             }
-            (false, false) => (0..d).into_par_iter().map_init(|| vec![0.0; n], |column, k| centred(k, column)).unzip(),
-        };
-        let matrix = if whole { product(&columns, n, alone) } else { Vec::new() };
-        Self { means, matrix, diagonal }
+        }
+        Self { diagonal: matrix.iter().step_by(d + 1).copied().collect(), means, matrix }
     }
 
     /// The means of the columns; 0 without an intercept.
@@ -107,21 +120,51 @@ impl WeightSystem {
     }
 }
 
-/// `C'C` for a matrix C of n rows, column by column.
-fn product(columns: &[f64], n: usize, alone: bool) -> Vec<f64> {
-    let d = columns.len() / n;
-    let mut out = vec![0.0; d * d];
-    let left = MatRef::from_column_major_slice(columns, n, d);
-    let multiply = |(out, columns): (&mut [f64], &[f64])| {
-        let width = columns.len() / n;
-        let right = MatRef::from_column_major_slice(columns, n, width);
-        let out = MatMut::from_column_major_slice_mut(out, d, width);
-        matmul(out, Accum::Replace, left.transpose(), right, 1.0, Par::Seq);
-    };
-    if alone {
-        out.chunks_mut(BLOCK * d).zip(columns.chunks(BLOCK * n)).for_each(multiply);
-    } else {
-        out.par_chunks_mut(BLOCK * d).zip(columns.par_chunks(BLOCK * n)).for_each(multiply);
+/// The rows of `E^(1/2) X_c`.
+struct Samples<'a> {
+    x: &'a FeatureMatrix<'a>,
+    means: &'a [f64],
+    roots: &'a [f64],
+}
+
+impl Samples<'_> {
+    /// Some entries of one column.
+    fn column_into(&self, column: usize, samples: Range<usize>, buffer: &mut [f64], out: &mut [f64]) {
+        let (entries, mean) = (self.x.column_part(column, samples.clone(), buffer), self.means[column]);
+        let each = out.iter_mut().zip(entries).zip(&self.roots[samples]);
+        each.for_each(|((out, entry), root)| *out = (entry - mean) * root);
     }
-    out
+
+    /// The square of the norm of one column.
+    fn square_of(&self, column: usize) -> f64 {
+        let [mut buffer, mut entries] = [(); 2].map(|()| vec![0.0; SAMPLES_AT_ONCE]);
+        let n = self.roots.len();
+        let part = |first: usize| {
+            let samples = first..(first + SAMPLES_AT_ONCE).min(n);
+            let entries = &mut entries[..samples.len()];
+            self.column_into(column, samples, &mut buffer, entries);
+            dot(entries, entries)
+        };
+        (0..n).step_by(SAMPLES_AT_ONCE).map(part).sum()
+    }
+
+    /// The products of all columns with each other over some samples, a d x d matrix of which only the part on and below the diagonal is
+    /// set.
+    fn square_over(&self, samples: Range<usize>) -> Vec<f64> {
+        let d = self.means.len();
+        let mut sum = vec![0.0; d * d];
+        let (mut rows, mut buffer) = (vec![0.0; d * SAMPLES_AT_ONCE.min(samples.len())], vec![0.0; SAMPLES_AT_ONCE]);
+        for first in samples.clone().step_by(SAMPLES_AT_ONCE) {
+            let block = first..(first + SAMPLES_AT_ONCE).min(samples.end);
+            let rows = &mut rows[..d * block.len()];
+            for (column, out) in rows.chunks_mut(block.len()).enumerate() {
+                self.column_into(column, block.clone(), &mut buffer, out);
+            }
+            let rows = MatRef::from_column_major_slice(rows, block.len(), d);
+            let sum = MatMut::from_column_major_slice_mut(&mut sum, d, d);
+            let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+            triangular::matmul(sum, lower, Accum::Add, rows.transpose(), full, rows, full, 1.0, Par::Seq);
+        }
+        sum
+    }
 }
