@@ -3,9 +3,10 @@
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use faer::{MatMut, MatRef};
+use rayon::prelude::*;
 
 use super::{ExcludedProducts, sweep::Layout};
-use crate::Error;
+use crate::{Error, numeric::vectorised};
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
 pub(crate) const MAX_ENTRY: f64 = 1e200;
@@ -20,6 +21,8 @@ pub struct FeatureMatrix<'a> {
     pub(super) features: usize,
     pub(super) storage: Storage<'a>,
     layout: Layout,
+    /// The largest magnitude of an entry.
+    size: f64,
     /// The products of its columns that are no monomials.
     excluded: Option<Arc<ExcludedProducts>>,
 }
@@ -61,22 +64,18 @@ impl<'a> FeatureMatrix<'a> {
     pub fn from_columns(samples: usize, features: usize, values: impl Into<Cow<'a, [f64]>>) -> Result<Self, Error> {
         let values = values.into();
         check_size(samples, features, values.len())?;
-        if let Some(at) = first_bad(&values) {
-            return Err(bad_entry(at % samples, at / samples, values[at]));
-        }
-        Ok(Self::checked(samples, features, Storage::Dense(values)))
+        let size = checked_size(&values).map_err(|at| bad_entry(at % samples, at / samples, values[at]))?;
+        Ok(Self::checked(samples, features, Storage::Dense(values), size))
     }
 
     /// A dense matrix from its rows, one after another; they are transposed into a new buffer.
     pub fn from_rows(samples: usize, features: usize, values: &[f64]) -> Result<Self, Error> {
         check_size(samples, features, values.len())?;
-        if let Some(at) = first_bad(values) {
-            return Err(bad_entry(at / features, at % features, values[at]));
-        }
+        let size = checked_size(values).map_err(|at| bad_entry(at / features, at % features, values[at]))?;
         let mut columns = vec![0.0; values.len()];
         MatMut::from_column_major_slice_mut(&mut columns, samples, features)
             .copy_from(MatRef::from_row_major_slice(values, samples, features));
-        Ok(Self::checked(samples, features, Storage::Dense(columns.into())))
+        Ok(Self::checked(samples, features, Storage::Dense(columns.into()), size))
     }
 
     /// A sparse matrix in compressed columns: column k holds `values[starts[k]..starts[k+1]]` in the
@@ -94,6 +93,7 @@ impl<'a> FeatureMatrix<'a> {
         }
         Error::check_length("the column starts of X", starts.len(), features.saturating_add(1))?;
         Error::check_length("the row indices of X", rows.len(), values.len())?;
+        let mut size = 0.0_f64;
         let wrong = |problem, column| Err(Error::SparseStructure { problem, column });
         if starts[0] != 0 || starts[features] != values.len() {
             return wrong("column starts must run from 0 to the number of values", 0);
@@ -109,16 +109,15 @@ impl<'a> FeatureMatrix<'a> {
             if rows.last().is_some_and(|&row| row >= samples) {
                 return wrong("a row index is not below the number of samples", column);
             }
-            if let Some(at) = first_bad(&values[ends[0]..ends[1]]) {
-                return Err(bad_entry(rows[at], column, values[ends[0] + at]));
-            }
+            let largest = checked_size(&values[ends[0]..ends[1]]);
+            size = size.max(largest.map_err(|at| bad_entry(rows[at], column, values[ends[0] + at]))?);
         }
-        Ok(Self::checked(samples, features, Storage::Sparse { starts, rows, values }))
+        Ok(Self::checked(samples, features, Storage::Sparse { starts, rows, values }, size))
     }
 
-    fn checked(samples: usize, features: usize, storage: Storage<'a>) -> Self {
+    fn checked(samples: usize, features: usize, storage: Storage<'a>, size: f64) -> Self {
         let layout = Layout::new(samples, features, storage.values().len());
-        Self { samples, features, storage, layout, excluded: None }
+        Self { samples, features, storage, layout, size, excluded: None }
     }
 
     /// The same matrix without a copy.
@@ -136,7 +135,7 @@ impl<'a> FeatureMatrix<'a> {
 
     /// The same matrix with data of its own, which are copied if they were borrowed.
     pub fn into_owned(self) -> FeatureMatrix<'static> {
-        let Self { samples, features, storage, layout, excluded } = self;
+        let Self { samples, features, storage, layout, size, excluded } = self;
         let storage = match storage {
             Storage::Dense(values) => Storage::Dense(Cow::Owned(values.into_owned())),
             Storage::Sparse { starts, rows, values } => Storage::Sparse {
@@ -145,7 +144,7 @@ impl<'a> FeatureMatrix<'a> {
                 values: Cow::Owned(values.into_owned()),
             },
         };
-        FeatureMatrix { samples, features, storage, layout, excluded }
+        FeatureMatrix { samples, features, storage, layout, size, excluded }
     }
 
     /// The same matrix, of whose columns some products are no monomials: their weights are exactly 0.
@@ -195,6 +194,11 @@ impl<'a> FeatureMatrix<'a> {
         matches!(self.storage, Storage::Sparse { .. })
     }
 
+    /// The largest magnitude of an entry, which was found when the entries were checked.
+    pub(crate) fn size(&self) -> f64 {
+        self.size
+    }
+
     /// How a pass divides the features.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
@@ -218,16 +222,32 @@ fn check_size(samples: usize, features: usize, got: usize) -> Result<(), Error> 
     Error::check_length("X", got, samples.saturating_mul(features))
 }
 
-/// Entries that are looked at together, without asking each: a loop at the width of the machine.
-const LOOKED_AT: usize = 1 << 12;
+/// Entries that a thread looks at together, if there are others.
+const LOOKED_AT: usize = 1 << 16;
 
-fn first_bad(values: &[f64]) -> Option<usize> {
-    // A number that is none is not below the limit either.
-    let is_good = |value: &f64| value.abs() <= MAX_ENTRY;
-    let all_good = |part: &&[f64]| part.iter().fold(true, |good, value| good & is_good(value));
-    let part = values.chunks(LOOKED_AT).position(|part| !all_good(&part))?;
-    let first = part * LOOKED_AT;
-    values[first..].iter().position(|value| !is_good(value)).map(|at| first + at)
+/// The largest magnitude, or the place of the first entry that is none or too large.
+fn checked_size(values: &[f64]) -> Result<f64, usize> {
+    // Beside no other thread the work is not divided.
+    let alone = values.len() <= LOOKED_AT || rayon::current_thread_index().is_none();
+    let bits = if alone {
+        largest_bits(values)
+    } else {
+        values.par_chunks(LOOKED_AT).map(largest_bits).max().unwrap_or(0)
+    };
+    let size = f64::from_bits(bits);
+    let is_good = |value: f64| value.abs() <= MAX_ENTRY;
+    if is_good(size) {
+        return Ok(size);
+    }
+    Err(values.iter().position(|value| !is_good(*value)).expect("the largest is among them"))
+}
+
+/// The bits of the largest magnitude. Those of what is no number are beyond those of all numbers.
+fn largest_bits(values: &[f64]) -> u64 {
+    vectorised(
+        #[inline(always)]
+        move || values.iter().fold(0, |most: i64, value| most.max(value.abs().to_bits() as i64)) as u64,
+    )
 }
 
 fn bad_entry(row: usize, column: usize, value: f64) -> Error {
@@ -250,6 +270,25 @@ mod tests {
             let error = FeatureMatrix::from_sparse_columns(3, 2, vec![0, 1, 2], vec![0, 2], vec![1.0, value])
                 .expect_err("bad entry");
             assert!(matches!(error, Error::BadEntry { row: 2, column: 1, .. }), "{error}");
+        }
+    }
+
+    /// Also by several threads, and with signs, zeros and numbers that are hardly any.
+    #[test]
+    fn the_size_is_that_of_the_largest_entry() {
+        let mut values = vec![-0.0; 3 * LOOKED_AT];
+        for (at, value) in [(7, -1e-310), (2 * LOOKED_AT + 5, 1e-3), (LOOKED_AT, -2.5)] {
+            values[at] = value;
+            let matrix = |values: &[f64]| FeatureMatrix::from_columns(3, LOOKED_AT, values.to_vec());
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+            for found in [matrix(&values), pool.install(|| matrix(&values))] {
+                assert_eq!(found.expect("valid").size(), value.abs());
+            }
+            let bad = values.iter().map(|x| if *x == value { f64::NAN } else { *x }).collect::<Vec<_>>();
+            for found in [matrix(&bad), pool.install(|| matrix(&bad))] {
+                let error = found.expect_err("one is no number");
+                assert!(matches!(error, Error::BadEntry { row, column, .. } if (row, column) == (at % 3, at / 3)));
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::{
     feature_matrix::{FeatureMatrix, Storage},
     stream,
 };
-use crate::numeric::{binary_exponent, dot, largest, scale_by_exp2};
+use crate::numeric::{binary_exponent, dot, scale_by_exp2};
 
 /// Up to this many vectors are multiplied by the columns as they are. A general matrix product first copies its factors, which only
 /// more vectors repay.
@@ -73,9 +73,8 @@ impl FeatureMatrix<'_> {
     /// The squares of the norms of all features after all entries are divided by `2^e` to at most 1, and e. They are in range
     /// also where [`squares`](Self::squares) leaves it.
     pub(crate) fn scaled_squares(&self) -> (Vec<f64>, f64) {
-        let sizes = self.storage.values().par_chunks(1 << 16).map(largest);
         // 2^e and its inverse must both be numbers.
-        let exponent = f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)).clamp(-1000, 1000));
+        let exponent = f64::from(binary_exponent(self.size()).clamp(-1000, 1000));
         let factor = scale_by_exp2(1.0, -exponent);
         let square = |column: usize| self.column(column).values.iter().map(|x| (x * factor) * (x * factor)).sum();
         ((0..self.features).into_par_iter().with_min_len(64).map(square).collect(), exponent)

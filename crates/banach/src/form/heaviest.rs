@@ -15,7 +15,7 @@ use super::{Hessian, HessianPart, MOST_DENSE};
 use crate::{
     FeatureMatrix,
     data::Scratch,
-    numeric::{WidePower, scale_by_exp2},
+    numeric::{WidePower, binary_exponent, scale_by_exp2},
     workers::checkpoint,
 };
 
@@ -109,7 +109,7 @@ pub(super) fn square_hessian(kept: &OnceLock<Vec<f64>>, find: impl FnOnce() -> V
 /// `Phi_n Phi_n*` over all features of a matrix.
 pub(super) fn square(matrix: &FeatureMatrix<'_>, scratch: &mut Scratch) -> Vec<f64> {
     let all: Vec<usize> = (0..matrix.features()).collect();
-    let entries = matrix.exponent_of(&all);
+    let entries = f64::from(binary_exponent(matrix.size()));
     let mut square = weighted_square(matrix, &all, &vec![1.0; all.len()], entries, scratch);
     multiply(&mut square, WidePower::new(1.0, 0.0, 1.0).scaled_by_exp2(2.0 * entries), 1.0);
     square
