@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::{Hessian, HessianPart, MOST_DENSE};
 use crate::{
     FeatureMatrix,
-    data::Scratch,
+    data::{Column, Scratch},
     numeric::{WidePower, binary_exponent, scale_by_exp2},
     workers::checkpoint,
 };
@@ -27,6 +27,15 @@ pub(super) trait Columns: Sync {
     /// The values of one feature, one per sample.
     fn column_into(&self, column: usize, out: &mut [f64]);
 
+    /// Writes the values of one feature, multiplied by a factor.
+    fn scaled_column_into(&self, column: usize, factor: f64, out: &mut [f64]) {
+        self.column_into(column, out);
+        out.iter_mut().for_each(|x| *x *= factor);
+    }
+
+    /// The exponent of a power of two that divides the entries of all features to at most 1, as far as it is known without looking at them.
+    fn exponent(&self) -> Option<f64>;
+
     /// The exponent of the power of two that divides the entries of all these features to at most 1.
     fn exponent_of(&self, columns: &[usize]) -> f64;
 }
@@ -38,6 +47,21 @@ impl Columns for FeatureMatrix<'_> {
 
     fn column_into(&self, column: usize, out: &mut [f64]) {
         FeatureMatrix::column_into(self, column, out);
+    }
+
+    fn scaled_column_into(&self, column: usize, factor: f64, out: &mut [f64]) {
+        let Column { rows, values } = self.column(column);
+        match rows {
+            None => out.iter_mut().zip(values).for_each(|(out, x)| *out = factor * x),
+            Some(rows) => {
+                out.fill(0.0);
+                rows.iter().zip(values).for_each(|(&row, x)| out[row] = factor * x);
+            }
+        }
+    }
+
+    fn exponent(&self) -> Option<f64> {
+        Some(f64::from(binary_exponent(self.size())))
     }
 
     fn exponent_of(&self, columns: &[usize]) -> f64 {
@@ -75,26 +99,36 @@ impl HeaviestFeatures {
         let n = matrix.samples();
         let factored = self.is_factored(n);
         let Self { columns, weights, size, exponent, tail, tail_exponent } = self;
-        let entries = matrix.exponent_of(&columns);
-        let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
-        let (main, trace) = if factored {
-            let mut factor = vec![0.0; n * columns.len()];
-            weighted_columns(matrix, &columns, &weights, entries, &mut factor);
-            let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
-            multiply(&mut factor, power.root(), (q - 1.0).sqrt());
-            (HessianPart::Factor(factor), trace)
-        } else {
-            let square = weighted_square(matrix, &columns, &weights, entries, scratch);
-            let trace: f64 = square.iter().step_by(n + 1).sum();
-            let mut square = square;
-            multiply(&mut square, power, q - 1.0);
-            (HessianPart::Dense(square), trace)
+        let mut form = |entries: f64| {
+            let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
+            if factored {
+                let mut factor = vec![0.0; n * columns.len()];
+                weighted_columns(matrix, &columns, &weights, entries, &mut factor);
+                let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
+                multiply(&mut factor, power.root(), (q - 1.0).sqrt());
+                (HessianPart::Factor(factor), trace, power)
+            } else {
+                let mut square = weighted_square(matrix, &columns, &weights, entries, scratch);
+                let trace: f64 = square.iter().step_by(n + 1).sum();
+                multiply(&mut square, power, q - 1.0);
+                (HessianPart::Dense(square), trace, power)
+            }
         };
+        let mut entries = matrix.exponent().unwrap_or_else(|| matrix.exponent_of(&columns));
+        let (mut main, mut trace, mut power) = form(entries);
+        if trace < LEAST_TRACE && matrix.exponent().is_some() {
+            // These features are far smaller than others, and have their own power of two.
+            entries = matrix.exponent_of(&columns);
+            (main, trace, power) = form(entries);
+        }
         let tail = scale_by_exp2(tail, 2.0 * (tail_exponent - entries));
         let tail_share = if tail > 0.0 { tail / (tail + trace) } else { 0.0 };
         Hessian { main, tail: power.times((q - 1.0) * tail / n as f64), tail_share, columns }
     }
 }
+
+/// A trace below this has lost digits to underflow.
+const LEAST_TRACE: f64 = 1e-250;
 
 /// The Hessian for q = 2, which is the same everywhere and found once. That is done outside the lock: a thread that waits for parts of
 /// it may be given another problem that asks for it.
@@ -138,11 +172,11 @@ const SQUARE_PIECES: usize = 4;
 /// Some features, one after another, with entries divided by `2^exponent` and multiplied by the root of the feature's weight.
 fn weighted_columns(matrix: &dyn Columns, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
     for ((out, &column), weight) in out.chunks_mut(matrix.samples()).zip(columns).zip(weights) {
-        matrix.column_into(column, out);
         let factor = scale_by_exp2(weight.sqrt(), -exponent);
         if factor.is_normal() {
-            out.iter_mut().for_each(|x| *x *= factor);
+            matrix.scaled_column_into(column, factor, out);
         } else {
+            matrix.column_into(column, out);
             out.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponent) * weight.sqrt());
         }
     }

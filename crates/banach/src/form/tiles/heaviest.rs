@@ -385,6 +385,10 @@ impl Columns for ListedMonomials<'_, '_> {
         self.monomials.column_into(self.variables(column), out);
     }
 
+    fn exponent(&self) -> Option<f64> {
+        None
+    }
+
     fn exponent_of(&self, columns: &[usize]) -> f64 {
         let size = |column: &mut Vec<f64>, at: &usize| {
             self.column_into(*at, column);
