@@ -1,9 +1,11 @@
 """celer's Lasso by working sets."""
 
-from .expansion import found, written_out
-from .path_cv import PathCV
+from types import SimpleNamespace
 
-__all__ = ["GIVEN", "NEEDS", "TITLE", "build", "found"]
+from .expansion import found, written_out
+from .path_cv import ALPHAS, PathCV
+
+__all__ = ["GIVEN", "NEEDS", "TITLE", "build", "found", "with_option"]
 
 TITLE = "celer"
 NEEDS = ("celer",)
@@ -19,5 +21,16 @@ def path(X, y, alphas):
     return celer_path(X, y, "lasso", alphas=alphas, tol=1e-4)[1]
 
 
-def build(task):
-    return written_out(task, PathCV(path, task.folds(), task.threads))
+def build(task, count=ALPHAS):
+    return written_out(task, PathCV(path, task.folds(), task.threads, count))
+
+
+def with_option(count):
+    """The contender with so many alphas."""
+    return SimpleNamespace(
+        TITLE=f"{TITLE}, {count} alphas",
+        NEEDS=NEEDS,
+        GIVEN=f"the same with {count} alphas",
+        build=lambda task: build(task, int(count)),
+        found=found,
+    )

@@ -1,5 +1,7 @@
 """glmnet's multinomial regression with the l1 penalty, by python-glmnet."""
 
+from types import SimpleNamespace
+
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -8,9 +10,18 @@ NEEDS = ("glmnet",)
 GIVEN = "`glmnet.LogitNet(alpha=1)`, multinomial, its own five folds and path, the best accuracy (cut_point = 0)"
 
 
-def build(task):
+def build(task, count=100):
     from glmnet import LogitNet
 
-    return make_pipeline(
-        StandardScaler(), LogitNet(alpha=1, n_splits=5, cut_point=0.0, n_jobs=task.threads, standardize=False)
+    model = LogitNet(alpha=1, n_lambda=count, n_splits=5, cut_point=0.0, n_jobs=task.threads, standardize=False)
+    return make_pipeline(StandardScaler(), model)
+
+
+def with_option(count):
+    """The contender with so many lambdas."""
+    return SimpleNamespace(
+        TITLE=f"{TITLE}, {count} lambdas",
+        NEEDS=NEEDS,
+        GIVEN=f"the same with {count} lambdas",
+        build=lambda task: build(task, int(count)),
     )

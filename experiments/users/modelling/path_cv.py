@@ -11,14 +11,14 @@ LAST = 1e-3
 class PathCV(RegressorMixin, BaseEstimator):
     """A path solver with the grid of scikit-learn's LassoCV; `path(X, y, alphas)` gives coefficients, d x alphas."""
 
-    def __init__(self, path, cv, threads):
-        self.path, self.cv, self.threads = path, cv, threads
+    def __init__(self, path, cv, threads, count=ALPHAS):
+        self.path, self.cv, self.threads, self.count = path, cv, threads, count
 
     def fit(self, X, y):
         X = np.asfortranarray(X)
         y_mean, X_mean = y.mean(), X.mean(axis=0)
         largest = np.max(np.abs(X.T @ (y - y_mean) - X_mean * np.sum(y - y_mean))) / len(y)
-        alphas = largest * np.geomspace(1.0, LAST, ALPHAS)
+        alphas = largest * np.geomspace(1.0, LAST, self.count)
         splits = list(self.cv.split(X))
         errors = Parallel(n_jobs=self.threads, prefer="threads")(
             delayed(self._errors)(X, y, alphas, train, test) for train, test in splits

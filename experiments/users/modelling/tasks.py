@@ -133,6 +133,8 @@ SPECTRA = (
     "kernel_ridge",
     "svr",
 )
+#: One search for one parameter, on one thread: what a search costs by itself.
+SEARCHES = ("ours_search", "celer_lasso@20", "glmnet_lasso@20")
 CLASSES = ("ours", "ours_auto", "logistic_l1", "celer_logistic", "skglm_logistic", "glmnet_logistic", "svc")
 
 TASKS = {
@@ -169,6 +171,40 @@ TASKS = {
         blood_cells,
         classes=True,
         contenders=CLASSES,
+    ),
+    "search-wide": Task(
+        "One search, wide and linear, one thread",
+        "the draws of Wide and linear: 5 folds, 20 values of C or alpha",
+        lambda seed: wide_linear(100, 10_000, 10, seed),
+        draws=3,
+        contenders=SEARCHES,
+        threads=1,
+    ),
+    "search-very-wide": Task(
+        "One search, very wide and linear, one thread",
+        "as Wide and linear with n = 200, d = 100,000: 5 folds, 20 values of C or alpha",
+        lambda seed: wide_linear(200, 100_000, 10, seed),
+        draws=1,
+        contenders=SEARCHES,
+        threads=1,
+    ),
+    "search-products": Task(
+        "One search, products, one thread",
+        "the draws of Products: 5 folds, 20 values of C or alpha; writing the monomials out is in the time of those who need it",
+        lambda seed: interactions(150, 200, 6, seed),
+        degree=2,
+        draws=3,
+        contenders=SEARCHES,
+        threads=1,
+    ),
+    "search-blood-cells": Task(
+        "One search, blood cells, one thread",
+        "the splits of Blood cells: 5 folds, 20 values of C or lambda",
+        blood_cells,
+        classes=True,
+        draws=3,
+        contenders=("ours_search", "glmnet_logistic@20"),
+        threads=1,
     ),
     "many-products": Task(
         "Many products",
