@@ -2,11 +2,16 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::{
     columns::stored_within,
     feature_matrix::{FeatureMatrix, Storage},
 };
 use crate::{Error, numeric::scale_by_exp2};
+
+/// Columns that are worth the attention of another thread.
+const COLUMNS_AT_ONCE: usize = 256;
 
 impl FeatureMatrix<'_> {
     /// The matrix with feature j divided by `2^exponents[j]`.
@@ -46,6 +51,19 @@ impl FeatureMatrix<'_> {
         }
         let matrix = FeatureMatrix::from_columns(self.samples, self.features, values)?;
         Ok(matrix.with_excluded(self.excluded().cloned()))
+    }
+
+    /// The matrix with each feature changed, in its own memory if it is dense and its own.
+    pub(crate) fn into_mapped(
+        self,
+        change: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<FeatureMatrix<'static>, Error> {
+        let (samples, features, excluded) = (self.samples, self.features, self.excluded().cloned());
+        let Storage::Dense(values) = self.storage else { return self.map_columns(change) };
+        let mut values = values.into_owned();
+        let each = values.par_chunks_mut(samples).with_min_len(COLUMNS_AT_ONCE).enumerate();
+        each.for_each(|(column, values)| change(column, values));
+        Ok(FeatureMatrix::from_columns(samples, features, values)?.with_excluded(excluded))
     }
 
     /// The matrix of the given samples, in any order.

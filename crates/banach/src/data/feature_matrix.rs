@@ -229,11 +229,8 @@ const LOOKED_AT: usize = 1 << 16;
 fn checked_size(values: &[f64]) -> Result<f64, usize> {
     // Beside no other thread the work is not divided.
     let alone = values.len() <= LOOKED_AT || rayon::current_thread_index().is_none();
-    let bits = if alone {
-        largest_bits(values)
-    } else {
-        values.par_chunks(LOOKED_AT).map(largest_bits).max().unwrap_or(0)
-    };
+    let bits =
+        if alone { largest_bits(values) } else { values.par_chunks(LOOKED_AT).map(largest_bits).max().unwrap_or(0) };
     let size = f64::from_bits(bits);
     let is_good = |value: f64| value.abs() <= MAX_ENTRY;
     if is_good(size) {

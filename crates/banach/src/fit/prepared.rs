@@ -147,14 +147,17 @@ impl Fit {
             .take(plan.cost().bytes)
             .map_err(|short| short.error("the form", &[Remedy::Change(Parameter::Route)]))?;
         let form = plan.build(x)?;
-        // The memory that the form does not take is the solver's.
+        Ok(Prepared { fit: self.clone(), plan, form, solver: self.solver(), _taken: taken })
+    }
+
+    /// The algorithm. The memory that is left when the form has taken its own is the solver's.
+    fn solver(&self) -> Box<dyn Solver> {
         let (stopping, memory) = (self.spec.stopping(), self.account.left());
-        let solver: Box<dyn Solver> = if self.exponent.is_endpoint() {
+        if self.exponent.is_endpoint() {
             Box::new(WorkingSets { stopping, memory })
         } else {
             self.spec.solver.solver(stopping, memory)
-        };
-        Ok(Prepared { fit: self.clone(), plan, form, solver, _taken: taken })
+        }
     }
 
     /// The model of the targets, with optional weights of samples, watched by an observer that may end it.
@@ -284,6 +287,12 @@ impl Prepared<'_> {
             }
         }
         Ok(solutions)
+    }
+
+    /// Fits end at another relative duality gap from now on.
+    pub(super) fn set_tolerance(&mut self, tolerance: f64) {
+        self.fit.spec.tolerance = tolerance;
+        self.solver = self.fit.solver();
     }
 
     /// The algorithm that was chosen, within the memory that the form has left.

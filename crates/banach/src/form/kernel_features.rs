@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::{
     Evaluation, Expanded, Expansion, Features, Hessian, Lines, Predict, QForm,
     features::{Origin, Weights},
@@ -37,24 +39,32 @@ impl Standardization {
         if monomial_scale == MonomialScale::Raw {
             return Self::default();
         }
-        let mut values = vec![0.0; phi.samples()];
-        let mut of_column = |column| {
-            phi.column_into(column, &mut values);
-            monomial_scale.of_column(&values)
+        let of_column = |values: &mut Vec<f64>, column| {
+            phi.column_into(column, values);
+            monomial_scale.of_column(values)
         };
-        Self { columns: (0..phi.features()).map(&mut of_column).collect() }
+        let columns = (0..phi.features()).into_par_iter().with_min_len(COLUMNS_AT_ONCE);
+        Self { columns: columns.map_init(|| vec![0.0; phi.samples()], of_column).collect() }
     }
 
     fn apply(&self, phi: FeatureMatrix<'static>) -> Result<FeatureMatrix<'static>, Error> {
         if self.columns.is_empty() {
             return Ok(phi);
         }
-        phi.map_columns(|column, values| {
+        phi.into_mapped(|column, values| {
             let (centre, factor) = self.columns[column];
             values.iter_mut().for_each(|value| *value = (*value - centre) * factor);
         })
     }
+
+    /// The largest square of a mean, in units of the deviation of its feature.
+    fn spread(&self) -> f64 {
+        self.columns.iter().map(|(centre, factor)| (centre * factor) * (centre * factor)).fold(0.0, f64::max)
+    }
 }
+
+/// Columns that are worth the attention of another thread.
+const COLUMNS_AT_ONCE: usize = 256;
 
 /// What is to fit in memory.
 pub(super) const FEATURES: &str = "the matrix of all features, with the working memory of its passes,";
@@ -83,8 +93,8 @@ impl KernelFeatures {
         let map = FeatureMap::new(&*kernel, inputs, exponent, None)?;
         memory.check(FEATURES, Self::bytes(&map, monomial_scale, matrix.samples(), 1), INSTEAD)?;
         let phi = map.matrix(matrix, memory)?;
-        let origin = origin(&*kernel, monomial_scale, matrix, &phi, exponent);
         let standardization = Arc::new(Standardization::new(monomial_scale, &phi));
+        let origin = origin(&*kernel, &standardization, matrix, &phi, exponent);
         let phi = standardization.apply(phi)?;
         Ok(Self { features: Features::formed(phi, exponent, origin), kernel, inputs, standardization })
     }
@@ -93,12 +103,9 @@ impl KernelFeatures {
     /// searches; `None` if they cannot be counted.
     pub fn bytes(map: &FeatureMap<'_>, monomial_scale: MonomialScale, samples: usize, problems: usize) -> Option<u64> {
         let working = Features::working_bytes(samples, map.len(), samples.checked_mul(map.len())?, problems)?;
-        // Standardised features are a copy, and two numbers are kept for each.
-        let copy = match monomial_scale {
-            MonomialScale::Raw => 0,
-            _ => (map.len() as u64).checked_mul(8)?.checked_mul(samples as u64 + 2)?,
-        };
-        map.bytes(samples)?.checked_add(working)?.checked_add(copy)
+        // Two numbers are kept for each standardised feature.
+        let own = if monomial_scale == MonomialScale::Raw { 0 } else { (map.len() as u64).checked_mul(16)? };
+        map.bytes(samples)?.checked_add(working)?.checked_add(own)
     }
 
     /// The form of the listed features, without the kernel.
@@ -117,7 +124,7 @@ impl KernelFeatures {
 /// one that is nearly constant loses as many digits as its mean is larger than its deviation.
 fn origin(
     kernel: &dyn TensorKernel,
-    monomial_scale: MonomialScale,
+    standardization: &Standardization,
     x: &FeatureMatrix<'_>,
     phi: &FeatureMatrix<'_>,
     exponent: Exponent,
@@ -128,18 +135,11 @@ fn origin(
         let norms = ln_norms(kernel, exponent, x.samples(), x.features(), |j, out| x.column_into(j, out));
         units += rounding::norms(&norms, x.features());
     }
-    if monomial_scale == MonomialScale::Raw {
+    if standardization.columns.is_empty() {
         return Origin { units, ln_least: f64::NEG_INFINITY };
     }
-    let mut column = vec![0.0; phi.samples()];
-    let mut spread = |k: usize| {
-        phi.column_into(k, &mut column);
-        let (centre, factor) = monomial_scale.of_column(&column);
-        (centre * factor) * (centre * factor)
-    };
-    let spread = (0..phi.features()).map(&mut spread).fold(0.0, f64::max);
     // No entry is larger than sqrt(n (1 + spread)) before its mean is taken off.
-    let ln_least = (phi.features() as f64).ln() / q + 0.5 * (n.ln() + spread.ln_1p());
+    let ln_least = (phi.features() as f64).ln() / q + 0.5 * (n.ln() + standardization.spread().ln_1p());
     Origin { units: units + 2.0 * n + 8.0, ln_least }
 }
 

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Parameter, names},
-    numeric::largest,
+    numeric::{largest, vectorised},
 };
 
 /// How large the features of a kernel are on the samples at hand.
@@ -44,13 +44,13 @@ impl MonomialScale {
             return (0.0, if self == Self::Raw { 1.0 } else { 0.0 });
         }
         let n = column.len() as f64;
-        let mean = |f: &dyn Fn(f64) -> f64| column.iter().map(|x| f(x / size)).sum::<f64>() / n;
-        let square = mean(&|x| x * x);
+        let [sum, square] = sums(column, |x| [x / size, (x / size) * (x / size)]);
+        let (centre, square) = (sum / n, square / n);
         if self == Self::Unit {
             return (0.0, self.factor(0.0, square) / size);
         }
-        let centre = mean(&|x| x);
-        let variance = mean(&|x| (x - centre) * (x - centre));
+        let [_, variance] = sums(column, |x| [0.0, (x / size - centre) * (x / size - centre)]);
+        let variance = variance / n;
         // Without the cancellation that `factor` has to accept.
         if self.factor(0.0, variance) == 0.0 || variance <= CONSTANT * square {
             return (centre * size, 0.0);
@@ -62,3 +62,24 @@ impl MonomialScale {
 /// A monomial whose variance is at most this share of its mean square counts as constant: from sums of squares its
 /// standard deviation would not be known to six digits.
 const CONSTANT: f64 = 1e-9;
+
+/// Numbers that are added side by side: an addition takes about four cycles, in which the others go on.
+const LANES: usize = 8;
+
+/// The sums of two functions of the entries of a column.
+fn sums(column: &[f64], terms: impl Fn(f64) -> [f64; 2]) -> [f64; 2] {
+    vectorised(
+        #[inline(always)]
+        move || {
+            let mut lanes = [[0.0; LANES]; 2];
+            for part in column.chunks(LANES) {
+                for (lane, x) in part.iter().enumerate() {
+                    let [a, b] = terms(*x);
+                    lanes[0][lane] += a;
+                    lanes[1][lane] += b;
+                }
+            }
+            lanes.map(|lanes| lanes.iter().sum())
+        },
+    )
+}

@@ -8,9 +8,12 @@ use super::{
     learning_set::{Lane, LearningSet},
 };
 use crate::{
-    Error, FeatureMatrix, Fit, Model, Search, Spec, Status,
+    Error, FeatureMatrix, Fit, Model, Spec, Status,
     data::ColumnScaling,
-    fit::{Gammas, KernelSpace, SearchOption},
+    fit::{
+        Gammas, SearchOption,
+        search::{Combination, Samples},
+    },
     solver::{GammaGrid, Progress, leave_one_out, path_all},
 };
 
@@ -143,11 +146,8 @@ impl<'t, 'a> Trial<'t, 'a> {
         gammas: &[f64],
     ) -> Result<Option<Vec<Tested>>, Error> {
         let (set, n) = (self.set, self.set.x.samples());
-        let search = Search {
-            gammas: Gammas::Given(gammas.to_vec()),
-            tolerance: TOLERANCE,
-            ..Search::new(KernelSpace::Fixed(spec.kernel.clone()))
-        };
+        let given = Gammas::Given(gammas.to_vec());
+        let tolerance = TOLERANCE.max(spec.tolerance);
         let spec = Spec { max_iterations: MOST_ITERATIONS, ..spec.clone() };
         let fit = Fit::within(&spec, set.account.clone())?;
         let option = SearchOption { spec, kernel: None, place: 0 };
@@ -161,7 +161,9 @@ impl<'t, 'a> Trial<'t, 'a> {
                 *ended |= asked.is_break();
                 asked
             };
-            let tried = search.try_out(&fit, &option, x, set.target, set.sample_weight, fold, &mut observer)?;
+            let samples = Samples { x, y: set.target, weight: set.sample_weight };
+            let mut combination = Combination::new(&fit, &option, samples, fold.count())?;
+            let tried = combination.try_out(&given, tolerance, fold, &mut observer)?;
             if self.ended {
                 return Ok(None);
             }

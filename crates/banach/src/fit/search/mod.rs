@@ -2,6 +2,7 @@
 
 mod assessed;
 mod candidate;
+mod combination;
 mod exponential;
 mod gammas;
 mod space;
@@ -13,6 +14,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use candidate::Candidate;
+pub(in crate::fit) use combination::{Combination, Samples};
 pub(in crate::fit) use exponential::degrees as exponential_degrees;
 pub use gammas::Gammas;
 use gammas::WIDENINGS;
@@ -22,7 +24,7 @@ use super::{Fit, Spec, Target};
 use crate::{
     Error, FeatureMatrix, Observer, Status,
     form::{LongFit, Plan},
-    solver::{Choice, CrossValidation, Folds, Mean, Metric, Progress, cross_validate_all},
+    solver::{Choice, CrossValidation, Folds, Mean, Metric, Progress},
 };
 
 /// What is searched, and how one of the candidates is taken.
@@ -116,10 +118,19 @@ impl Search {
         observer: &mut dyn Observer,
     ) -> Result<Searched, Error> {
         let options = self.options(fit.spec(), x, sample_weight)?;
+        let samples = Samples { x, y, weight: sample_weight };
         let (mut tried, mut left_out, mut before) = (Vec::new(), Vec::new(), 0);
+        // The last one with its form; that of another would take memory beside it.
+        let mut last = None;
         for option in options {
+            drop(last.take());
             let mut shifted = Shifted { observer, before };
-            match self.try_out(fit, &option, x, y, sample_weight, folds, &mut shifted) {
+            let found = Combination::new(fit, &option, samples, folds.count()).and_then(|mut combination| {
+                let found = combination.try_out(&self.gammas, self.gap(&option.spec), folds, &mut shifted)?;
+                last = Some((tried.len(), combination));
+                Ok(found)
+            });
+            match found {
                 Ok(found) => {
                     before += found.functions.len() * folds.count() * found.candidates.len();
                     let finished = found.candidates.iter().all(|candidate| candidate.finished);
@@ -135,12 +146,17 @@ impl Search {
         for round in 0..WIDENINGS {
             let Some((place, _)) = self.choose(&tried) else { break };
             let Some(grid) = self.gammas.beyond(&tried[place], round) else { break };
+            let mut combination = match last.take().filter(|(own, _)| *own == place) {
+                Some((_, combination)) => combination,
+                None => match Combination::new(fit, &tried[place].option, samples, folds.count()) {
+                    Ok(combination) => combination,
+                    Err(_) => break,
+                },
+            };
             // Fits there end at the gap of the final fit, so that what is chosen reaches it.
             let (gammas, tolerance) = (Gammas::Given(grid.values().to_vec()), fit.spec().tolerance);
-            let wider = Self { gammas, tolerance, ..self.clone() };
-            let option = tried[place].option.clone();
             let mut shifted = Shifted { observer, before };
-            let Ok(more) = wider.try_out(fit, &option, x, y, sample_weight, folds, &mut shifted) else { break };
+            let Ok(more) = combination.try_out(&gammas, tolerance, folds, &mut shifted) else { break };
             // Beyond where fits converge there is nothing to find.
             if more.functions.iter().any(|function| function.unconverged().next().is_some()) {
                 break;
@@ -150,11 +166,12 @@ impl Search {
             tried[place].join(more);
             // Of all samples the fit may fail where those without a fold did not.
             let mut shifted = Shifted { observer, before };
-            let given = (x, y, sample_weight);
-            if !self.choose(&tried).is_some_and(|chosen| reaches_its_gap(fit, &tried, chosen, given, &mut shifted)) {
+            let gamma = self.choose(&tried).map(|(place, candidate)| tried[place].candidates[candidate].gamma);
+            if !gamma.is_some_and(|gamma| combination.converges(gamma, tolerance, &mut shifted)) {
                 tried[place] = known;
                 break;
             }
+            last = Some((place, combination));
         }
         let Some(first) = tried.first() else {
             let error = left_out.into_iter().next().map(|(_, error)| error);
@@ -189,28 +206,6 @@ impl Search {
     /// The fits of a search: every combination, gamma, function and fold.
     pub fn fits(&self, options: usize, functions: usize, folds: usize) -> usize {
         options * self.gammas.count() * functions * folds
-    }
-
-    /// Every gamma for one combination.
-    #[expect(clippy::too_many_arguments, reason = "the data and what is done with them")]
-    pub(in crate::fit) fn try_out(
-        &self,
-        fit: &Fit,
-        option: &SearchOption,
-        x: &FeatureMatrix<'_>,
-        y: &Target<'_>,
-        sample_weight: Option<&[f64]>,
-        folds: &Folds,
-        observer: &mut dyn Observer,
-    ) -> Result<Tried, Error> {
-        let fit = fit.with_spec(&Spec { tolerance: self.gap(&option.spec), ..option.spec.clone() })?;
-        let (task, outputs) = y.outputs(x.samples(), fit.loss().targets(), sample_weight)?;
-        let prepared = fit.prepare(x, outputs.len() * folds.count())?;
-        let problems = prepared.problems(&outputs, sample_weight)?;
-        let grid = self.gammas.grid(&problems[0])?;
-        let functions = cross_validate_all(&problems, &grid, folds, prepared.solver(), observer)?;
-        let candidates = candidate::candidates(&functions, &task, y, sample_weight);
-        Ok(Tried { option: option.clone(), plan: prepared.plan().clone(), functions, candidates })
     }
 
     /// The combination with the best candidate, and its candidate by the rule: the smaller gamma is the simpler model.
@@ -292,19 +287,4 @@ impl Observer for Shifted<'_> {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         self.observer.observe(&Progress { problem: self.before + progress.problem, ..*progress })
     }
-}
-
-/// Whether the fit of all samples with what was chosen converges.
-fn reaches_its_gap(
-    fit: &Fit,
-    tried: &[Tried],
-    (option, candidate): (usize, usize),
-    (x, y, sample_weight): (&FeatureMatrix<'_>, &Target<'_>, Option<&[f64]>),
-    observer: &mut dyn Observer,
-) -> bool {
-    let tried = &tried[option];
-    let spec = Spec { gamma: tried.candidates[candidate].gamma, ..tried.option.spec.clone() };
-    let model = fit.with_spec(&spec).and_then(|fit| fit.run(x, y, sample_weight, observer));
-    // Who ends it wants what there is.
-    model.is_ok_and(|model| matches!(model.status(), Status::Converged | Status::Interrupted))
 }

@@ -114,7 +114,8 @@ impl<'a> Matrix<'a> {
         let x = problem.form().listed()?;
         let present = problem.gammas().iter().filter(|gamma| **gamma > 0.0).count();
         let is_plain = |number: f64| number == 0.0 || (IN_RANGE.recip()..IN_RANGE).contains(&number.abs());
-        let plain = is_plain(x.size()) && problem.targets().iter().chain(problem.gammas()).all(|number| is_plain(*number));
+        let plain =
+            is_plain(x.size()) && problem.targets().iter().chain(problem.gammas()).all(|number| is_plain(*number));
         let at_once = is_small(present, x.features());
         (plain && (at_once || x.samples() <= MOST_DENSE)).then_some(Self { x, at_once })
     }
