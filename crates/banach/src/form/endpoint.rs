@@ -6,7 +6,7 @@
 
 use std::{cell::Cell, sync::Arc};
 
-use super::{Evaluation, Expanded, Expansion, Hessian, HessianPart, Keep, LinePoint, Lines, Predict, QForm, rounding};
+use super::{Evaluation, Expanded, Expansion, Hessian, HessianPart, LinePoint, Lines, Predict, QForm, rounding};
 use crate::{
     Error, Exponent, FeatureMatrix,
     data::Scratch,
@@ -312,7 +312,7 @@ impl QForm for Endpoint<'_> {
         0
     }
 
-    fn hessian(&self, _at: &Expansion, _keep: Keep, _scratch: &mut Scratch) -> Hessian {
+    fn hessian(&self, _at: &Expansion, _keep: usize, _scratch: &mut Scratch) -> Hessian {
         Hessian::exact(HessianPart::Factor(Vec::new()))
     }
 

@@ -80,25 +80,6 @@ impl Expansion {
     }
 }
 
-/// How many features a Hessian keeps.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Keep {
-    /// At most so many, the heaviest.
-    pub features: usize,
-    /// Fewer, if the others then have at most this share of the trace.
-    pub tail_share: f64,
-}
-
-impl Keep {
-    /// All that can be had.
-    pub const ALL: Self = Self::heaviest(usize::MAX);
-
-    /// So many of the heaviest.
-    pub const fn heaviest(features: usize) -> Self {
-        Self { features, tail_share: 0.0 }
-    }
-}
-
 /// The Hessian of Q, or a model of it, as an n x n matrix `A` plus a multiple of the identity.
 #[derive(Debug, Clone)]
 pub struct Hessian {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{
-    Evaluation, Expanded, Expansion, Features, Hessian, Keep, Lines, Predict, QForm,
+    Evaluation, Expanded, Expansion, Features, Hessian, Lines, Predict, QForm,
     features::{Origin, Weights},
     rounding,
 };
@@ -180,7 +180,7 @@ impl QForm for KernelFeatures {
         self.features.batch_bytes()
     }
 
-    fn hessian(&self, at: &Expansion, keep: Keep, scratch: &mut Scratch) -> Hessian {
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         self.features.hessian(at, keep, scratch)
     }
 

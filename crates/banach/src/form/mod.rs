@@ -19,7 +19,7 @@ pub(crate) mod tiles;
 pub use endpoint::SparseWeights;
 pub(crate) use endpoint::{Endpoint, LargestProducts, WeightedMonomial};
 pub(crate) use expansion::MOST_DENSE;
-pub use expansion::{Expanded, Expansion, Hessian, HessianPart, Keep};
+pub use expansion::{Expanded, Expansion, Hessian, HessianPart};
 pub use features::Features;
 pub use gram::Gram;
 pub(crate) use heaviest::square_of;
@@ -93,9 +93,9 @@ pub trait QForm: sealed::Sealed + fmt::Debug + Send + Sync {
     }
 
     /// The Hessian of Q at an expansion, `(q-1) M` with `M = Phi_n diag(|u|^(q-2)) Phi_n*`; `omega = M alpha`. Routes
-    /// that know their features keep the heaviest of them, at most [`most_kept`](Self::most_kept), and put the others in
+    /// that know their features keep the `keep` heaviest of them, at most [`most_kept`](Self::most_kept), and put the others in
     /// as a multiple of the identity. A tensor is exact, and so is a route that keeps all features.
-    fn hessian(&self, at: &Expansion, keep: Keep, scratch: &mut Scratch) -> Hessian;
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian;
 
     /// `Q` along the line from an expanded point in the direction d, from the features that a Hessian has kept alone: a lower bound
     /// that costs no pass. `None` from a tensor.

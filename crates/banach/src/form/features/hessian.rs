@@ -9,7 +9,7 @@ use crate::{
     data::Scratch,
     exponent::{NEGLIGIBLE, copy_in_range},
     form::{
-        Evaluation, Expansion, Hessian, HessianPart, Keep, QForm,
+        Evaluation, Expansion, Hessian, HessianPart, QForm,
         expansion::Products,
         heaviest::{self, HeaviestFeatures},
     },
@@ -52,7 +52,7 @@ pub(super) fn expand(form: &Features<'_>, alphas: &[f64], out: &mut [&mut Expans
 }
 
 /// The Hessian at an expansion, on the `keep` heaviest features.
-pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: Keep, scratch: &mut Scratch) -> Hessian {
+pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     if form.exponent.q() == 2.0 {
         // All features count: as their columns where they are no more than the samples, else as n x n numbers.
         return if form.matrix.features() <= form.samples() {
@@ -118,7 +118,7 @@ const BUCKETS: usize = 64 * PER_OCTAVE + 1;
 const JUDGED: usize = 16_384;
 
 /// The features that carry the trace of M.
-fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: Keep) -> HeaviestFeatures {
+fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: usize) -> HeaviestFeatures {
     let (power, root) = (form.exponent.q() - 2.0, root(form.exponent.q()));
     let mut v: Vec<f64> = at.u.iter().map(|u| u.abs() / size).collect();
     if root < 1.0 {
@@ -131,25 +131,22 @@ fn select(form: &Features<'_>, norms: &Norms, at: &Products, size: f64, keep: Ke
     let place = |v: f64| ((most.to_bits() >> 48) - (v.to_bits() >> 48)).min(BUCKETS as u64 - 1) as usize;
     let mut buckets = vec![Bucket::default(); BUCKETS];
     v.iter().step_by(every).for_each(|&v| buckets[place(v)].add(v));
-    // A feature counts as much as the mean of its bucket; those that are sampled stand for all.
-    let share = |v: f64| norms.largest * v.powf(power / root);
-    let means: Vec<f64> = buckets.iter().map(|bucket| share(bucket.sum / bucket.count.max(1) as f64)).collect();
-    // As many buckets as fit and matter, and at least one.
-    let (mut end, mut room) = (0, keep.features / every);
-    let mut left: f64 = buckets.iter().zip(&means).map(|(bucket, mean)| bucket.count as f64 * mean).sum();
-    let least = keep.tail_share * left;
-    while end < BUCKETS && buckets[end].count <= room && (left > least || keep.tail_share == 0.0) {
+    // As many buckets as fit, and at least one.
+    let (mut end, mut room) = (0, keep / every);
+    while end < BUCKETS && buckets[end].count <= room {
         room -= buckets[end].count;
-        left -= buckets[end].count as f64 * means[end];
         end += 1;
     }
-    let threshold = if keep.features >= v.len() && keep.tail_share == 0.0 {
+    let threshold = if keep >= v.len() {
         0.0
     } else {
         f64::from_bits(((most.to_bits() >> 48) + 1).saturating_sub(end.max(1) as u64) << 48)
     };
-    let columns = columns_above(&v, threshold, keep.features);
+    let columns = columns_above(&v, threshold, keep);
     let weights: Vec<f64> = columns.iter().map(|&column| (at.u[column].abs() / size).powf(power)).collect();
+    // A feature counts as much as the mean of its bucket; those that are sampled stand for all.
+    let share = |v: f64| norms.largest * v.powf(power / root);
+    let means: Vec<f64> = buckets.iter().map(|bucket| share(bucket.sum / bucket.count.max(1) as f64)).collect();
     let mut kept = columns.iter().peekable();
     let mut tail = 0.0;
     for (column, &v) in v.iter().enumerate().step_by(every) {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 
 use self::sizes::Sizes;
 pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
-use super::{Evaluation, Expanded, Expansion, Hessian, Keep, LINES, Lines, Predict, QForm};
+use super::{Evaluation, Expanded, Expansion, Hessian, LINES, Lines, Predict, QForm};
 use crate::{
     Exponent, FeatureMatrix,
     data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
@@ -217,7 +217,7 @@ impl QForm for Features<'_> {
         (bytes(2) as u64).saturating_sub(bytes(1) as u64).saturating_mul(8)
     }
 
-    fn hessian(&self, at: &Expansion, keep: Keep, scratch: &mut Scratch) -> Hessian {
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         hessian::hessian(self, at, keep, scratch)
     }
 

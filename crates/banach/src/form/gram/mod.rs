@@ -19,7 +19,7 @@ use std::{fmt, sync::Arc};
 use rayon::prelude::*;
 
 use self::bytes::{pass_bytes, tensor_bytes, working_bytes};
-use super::{Evaluation, Expanded, Expansion, Hessian, HessianPart, Keep, Lines, Predict, QForm, expansion::Kept};
+use super::{Evaluation, Expanded, Expansion, Hessian, HessianPart, Lines, Predict, QForm, expansion::Kept};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
@@ -269,7 +269,7 @@ impl QForm for Gram<'_> {
         self.samples().pow(2)
     }
 
-    fn hessian(&self, at: &Expansion, _keep: Keep, _scratch: &mut Scratch) -> Hessian {
+    fn hessian(&self, at: &Expansion, _keep: usize, _scratch: &mut Scratch) -> Hessian {
         let factor = self.exponent.q() - 1.0;
         Hessian::exact(HessianPart::Dense(curvature(at).iter().map(|entry| factor * entry).collect()))
     }

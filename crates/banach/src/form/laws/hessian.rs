@@ -22,7 +22,7 @@ fn hessian(x: &Table, p: f64, keep: usize) -> Hessian {
     let form = Features::new(x.by_columns(), Exponent::new(p).expect("inside"));
     let (mut at, mut scratch) = (Expansion::default(), Scratch::new());
     form.expand(&alpha(), &mut [&mut at], &mut scratch);
-    form.hessian(&at, Keep::heaviest(keep), &mut scratch)
+    form.hessian(&at, keep, &mut scratch)
 }
 
 fn entry(hessian: &Hessian, i: usize, j: usize) -> f64 {
@@ -129,27 +129,5 @@ fn no_weight_no_part() {
         let found = hessian(&x, 1.2, keep);
         assert_eq!(found.columns.len(), keep.min(25));
         assert!(found.columns.iter().all(|k| k % 2 == 0), "{:?}", found.columns);
-    }
-}
-
-/// What is left out for its small share of the trace has at most that share, up to the width of a bucket, and no feature is kept that
-/// could be left out too: on every route with features.
-#[test]
-fn features_that_hardly_matter_are_left_out() {
-    for p in [1.05, 1.1, 4.0 / 3.0] {
-        let x = columns(2000, |k| 1.0 + 0.3 * (k as f64).sin());
-        let exponent = Exponent::new(p).expect("inside");
-        for (route, form) in all(&x, exponent).into_iter().filter(|(_, form)| form.cardinality().is_some()) {
-            let (mut at, mut scratch) = (Expansion::default(), Scratch::new());
-            form.expand(&alpha(), &mut [&mut at], &mut scratch);
-            let kept = |tail_share: f64| {
-                let hessian = form.hessian(&at, Keep { features: usize::MAX, tail_share }, &mut Scratch::new());
-                (hessian.columns.len(), hessian.tail_share)
-            };
-            let [(few, large), (more, small), (most, _)] = [0.1, 1e-3, 0.0].map(kept);
-            assert!(few < more && more < most, "{route:?} {p}: {few} {more} {most}");
-            assert!(large <= 0.1 && small <= 1e-3, "{route:?} {p}: {large:e} {small:e}");
-            assert!(large > 0.03, "{route:?} {p}: {large:e}");
-        }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn curvature(form: &dyn QForm, alphas: &[f64]) -> Evaluation {
         all.ln_values.extend(ln_values);
         all.omegas.extend(omegas);
         all.roundings.extend(roundings);
-        let hessian = form.hessian(at, Keep::ALL, &mut scratch);
+        let hessian = form.hessian(at, usize::MAX, &mut scratch);
         assert_eq!(hessian.tail, 0.0, "nothing is left out");
         let matrix = symmetric(&hessian.main, n);
         all.curvatures.extend(matrix.iter().map(|entry| entry / (form.exponent().q() - 1.0)));

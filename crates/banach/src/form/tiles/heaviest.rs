@@ -23,7 +23,7 @@ use crate::{
     data::Scratch,
     exponent::{NEGLIGIBLE, copy_in_range},
     form::{
-        Evaluation, Expansion, Hessian, HessianPart, Keep, QForm,
+        Evaluation, Expansion, Hessian, HessianPart, QForm,
         expansion::Kept,
         heaviest::{Columns, HeaviestFeatures, square_hessian},
     },
@@ -339,7 +339,7 @@ pub(super) fn kept(at: &Expansion) -> &Heaviest {
 }
 
 /// The Hessian at an expansion, on the `keep` heaviest monomials.
-pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: Keep, scratch: &mut Scratch) -> Hessian {
+pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
     let q = form.exponent().q();
     if q == 2.0 {
         return square_hessian(&form.square, || form.find_square(scratch));
@@ -353,20 +353,13 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: Keep, scratch: &mu
     let share = |u: f64, square: f64| (u / size).powf(q - 2.0) * square;
     let mut tail = at.each * at.left_out.iter().map(|one| share(one.u, one.square)).sum::<f64>();
     let mut columns: Vec<usize> = (0..at.u.len()).collect();
-    if keep.features < columns.len() || keep.tail_share > 0.0 {
+    if keep < columns.len() {
         let norms: Vec<(f64, f64)> =
             columns.iter().map(|&column| norms.of(&form.monomials, listed.variables(column))).collect();
         let scores: Vec<f64> = norms.iter().zip(&at.u).map(|((rho, _), u)| rho * u.abs()).collect();
         columns.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        // The lightest are left out: those that are too many, and others as long as all that is left out does not matter.
-        let share_of = |column: &usize| share(at.u[*column].abs(), norms[*column].1);
-        let most = keep.tail_share * (tail + columns.iter().map(share_of).sum::<f64>());
-        while let Some(last) = columns.last()
-            && (columns.len() > keep.features || tail + share_of(last) <= most)
-        {
-            tail += share_of(last);
-            columns.pop();
-        }
+        tail += columns[keep..].iter().map(|&column| share(at.u[column].abs(), norms[column].1)).sum::<f64>();
+        columns.truncate(keep);
         columns.sort_unstable();
     }
     let weights = columns.iter().map(|&column| (at.u[column].abs() / size).powf(q - 2.0)).collect();

@@ -139,7 +139,7 @@ fn check(case: &Case, tiles: &Tiles<'_>, listed: &KernelFeatures, what: &str) {
         assert!(close(found.slope, expected.slope, 100.0 * slack * magnitude), "{what} {t}: {found:?} {expected:?}");
     }
     drop(segment);
-    let (hessian, d) = (tiles.hessian(from, Keep::ALL, &mut own), &case.d);
+    let (hessian, d) = (tiles.hessian(from, usize::MAX, &mut own), &case.d);
     if let Some(preview) = tiles.preview(from, &hessian, d, &mut own) {
         let expected = listed.lines(&case.alpha, d, &mut other).at(0, 0.4);
         let found = preview.at(0, 0.4);
@@ -242,8 +242,7 @@ fn threads_and_batches() {
                 tiles.expand(&alphas, &mut at.iter_mut().collect::<Vec<_>>(), &mut scratch);
                 let line = tiles.lines(&case.alpha, &case.d, &mut scratch).at(0, 0.3);
                 let predictions = tiles.predictor(&alphas).predict(&case.x.by_columns()).expect("the samples");
-                let hessians: Vec<f64> =
-                    at.iter().map(|at| tiles.hessian(at, Keep::heaviest(300), &mut Scratch::new()).tail).collect();
+                let hessians: Vec<f64> = at.iter().map(|at| tiles.hessian(at, 300, &mut Scratch::new()).tail).collect();
                 let kept = at.iter().flat_map(|at| heaviest::kept(at).indices.clone()).collect::<Vec<_>>();
                 let omegas = at.iter().flat_map(|at| at.evaluation.omegas.clone());
                 let numbers = omegas.chain(predictions).chain(hessians).chain([line.value, line.slope, line.bregman]);
@@ -287,7 +286,7 @@ fn the_heaviest_are_kept() {
             assert_eq!(everything.u[place], *u, "{p} {monomial_scale}");
         }
         let traces = |form: &Tiles<'_>, at: &Expansion, keep| {
-            let hessian = form.hessian(at, Keep::heaviest(keep), &mut Scratch::new());
+            let hessian = form.hessian(at, keep, &mut Scratch::new());
             let crate::form::HessianPart::Dense(entries) = &hessian.main else { panic!("many features") };
             (entries.iter().step_by(31).sum::<f64>() + 30.0 * hessian.tail, hessian.tail_share)
         };

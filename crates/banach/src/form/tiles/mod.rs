@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(super) use self::heaviest::Heaviest;
 use self::{heaviest::MonomialNorms, lines::TileLines, predictor::TilePredictor};
-use super::{Evaluation, Expanded, Expansion, Hessian, Keep, Lines, Predict, QForm};
+use super::{Evaluation, Expanded, Expansion, Hessian, Lines, Predict, QForm};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
@@ -225,7 +225,7 @@ impl QForm for Tiles<'_> {
         (numbers(2) as u64).saturating_sub(numbers(1) as u64).saturating_add(collected).saturating_mul(8)
     }
 
-    fn hessian(&self, at: &Expansion, keep: Keep, scratch: &mut Scratch) -> Hessian {
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         heaviest::hessian(self, at, keep, scratch)
     }
 

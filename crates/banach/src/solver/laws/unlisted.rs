@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     data::Scratch,
-    form::{Expansion, Hessian, Keep, Lines, Predict},
+    form::{Expansion, Hessian, Lines, Predict},
 };
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl QForm for Unlisted<'_> {
         self.0.expansion_length()
     }
 
-    fn hessian(&self, at: &Expansion, keep: Keep, scratch: &mut Scratch) -> Hessian {
+    fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         self.0.hessian(at, keep, scratch)
     }
 

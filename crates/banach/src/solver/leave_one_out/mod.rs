@@ -10,7 +10,7 @@ use super::{
 use crate::{
     DualProblem, Memory, QForm,
     data::Scratch,
-    form::{Expansion, Hessian, Keep},
+    form::{Expansion, Hessian},
     loss::{Conjugate, Targets},
     workers,
 };
@@ -178,7 +178,7 @@ fn hessian(form: &dyn QForm, solution: &Solution) -> Option<Hessian> {
         return None;
     }
     let keep = kept_features(form).saturating_mul(FEATURES).min(form.most_kept());
-    let mut hessian = form.hessian(&at, Keep::heaviest(keep), &mut scratch);
+    let mut hessian = form.hessian(&at, keep, &mut scratch);
     if hessian.tail_share > 0.0 {
         // What is known without the features that are left out: omega is homogeneous of degree q - 1.
         hessian.correct(&solution.alpha, &solution.omega.iter().map(|omega| (q - 1.0) * omega).collect::<Vec<f64>>());

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::{
     QForm,
     data::Scratch,
-    form::{Expansion, Hessian, Keep},
+    form::{Expansion, Hessian},
 };
 
 /// The Hessian of the last step, and what steps have gained with it.
@@ -15,7 +15,7 @@ use crate::{
 /// tell of the features that it leaves out.
 pub(super) struct HessianModel {
     hessian: Option<Hessian>,
-    keep: Keep,
+    keep: usize,
     most: usize,
     gap: f64,
     /// The factors by which the last two steps, if they were whole, have shrunk the gap.
@@ -28,9 +28,6 @@ pub(super) struct HessianModel {
 const SHRINKS_TOO_LITTLE: f64 = 0.1;
 /// A step that leaves at most this share of the gap may pass its Hessian on to the next, which saves forming one.
 const SHRINKS_WELL: f64 = 0.03;
-/// Features that have less than this share of the trace together are not kept at first (measured, p = 1.05: a fifth of the time of a
-/// search, for one pass in twenty-five more).
-const TAIL_SHARE: f64 = 1e-3;
 /// Features that are left out do not matter if their share of the trace is below this: to keep them would not gain a digit.
 const NEGLIGIBLE: f64 = 1e-6;
 
@@ -41,8 +38,7 @@ const LEAST_TAIL_TO_CORRECT: f64 = 0.5;
 impl HessianModel {
     /// A model that keeps between these numbers of features.
     pub(super) fn new(keep: RangeInclusive<usize>) -> Self {
-        let (features, most) = keep.into_inner();
-        let keep = Keep { features, tail_share: TAIL_SHARE };
+        let (keep, most) = keep.into_inner();
         Self { hessian: None, keep, most, gap: f64::INFINITY, factors: [1.0; 2], last: None }
     }
 
@@ -53,7 +49,7 @@ impl HessianModel {
         self.gap = gap;
         let left_out = self.hessian.as_ref().map_or(0.0, |hessian| hessian.tail_share);
         if whole && factor > SHRINKS_TOO_LITTLE && left_out > NEGLIGIBLE {
-            self.keep = Keep::heaviest(self.keep.features.saturating_mul(2).min(self.most));
+            self.keep = self.keep.saturating_mul(2).min(self.most);
         }
     }
 
