@@ -15,7 +15,7 @@ use super::{Hessian, HessianPart, MOST_DENSE};
 use crate::{
     FeatureMatrix,
     data::{Column, Scratch},
-    numeric::{WidePower, binary_exponent, scale_by_exp2},
+    numeric::{WidePower, binary_exponent, scale_by_exp2, vectorised},
     workers::checkpoint,
 };
 
@@ -52,7 +52,10 @@ impl Columns for FeatureMatrix<'_> {
     fn scaled_column_into(&self, column: usize, factor: f64, out: &mut [f64]) {
         let Column { rows, values } = self.column(column);
         match rows {
-            None => out.iter_mut().zip(values).for_each(|(out, x)| *out = factor * x),
+            None => vectorised(
+                #[inline(always)]
+                move || out.iter_mut().zip(values).for_each(|(out, x)| *out = factor * x),
+            ),
             Some(rows) => {
                 out.fill(0.0);
                 rows.iter().zip(values).for_each(|(&row, x)| out[row] = factor * x);
