@@ -340,7 +340,7 @@ class AutoRegressor(IntervalMixin, RegressorMixin, _AutoEstimator):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         self._target = _names.of_target(y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F", y_numeric=True)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, y_numeric=True)
         y = aligned(np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64))
         return table_of(X), y[None, :], self._weights(sample_weight, X)
 
@@ -424,7 +424,7 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         self._target = _names.of_target(y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64)
         self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
         return table_of(X), codes, weights
 

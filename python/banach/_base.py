@@ -28,9 +28,10 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 
 def table_of(X: Any) -> Any:
-    """A table as the compiled part takes it: an array, or the parts of a sparse matrix by columns."""
+    """A table as the compiled part takes it: an array by columns, or the parts of a sparse matrix by columns."""
     if not scipy.sparse.issparse(X):
-        return aligned(X)
+        X = aligned(X)
+        return X if X.flags.f_contiguous else _core.by_columns(np.ascontiguousarray(X))
     X = scipy.sparse.csc_array(X)
     if not X.has_canonical_format:
         X = X.copy()
@@ -88,7 +89,7 @@ class TableEstimator(BaseEstimator):
 
     def _validated(self, X: Any) -> Any:
         """New samples as they are, checked."""
-        return validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64, order="F")
+        return validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64)
 
     def _check_X(self, X: Any) -> Any:
         """New samples as the compiled part takes them."""

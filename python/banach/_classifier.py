@@ -29,7 +29,7 @@ class _Classification(ClassifierMixin, LpModel):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         self._target = _names.of_target(y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64)
         self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
         return self._training_table(X), codes, weights
 

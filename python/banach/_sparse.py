@@ -306,7 +306,7 @@ class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> tuple[Any, Any, Any]:
         X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse="csc", dtype=np.float64, order="F", multi_output=True, y_numeric=True
+            self, X, y, reset=reset, accept_sparse="csc", dtype=np.float64, multi_output=True, y_numeric=True
         )
         if y.ndim > 1 and y.shape[1] > 1:
             raise ValueError(
@@ -380,7 +380,7 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
         return self
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -392,7 +392,7 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
         return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
 
     def _check_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        X, y = validate_data(self, X, y, reset=False, accept_sparse="csc", dtype=np.float64, order="F")
+        X, y = validate_data(self, X, y, reset=False, accept_sparse="csc", dtype=np.float64)
         y = column_or_1d(y, warn=True)
         if not np.isin(y, self.classes_).all():
             raise ValueError("y has classes that the model does not know; allowed: those that it was fitted to")

@@ -126,7 +126,7 @@ impl AutoModel {
 impl AutoModel {
     /// Numbers, one row; or the probability of every class, one row each.
     fn predictions<'py>(&self, py: Python<'py>, x: Table) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let points = x.borrow(py)?.matrix()?.samples();
+        let points = x.borrow(py)?.numbers()?.samples();
         let values = self.running().run_over(py, &x, |matrix, _| self.saved.model.predictions(matrix))?;
         rows(py, values.len() / points.max(1), values)
     }

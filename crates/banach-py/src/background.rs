@@ -129,8 +129,8 @@ impl Running<'_, '_> {
         work: impl FnOnce(&FeatureMatrix<'_>, &mut Watch) -> Result<T, banach::Error> + Send,
     ) -> PyResult<T> {
         let table = table.borrow(py)?;
-        let matrix = table.matrix()?;
-        self.run(py, |watch| work(&matrix, watch))
+        let numbers = table.numbers()?;
+        self.run(py, |watch| work(&numbers.matrix()?, watch))
     }
 
     fn tell(&self, news: &News) -> PyResult<()> {

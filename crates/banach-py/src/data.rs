@@ -3,10 +3,9 @@
 use banach::FeatureMatrix;
 use numpy::{
     PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods, ndarray::Array2,
+    npyffi::NPY_ORDER,
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
-
-use crate::errors::exception;
 
 /// A table as it comes from Python.
 #[derive(FromPyObject)]
@@ -50,22 +49,58 @@ pub(crate) enum Borrowed<'py> {
     Sparse((usize, usize), PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, f64>),
 }
 
-impl Borrowed<'_> {
-    pub(crate) fn matrix(&self) -> PyResult<FeatureMatrix<'_>> {
-        match self {
-            Self::Dense(array) => {
-                let [samples, features] = [array.shape()[0], array.shape()[1]];
-                let columns = array.as_slice().ok().filter(|_| array.is_fortran_contiguous());
-                let columns = columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))?;
-                FeatureMatrix::from_columns(samples, features, columns)
-            }
-            Self::Sparse((samples, features), starts, rows, values) => {
-                let (starts, rows, values) = (starts.as_slice()?, rows.as_slice()?, values.as_slice()?);
-                FeatureMatrix::from_sparse_columns(*samples, *features, starts, rows, values)
+/// The numbers of a table, which another thread may read.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbers<'a> {
+    Dense { samples: usize, features: usize, columns: &'a [f64] },
+    Sparse { samples: usize, features: usize, starts: &'a [usize], rows: &'a [usize], values: &'a [f64] },
+}
+
+impl Numbers<'_> {
+    pub(crate) fn samples(&self) -> usize {
+        match *self {
+            Self::Dense { samples, .. } | Self::Sparse { samples, .. } => samples,
+        }
+    }
+
+    /// The checked matrix. Inside of workers the check is theirs.
+    pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'_>, banach::Error> {
+        match *self {
+            Self::Dense { samples, features, columns } => FeatureMatrix::from_columns(samples, features, columns),
+            Self::Sparse { samples, features, starts, rows, values } => {
+                FeatureMatrix::from_sparse_columns(samples, features, starts, rows, values)
             }
         }
-        .map_err(exception)
     }
+}
+
+impl Borrowed<'_> {
+    pub(crate) fn numbers(&self) -> PyResult<Numbers<'_>> {
+        Ok(match self {
+            Self::Dense(array) => {
+                let columns = array.as_slice().ok().filter(|_| array.is_fortran_contiguous());
+                let columns = columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))?;
+                Numbers::Dense { samples: array.shape()[0], features: array.shape()[1], columns }
+            }
+            Self::Sparse((samples, features), starts, rows, values) => Numbers::Sparse {
+                samples: *samples,
+                features: *features,
+                starts: starts.as_slice()?,
+                rows: rows.as_slice()?,
+                values: values.as_slice()?,
+            },
+        })
+    }
+}
+
+/// The same table in Fortran's order, turned by all cores.
+#[pyfunction]
+pub(crate) fn by_columns<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let [samples, features] = [x.shape()[0], x.shape()[1]];
+    let rows = x.as_slice().ok().filter(|_| x.is_c_contiguous());
+    let rows = rows.ok_or_else(|| PyValueError::new_err("X is not in the order of C"))?;
+    let columns = py.detach(|| FeatureMatrix::columns_of_rows(samples, features, rows));
+    PyArray1::from_vec(py, columns).reshape_with_order([samples, features], NPY_ORDER::NPY_FORTRANORDER)
 }
 
 /// Rows of equal length as one array.

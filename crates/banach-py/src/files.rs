@@ -18,7 +18,14 @@ use pyo3::{
     types::PyDict,
 };
 
-use crate::{auto::AutoModel, data::Table, errors::Arguments, model::Model, sparse::SparseModel, spec::Spec};
+use crate::{
+    auto::AutoModel,
+    data::Table,
+    errors::{Arguments, exception},
+    model::Model,
+    sparse::SparseModel,
+    spec::Spec,
+};
 
 /// The label of a class as Python has it.
 #[derive(FromPyObject)]
@@ -117,7 +124,8 @@ pub(crate) fn save_model(py: Python<'_>, model: &Model, path: PathBuf, known: Kn
     };
     let spec = banach::Spec { gamma: model.gamma, ..model.spec.values.clone() };
     let table = model.table.borrow(py)?;
-    let matrix = table.matrix()?;
+    let numbers = table.numbers()?;
+    let matrix = numbers.matrix().map_err(exception)?;
     let dense = !matrix.is_sparse();
     let saved = SavedModel {
         names,

@@ -33,6 +33,7 @@ mod _core {
         auto::{AutoModel, fit_auto},
         cells::{cell_label, cell_number},
         command,
+        data::by_columns,
         datasets::{blood_cells, make_monomials, make_sparse_linear, make_sparse_quadratic},
         errors::argument_names,
         export::export_sparse,

@@ -131,7 +131,7 @@ impl SparseModel {
     fn term_values<'py>(&self, py: Python<'py>, x: Table, function: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let found = self.model.functions().get(function);
         let found = found.ok_or_else(|| PyValueError::new_err(format!("there is no function {function}")))?;
-        let points = x.borrow(py)?.matrix()?.samples();
+        let points = x.borrow(py)?.numbers()?.samples();
         let values = self.running(None).run_over(py, &x, |matrix, _| found.term_values(matrix))?;
         let array = Array2::from_shape_vec((values.len(), points), values.concat());
         Ok(PyArray2::from_owned_array(py, array.map_err(|error| PyValueError::new_err(error.to_string()))?))

@@ -185,7 +185,8 @@ impl Spec {
     /// What is predicted of the fits of so many problems for so many values of C, if they are to take more than ten minutes.
     fn long_fit(&self, py: Python<'_>, x: Table, problems: usize, count: usize) -> PyResult<Option<String>> {
         let table = x.borrow(py)?;
-        let matrix = table.matrix()?;
+        let numbers = table.numbers()?;
+        let matrix = numbers.matrix().map_err(exception)?;
         let plan = self.fit_with(1.0).and_then(|fit| fit.plan(&matrix, problems));
         // What cannot be planned is refused by the fit.
         Ok(plan.ok().and_then(|plan| plan.long_fit(count)).map(|long| long.to_string()))
@@ -218,7 +219,8 @@ impl Spec {
         let (target, weights) = (y.target(), weights(&sample_weight));
         let residuals = residuals.map(Residuals::new).transpose().map_err(exception)?;
         let table = x.borrow(py)?;
-        let matrix = table.matrix()?;
+        let numbers = table.numbers()?;
+        let matrix = numbers.matrix().map_err(exception)?;
         let fit = self.fit_with(C).map_err(exception)?;
         let (scales, long) = self.running(None).run(py, |_| {
             let scales = names.as_ref().and_then(|_| self.values.unequal_scales(&matrix));
@@ -279,7 +281,8 @@ impl Spec {
     ) -> PyResult<(usize, Option<String>)> {
         let search = space.search(gammas(Cs, count), false).map_err(exception)?;
         let (table, weights) = (x.borrow(py)?, weights(&sample_weight));
-        let matrix = table.matrix()?;
+        let numbers = table.numbers()?;
+        let matrix = numbers.matrix().map_err(exception)?;
         let options = search.options(&self.values, &matrix, weights.as_deref()).map_err(exception)?.len();
         let fit = self.fit_with(1.0).map_err(exception)?;
         let long = search.long_fit(&fit, &matrix, functions, weights.as_deref(), splits);
