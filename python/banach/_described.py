@@ -248,10 +248,11 @@ class DescribedModel(TableEstimator):
         return report
 
     def explain(self, k: int = 10) -> str:
-        """A page of text: the fit and its certificate, the route and why it was taken, the largest monomials and the
-        variables that matter."""
+        """A page of text: the fit and its certificate, the route and why it was taken, how long it was expected to take and
+        took, the largest monomials and the variables that matter."""
         self._check_fitted()
-        parts = [str(self._model), self._model.plan]
+        time = f"Expected to take {self._model.expected}, and took {self._model.seconds:.3g} s."
+        parts = [str(self._model), self._model.plan, time]
         for output in range(len(self._model.relative_gaps)):
             title = self._output_title(output)
             parts.append(f"{title}\n{self.top_features(k, output=output)}")

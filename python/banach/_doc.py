@@ -65,7 +65,8 @@ _PARAMETERS = {
     "n_jobs": """int or None, default=None
     Threads. None for all cores, or as many as ``OMP_NUM_THREADS`` says. Results do not depend on it.""",
     "verbose": """int, default=0
-    1 shows a progress bar for fits that take longer than half a second.""",
+    1 shows a progress bar for fits that take longer than half a second, and says before those of more than 30 seconds how
+    long they are expected to take.""",
     "Cs": """int or array, default=20
     Values of C to try, or how many; the data tell their range for every other choice.""",
     "cv": """int, splitter or None, default=None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from typing import Any
 
 import numpy as np
@@ -112,13 +113,19 @@ class LpModel(DescribedModel):
         """The names of columns whose scales a fit looks at; ``None`` where they are all the same."""
         return None if self.standardize else self._names() or []
 
-    def _warn_before(self, scales: str | None, long: str | None) -> None:
-        """Warns of columns whose scales differ very much, and of a fit that is predicted to take more than ten minutes."""
+    def _warn_before(self, scales: str | None, long: tuple[str, bool] | None) -> None:
+        """Warns of columns whose scales differ very much, and of a fit that is expected to take more than ten minutes; of
+        more than 30 seconds with ``verbose``."""
         if scales is not None:
             advice = "standardize=True gives every column standard deviation 1, as a StandardScaler in front does"
             warn(f"{scales[0].upper()}{scales[1:]}. {advice}.", ScaleWarning)
         if long is not None:
-            warn(f"{long}. A lower degree, fewer columns, fewer rows or fewer Cs and folds take less.", UserWarning)
+            time, unasked = long
+            advice = "A lower degree, fewer columns, fewer rows or fewer Cs and folds take less"
+            if unasked:
+                warn(f"The fit is expected to take {time}. {advice}.", UserWarning)
+            elif self.verbose:
+                sys.stderr.write(f"expected to take {time}\n")
 
     def _check_X(self, X: Any) -> Any:
         if self._scaling is None:

@@ -180,6 +180,13 @@ impl Model {
         self.fitted.plan().render(&Arguments)
     }
 
+    /// What a fit of these sizes is expected to take.
+    #[getter]
+    fn expected(&self) -> PyResult<String> {
+        let (fit, plan) = (self.spec.fit_with(self.gamma).map_err(exception)?, self.fitted.plan());
+        Ok(fit.planned_by(plan, self.fitted.solutions().len(), 1).prediction_here().to_string())
+    }
+
     fn __str__(&self) -> String {
         self.fitted.render(&Arguments)
     }

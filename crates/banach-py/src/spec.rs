@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use banach::{
     Account, Exponent, Fit, Memory, Target,
-    fit::{self, Exposure, Gammas, PaperOptions, Residuals, SolverChoice},
+    fit::{self, Exposure, Gammas, PaperOptions, PlannedFits, Residuals, SolverChoice},
     loss::{LossSpec, Targets},
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -182,14 +182,10 @@ impl Spec {
         Kernel { spec: self.values.kernel.clone() }
     }
 
-    /// What is predicted of the fits of so many problems for so many values of C, if they are to take more than ten minutes.
-    fn long_fit(&self, py: Python<'_>, x: Table, problems: usize, count: usize) -> PyResult<Option<String>> {
-        let table = x.borrow(py)?;
-        let numbers = table.numbers()?;
-        let matrix = numbers.matrix().map_err(exception)?;
-        let plan = self.fit_with(1.0).and_then(|fit| fit.plan(&matrix, problems));
-        // What cannot be planned is refused by the fit.
-        Ok(plan.ok().and_then(|plan| plan.long_fit(count)).map(|long| long.to_string()))
+    /// What the fits of so many problems for so many values of C are expected to take, if that is worth a word.
+    fn long_fit(&self, py: Python<'_>, x: Table, problems: usize, count: usize) -> PyResult<Option<LongFit>> {
+        let fit = self.fit_with(1.0).map_err(exception)?;
+        self.running(None).run_over(py, &x, |matrix, _| Ok(long(fit.planned(matrix, problems, count))))
     }
 
     /// What is to be said of columns whose scales differ so much that they should be standardised, if they do.
@@ -199,7 +195,7 @@ impl Spec {
     }
 
     /// A model of the data; `residuals` are what a search says of held-out samples. Before the fit `warn` is called with what is to be said of
-    /// columns whose scales differ very much, if there are names for columns, and of a fit that is to take more than ten minutes.
+    /// columns whose scales differ very much, if there are names for columns, and of a fit that is expected to take long.
     #[pyo3(signature = (x, y, sample_weight, C, *, functions, warn, names=None, progress=None, residuals=None))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     #[expect(clippy::too_many_arguments, reason = "the parameters of a fit, by name")]
@@ -224,12 +220,11 @@ impl Spec {
         let fit = self.fit_with(C).map_err(exception)?;
         let (scales, long) = self.running(None).run(py, |_| {
             let scales = names.as_ref().and_then(|_| self.values.unequal_scales(&matrix));
-            // What cannot be planned is refused by the fit.
-            Ok((scales, fit.plan(&matrix, functions).ok().and_then(|plan| plan.long_fit(1))))
+            Ok((scales, long(fit.planned(&matrix, functions, 1))))
         })?;
         let scales = scales.map(|scales| scales.with_names(names.as_deref().unwrap_or_default()).to_string());
         if scales.is_some() || long.is_some() {
-            warn.call1((scales, long.map(|long| long.to_string())))?;
+            warn.call1((scales, long))?;
         }
         let (fitted, history, seconds) = self.running(progress).run(py, |watch| {
             let begin = Instant::now();
@@ -264,7 +259,7 @@ impl Spec {
         search::run(py, self, &search, (&x, &y.target(), weights(&sample_weight)), (splits, groups), progress)
     }
 
-    /// How many fits a search takes, and what is predicted of them if they are to take more than ten minutes.
+    /// How many fits a search takes, and what they and the fit of its choice are expected to take, if that is worth a word.
     #[pyo3(signature = (x, sample_weight, *, space, Cs, count, functions, splits))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     #[expect(clippy::too_many_arguments, reason = "the parameters of a search, by name")]
@@ -278,15 +273,14 @@ impl Spec {
         count: usize,
         functions: usize,
         splits: usize,
-    ) -> PyResult<(usize, Option<String>)> {
+    ) -> PyResult<(usize, Option<LongFit>)> {
         let search = space.search(gammas(Cs, count), false).map_err(exception)?;
-        let (table, weights) = (x.borrow(py)?, weights(&sample_weight));
-        let numbers = table.numbers()?;
-        let matrix = numbers.matrix().map_err(exception)?;
-        let options = search.options(&self.values, &matrix, weights.as_deref()).map_err(exception)?.len();
-        let fit = self.fit_with(1.0).map_err(exception)?;
-        let long = search.long_fit(&fit, &matrix, functions, weights.as_deref(), splits);
-        Ok((search.fits(options, functions, splits), long.map(|long| long.to_string())))
+        let (weights, fit) = (weights(&sample_weight), self.fit_with(1.0).map_err(exception)?);
+        self.running(None).run_over(py, &x, |matrix, _| {
+            let options = search.options(&self.values, matrix, weights.as_deref())?.len();
+            let planned = search.planned_with_model(&fit, matrix, functions, weights.as_deref(), splits);
+            Ok((search.fits(options, functions, splits), long(planned)))
+        })
     }
 
     /// The solutions for every C; see `banach.lp_path`.
@@ -349,4 +343,13 @@ impl Spec {
     pub(crate) fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
+}
+
+/// What is said of a long fit, and whether that is so long that nobody would wait for it.
+type LongFit = (String, bool);
+
+/// What fits are expected to take, if that is worth a word. What cannot be planned is refused by the fit.
+fn long(planned: Result<PlannedFits, banach::Error>) -> Option<LongFit> {
+    let expected = planned.ok()?.prediction_here();
+    expected.is_announced().then(|| (expected.to_string(), expected.is_left_to_ask()))
 }

@@ -7,7 +7,7 @@ mod features;
 mod gram;
 pub mod interactions;
 mod memory;
-mod plan;
+pub mod plan;
 pub mod search;
 pub mod solvers;
 pub mod supports;
@@ -140,7 +140,11 @@ impl MachineFigures {
         }
         figures.extend(gram::predict(request.build, request.points, request.rounds, watch)?);
         let [features, tiles, gram, streamed] = request.plan;
-        figures.extend(plan::figures(&plan::Shapes { features, tiles, gram, streamed }, request.rounds, watch)?);
+        figures.extend(plan::routes::figures(
+            &plan::routes::Shapes { features, tiles, gram, streamed },
+            request.rounds,
+            watch,
+        )?);
         Ok(Self { request, threads: rayon::current_num_threads(), figures })
     }
 }

@@ -153,6 +153,15 @@ pub(crate) enum BenchCommand {
         #[arg(long)]
         quick: bool,
     },
+    /// What fits and searches are predicted to take, against what they take. With --threads 1 processor time is measured, also on a busy machine.
+    Plan {
+        /// A small version that takes seconds; what it says is little.
+        #[arg(long)]
+        quick: bool,
+        /// Only these, such as table1 or search-wide; may be repeated.
+        #[arg(long, value_name = "KEY")]
+        only: Vec<String>,
+    },
     /// Supports by evidence on data whose truth is known: what is found, what is false, and seconds.
     Supports {
         /// A small version that takes seconds.

@@ -8,6 +8,7 @@ use banach_lab::{
     bench::{
         MachineFigures, MachineRequest,
         interactions::{self, Interactions, InteractionsRequest},
+        plan::{self, PlanBench},
         search::{Search, SearchRequest},
         solvers::{
             grid::{Grid, GridRequest},
@@ -58,12 +59,18 @@ pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Co
             let search = Search::run(request, bar)?;
             show(common, &search, || report::search(&search).text())
         }
+        Some(BenchCommand::Plan { quick, only }) => {
+            let mut tasks = if quick { plan::quick() } else { plan::full() };
+            let known: Vec<&str> = tasks.iter().map(|task| task.key).collect();
+            check_only(&only, &known)?;
+            tasks.retain(|task| only.is_empty() || only.iter().any(|asked| asked == task.key));
+            let bench = PlanBench::run(tasks, bar)?;
+            show(common, &bench, || report::plan(&bench).text())
+        }
         Some(BenchCommand::Supports { quick, seed, only }) => {
             let mut tasks = if quick { supports::quick() } else { supports::full() };
-            for asked in &only {
-                let known: Vec<&str> = tasks.iter().map(|task| task.key).collect();
-                anyhow::ensure!(known.contains(&&asked[..]), "--only {asked}: there are {}", known.join(", "));
-            }
+            let known: Vec<&str> = tasks.iter().map(|task| task.key).collect();
+            check_only(&only, &known)?;
             tasks.retain(|task| only.is_empty() || only.iter().any(|asked| asked == task.key));
             let supports = Supports::run(tasks, seed, bar)?;
             show(common, &supports, || report::supports(&supports).text())
@@ -96,6 +103,14 @@ pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Co
             let grid = Grid::run(request, bar)?;
             show(common, &grid, || report::grid(&grid).text())
         }
+    }
+}
+
+/// Whether there is what was asked for.
+fn check_only(only: &[String], known: &[&str]) -> anyhow::Result<()> {
+    match only.iter().find(|asked| !known.contains(&&asked[..])) {
+        Some(asked) => anyhow::bail!("--only {asked}: there are {}", known.join(", ")),
+        None => Ok(()),
     }
 }
 

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use banach::{
-    Account, FeatureMatrix, Fit, Spec, Target, error::Remedy, fit::Assessment, form::LongFit, memory::Taken, report,
-};
+use banach::{Account, FeatureMatrix, Fit, Spec, Target, error::Remedy, fit::Assessment, memory::Taken, report};
 use banach_io::{Dataset, ExposureColumn, Label, Observed, Preparation, Standardization};
 
 use super::{
@@ -14,7 +12,6 @@ use super::{
     resolve::Goal,
     result::{Class, Data, Variable},
 };
-use crate::options::Common;
 
 /// What is said where no column can be used.
 pub(super) const CONSTANT: &str = "every column beside the target is constant; name others";
@@ -226,14 +223,5 @@ fn located(data: &Dataset, error: anyhow::Error) -> anyhow::Error {
             anyhow::anyhow!("{}: {value:e}; allowed: {allowed}", place(*row, data.target.name()))
         }
         _ => error,
-    }
-}
-
-/// Says before it starts that a fit will take long.
-pub(crate) fn warn_of_time(long: Option<LongFit>, common: &Common) {
-    if let Some(long) = long {
-        common.say(format_args!(
-            "note: {long}; a lower --degree, fewer columns (--features), fewer rows or fewer gammas and folds take less"
-        ));
     }
 }

@@ -1,5 +1,6 @@
 //! `banach fit`: read, plan, validate, solve, describe, print.
 
+pub(crate) mod announcement;
 pub(crate) mod args;
 mod aside;
 pub(crate) mod auto;
@@ -20,16 +21,17 @@ pub(crate) mod verdict;
 use anyhow::ensure;
 use banach::{
     FeatureMatrix, Fit, Search, Spec, Status, Target,
-    fit::{Assessment, LearningCurve, Searched},
-    form::Plan,
+    fit::{Assessment, LearningCurve, PlannedFits, Searched},
+    form::Rates,
     report::{Described, Note, Tables, Validation},
     solver::Folds,
     sparse::Hierarchy,
 };
 
 use self::{
+    announcement::announce_fits,
     args::{FitArgs, Tables as TableArgs},
-    input::{Input, warn_of_time},
+    input::Input,
     interrupt::{Parts, Phase},
     result::Fitted,
     targets::Printed,
@@ -101,6 +103,7 @@ fn fit_to(
     let search = resolve::search(&fit.model, &asked, &fit.choice);
     // One gamma is fitted first, and judged then.
     let told = fit.choice.one().is_some() && fit.choice.cv.is_none();
+    announce_fits(run.planned(&asked, &search, told), common);
     let (spec, validation, mut assessment, residuals) = if told {
         (asked.clone(), None, None, None)
     } else {
@@ -112,8 +115,6 @@ fn fit_to(
     };
     let fitting = input.fit(&spec)?;
     let (task, outputs) = input.goal.target.outputs(x.samples(), spec.loss.targets(), weights)?;
-    // Before anything is built, which may take long by itself.
-    warn_of_time(fitting.plan(&x, outputs.len())?.long_fit(1), common);
     let prepared = fitting.prepare(&x, outputs.len())?;
     let problems = prepared.problems(&outputs, weights)?;
     let mut phase = run.phase("fit", problems.len(), spec.tolerance);
@@ -124,7 +125,7 @@ fn fit_to(
         run.saved(&spec, &model)?.write(path)?;
     }
     if told && !interrupt::pressed() {
-        match run.judged(&asked, &search, prepared.plan()) {
+        match run.judged(&asked, &search) {
             Ok(found) => assessment = found,
             Err(error) => notes.push(format!("no verdict on unseen rows: {}", words::message(error.as_ref()))),
         }
@@ -133,7 +134,8 @@ fn fit_to(
     let described = Described { fit: &fitting, problems: &problems, model: &model, x: &x, columns: input.columns() };
     let mut report = described.report(&run.tables(), validation, |place| phase.history(place), &mut Parts)?;
     // Where gamma was chosen, others could have been: what leads there is shown beside it.
-    let soon = prepared.plan().long_fit(OTHERS).is_none();
+    let soon =
+        !fitting.planned_by(prepared.plan(), outputs.len(), OTHERS).prediction(&Rates::default()).is_left_to_ask();
     if fit.tables.top() > 0 && (!told || common.explain) && soon && !interrupt::pressed() {
         let mut others = run.phase("other gammas", 2 * problems.len(), spec.tolerance);
         if let Err(error) = described.add_leaders(&mut report, &prepared, &mut others) {
@@ -179,10 +181,9 @@ struct Run<'a> {
 impl Run<'_> {
     /// What held-out samples say of all that is tried.
     fn search(&self, asked: &Spec, search: &Search, folds: &Folds) -> anyhow::Result<Searched> {
-        let Self { common, input, x, .. } = *self;
+        let Self { input, x, .. } = *self;
         let (fitting, target, weights) = (input.fit(asked)?, &input.goal.target, input.weights.as_deref());
         let (task, _) = target.outputs(x.samples(), asked.loss.targets(), weights)?;
-        warn_of_time(search.long_fit(&fitting, x, task.functions(), weights, folds.count()), common);
         let options = search.options(asked, x, weights)?.len();
         let fits = search.fits(options, task.functions(), folds.count());
         let mut phase = self.phase("cross-validation", fits, search.gap(asked));
@@ -198,11 +199,40 @@ impl Run<'_> {
         Ok((found.chosen_or_middle(), validation))
     }
 
+    /// The fits until there is a model and a verdict, shuffled targets included.
+    fn planned(&self, asked: &Spec, search: &Search, told: bool) -> Result<PlannedFits, banach::Error> {
+        let Self { fit, input, x, .. } = *self;
+        let (fitting, weights) = (input.fit(asked)?, input.weights.as_deref());
+        let (task, _) = input.goal.target.outputs(x.samples(), asked.loss.targets(), weights)?;
+        let (functions, folds) = (task.functions(), held::folds(fit, input, false));
+        let folds = match folds {
+            Ok(folds) => folds.count(),
+            // Without folds there is no verdict.
+            Err(_) if told => return fitting.planned(x, functions, 1),
+            Err(error) => return Err(error),
+        };
+        if told && self.leaves_folds_to_ask(asked, search, folds)? {
+            return fitting.planned(x, functions, 1);
+        }
+        let shuffled = fit.held.permutations.unwrap_or(0);
+        let of_shuffled = search.planned(&fitting, x, functions, weights, folds)?.times(shuffled);
+        Ok(search.planned_with_model(&fitting, x, functions, weights, folds)?.and(of_shuffled))
+    }
+
+    /// Whether the folds that judge a gamma that was given would take long, and nobody has asked for them.
+    fn leaves_folds_to_ask(&self, asked: &Spec, search: &Search, folds: usize) -> Result<bool, banach::Error> {
+        let Self { fit, input, x, .. } = *self;
+        let weights = input.weights.as_deref();
+        let (task, _) = input.goal.target.outputs(x.samples(), asked.loss.targets(), weights)?;
+        let planned = search.planned(&input.fit(asked)?, x, task.functions(), weights, folds)?;
+        Ok(fit.held.permutations.is_none() && planned.prediction(&Rates::default()).is_left_to_ask())
+    }
+
     /// How well the parameters that were given predict held-out rows; an error where the rows allow no folds, or they would take long.
-    fn judged(&self, asked: &Spec, search: &Search, plan: &Plan) -> anyhow::Result<Option<Assessment>> {
+    fn judged(&self, asked: &Spec, search: &Search) -> anyhow::Result<Option<Assessment>> {
         let folds = held::folds(self.fit, self.input, false)?;
-        let long = plan.long_fit(folds.count()).filter(|_| self.fit.held.permutations.is_none());
-        anyhow::ensure!(long.is_none(), "its folds would take long; --cv {} asks for them", folds.count());
+        let long = self.leaves_folds_to_ask(asked, search, folds.count())?;
+        anyhow::ensure!(!long, "its folds would take long; --cv {} asks for them", folds.count());
         let found = self.search(asked, search, &folds)?;
         let (_, validation) = self.taken(asked, search, &found)?;
         self.assessed(asked, search, &folds, validation.assessment)

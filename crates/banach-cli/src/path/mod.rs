@@ -17,7 +17,8 @@ use self::args::Path;
 use crate::{
     files,
     fit::{
-        input::{Input, warn_of_time},
+        announcement::announce_fits,
+        input::Input,
         interrupt::{self, Phase},
         resolve,
         result::Data,
@@ -102,7 +103,14 @@ fn path_of(input: &Input, mut notes: Vec<String>, what: &Path, common: &Common, 
         [] => what.grid.gammas.map_or_else(Gammas::default, Gammas::Count),
         given => Gammas::Given(given.to_vec()),
     };
-    warn_of_time(fit.plan(&x, outputs.len())?.long_fit(gammas.count()), common);
+    let planned = || {
+        let all = fit.planned(&x, outputs.len(), gammas.count())?;
+        Ok(match &folds {
+            Some(folds) => all.and(fit.planned(&x, outputs.len() * folds.count(), gammas.count())?),
+            None => all,
+        })
+    };
+    announce_fits(planned(), common);
     let prepared = fit.prepare(&x, outputs.len())?;
     let problems = prepared.problems(&outputs, weights)?;
     let grid = gammas.grid(&problems[0])?;

@@ -1,6 +1,7 @@
 //! Whole invocations of the `banach` command, one file for what is asked of it.
 
 mod all_commands;
+mod announcement;
 mod counts;
 mod fit;
 mod invocation;

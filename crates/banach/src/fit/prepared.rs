@@ -210,7 +210,7 @@ impl Fit {
 }
 
 impl Spec {
-    fn stopping(&self) -> Stopping {
+    pub(super) fn stopping(&self) -> Stopping {
         Stopping { tolerance: self.tolerance, max_iterations: self.max_iterations }
     }
 }

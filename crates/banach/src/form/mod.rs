@@ -24,9 +24,9 @@ pub use features::Features;
 pub use gram::Gram;
 pub(crate) use heaviest::square_of;
 pub use kernel_features::KernelFeatures;
-pub use planner::{Cost, LongFit, Plan, Planner, Route, RoutePlan, Shape};
+pub use planner::{Cost, Fits, Plan, Planner, Route, RoutePlan, Shape};
 
-pub use crate::cost::Rates;
+pub use crate::cost::{PredictedPass, Prediction, Rates};
 pub use tiles::Tiles;
 
 use std::fmt;

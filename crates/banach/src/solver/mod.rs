@@ -25,6 +25,7 @@ pub use leave_one_out::leave_one_out;
 use linesearch::MAX_TRIALS;
 pub use linesearch::{Linesearch, Rule};
 pub use newton::Newton;
+pub(crate) use path::chains;
 pub use path::{Path, path, path_all};
 pub use proximal_gradient::ProximalGradient;
 pub use start::Start;

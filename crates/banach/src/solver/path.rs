@@ -76,7 +76,7 @@ pub fn path_all(
 const CHAIN: usize = 5;
 
 /// How many chains of warm starts a grid is divided into: one, unless the solver shares its passes among them.
-pub(super) fn chains(solver: &dyn Solver, gammas: usize) -> usize {
+pub(crate) fn chains(solver: &dyn Solver, gammas: usize) -> usize {
     if solver.shares_passes() { (gammas / CHAIN).max(1) } else { 1 }
 }
 

@@ -16,6 +16,7 @@ use banach_io::{Provenance, SavedAuto};
 use serde::Serialize;
 
 use super::{
+    announcement::{OF_CHOICE, announce},
     args::{Columns, FitArgs, ModelChoice},
     held,
     input::{CONSTANT, Input},
@@ -74,10 +75,14 @@ pub(super) fn fit(fit: &FitArgs, common: &Common, command: &str) -> anyhow::Resu
     let ModelChoice { effort, max_seconds, .. } = fit.choice_of_model;
     let auto = Auto { effort: effort.unwrap_or_default(), seconds: max_seconds, seed: fit.running.seed };
     let (folds, weights) = (held::folds(fit, &input, true)?, input.weights.as_deref());
+    let choices = 1 + fit.held.permutations.unwrap_or(0);
     let mut model = {
         let (bar, mut tried): (Bar, Option<Recipe>) = (Bar::new(common.quiet), None);
         let _watched = interrupt::Watched::begin();
         let mut watch = |progress: AutoProgress<'_>| {
+            if tried.is_none() {
+                announce(&std::iter::repeat_n(progress.expected.clone(), choices).sum(), OF_CHOICE, common);
+            }
             if tried.as_ref() != Some(progress.recipe) {
                 tried = Some(progress.recipe.clone());
                 bar.begin(&progress.recipe.to_string(), STEPS as usize);

@@ -7,7 +7,7 @@ use super::{
 use crate::{Error, FeatureMatrix, Fit, Spec, data::ColumnScaling, error::Parameter, solver::GammaGrid};
 
 /// Gammas that are tried together.
-const TOGETHER: usize = 5;
+pub(super) const TOGETHER: usize = 5;
 /// A larger gamma must lower the logarithmic loss of classes by so much, divided by the number of samples, which weights repeat.
 const SLACK_OF_CLASSES: f64 = 0.5;
 /// Gammas beyond the grid, at most.
@@ -15,9 +15,9 @@ const BEYOND: usize = 15;
 
 /// Below this p leaving out one sample moves a solution too far for one Newton step: on real spectra gammas were chosen that had five times
 /// the held-out loss of the best.
-const LEAST_LEFT_OUT: f64 = 1.3;
+pub(super) const LEAST_LEFT_OUT: f64 = 1.3;
 /// Of so many parameters that are best without each sample the folds choose one.
-const FINALISTS: usize = 2;
+pub(super) const FINALISTS: usize = 2;
 /// The folds begin so many gammas below the one that is best without each sample.
 const BELOW: usize = 2;
 

@@ -4,6 +4,7 @@ mod assessed;
 mod choice;
 mod contender;
 mod effects;
+mod expected;
 mod explanation;
 mod gamma_search;
 mod learning_set;
@@ -33,13 +34,14 @@ pub use ranges::VariableRanges;
 pub(crate) use relevance::{LEAST_PAIR_SHARE, pairs_of_terms, term_shares, variables_of_terms};
 
 use self::{
-    choice::Choosing, contender::Contender, learning_set::LearningSet, model::INTERRUPTED, plan::planned,
-    validation::Trial,
+    choice::Choosing, contender::Contender, expected::expected, learning_set::LearningSet, model::INTERRUPTED,
+    plan::planned, validation::Trial,
 };
 use super::{HoldOut, Target, Task};
 use crate::{
     Account, Error, FeatureMatrix,
     error::{Parameter, names},
+    form::Prediction,
     solver::Folds,
 };
 
@@ -104,6 +106,8 @@ pub struct AutoProgress<'a> {
     pub recipe: &'a Recipe,
     /// The share of the work that is done, by its predicted cost.
     pub done: f64,
+    /// What everything is expected to take.
+    pub expected: &'a Prediction,
 }
 
 /// Watches an automatic choice and may end it.
@@ -132,22 +136,26 @@ impl Auto {
         account: &Account,
         watch: &mut WatchAuto<'_>,
     ) -> Result<AutoModel, Error> {
-        let begun = Instant::now();
-        let limit = self.seconds.unwrap_or(f64::INFINITY);
-        Parameter::Seconds.check(limit, limit > 0.0, "a number > 0")?;
-        let usual = HoldOut { among_many: true, seed: self.seed, ..HoldOut::default() };
-        let folds = folds.map_or_else(|| usual.folds(target, x.samples()), |folds| Ok(folds.clone()))?;
-        let set = LearningSet::new(x, target, sample_weight, account, folds)?;
+        let (begun, limit) = (Instant::now(), self.limit()?);
+        let set = LearningSet::new(x, target, sample_weight, account, self.folds(x, target, folds)?)?;
         let plan = planned(self.effort, self.seconds, &set);
         let whole: f64 = plan.tried.iter().map(|step| step.seconds).sum();
+        let expected = expected(&plan.tried, &set).within(limit);
         let (mut contenders, mut left_out, mut done) = (vec![Contender::constant(&set)], plan.left_out, 0.0);
         for step in &plan.tried {
             if begun.elapsed().as_secs_f64() > limit {
                 left_out.push((step.recipe.clone(), format!("the limit of {limit} s was reached")));
                 continue;
             }
-            let mut watched =
-                |share: f64| watch(AutoProgress { recipe: &step.recipe, done: (done + share * step.seconds) / whole });
+            let mut watched = |share: f64| {
+                let done = (done + share * step.seconds) / whole;
+                watch(AutoProgress { recipe: &step.recipe, done, expected: &expected })
+            };
+            // Whoever watches is told what is tried, and how long everything takes, before it begins.
+            if watched(0.0).is_break() {
+                left_out.push((step.recipe.clone(), INTERRUPTED.to_owned()));
+                break;
+            }
             let mut trial = Trial::new(&set, self.effort, &mut watched);
             let started = Instant::now();
             match step.recipe.contenders(&mut trial, &contenders) {
@@ -164,6 +172,18 @@ impl Auto {
             done += step.seconds;
         }
         Choosing { set: &set, contenders, left_out }.model(self)
+    }
+
+    fn limit(&self) -> Result<f64, Error> {
+        let limit = self.seconds.unwrap_or(f64::INFINITY);
+        Parameter::Seconds.check(limit, limit > 0.0, "a number > 0")?;
+        Ok(limit)
+    }
+
+    /// The folds that were given, or those of the choice itself.
+    fn folds(&self, x: &FeatureMatrix<'_>, target: &Target<'_>, given: Option<&Folds>) -> Result<Folds, Error> {
+        let usual = HoldOut { among_many: true, seed: self.seed, ..HoldOut::default() };
+        given.map_or_else(|| usual.folds(target, x.samples()), |folds| Ok(folds.clone()))
     }
 }
 

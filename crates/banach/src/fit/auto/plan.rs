@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The most variables of which products of every degree are made.
-const MOST_EXPONENTIAL: usize = 50;
+pub(super) const MOST_EXPONENTIAL: usize = 50;
 /// The most [variables of all functions](exact_zeros) for which p = 1 costs about a second.
 const MOST_EXACT_ZEROS: f64 = 2e4;
 /// A function that tells classes costs as much as so many of numbers at p = 1.
@@ -19,14 +19,15 @@ const FACTOR_RATE: f64 = 30e9;
 /// Seconds of a search for few terms, and those for every entry of the matrix of all monomials, of numbers and of classes: measured at
 /// 90 x 211,575 and 100 x 282,000.
 const SECONDS_OF_SEARCH: f64 = 0.2;
-const SECONDS_OF_NUMBERS: f64 = 2e-8;
-const SECONDS_OF_CLASSES: f64 = 3e-7;
+pub(super) const SECONDS_OF_NUMBERS: f64 = 2e-8;
+pub(super) const SECONDS_OF_CLASSES: f64 = 3e-7;
 /// Seconds of the rank of a value.
-const SECONDS_OF_RANK: f64 = 3e-8;
+pub(super) const SECONDS_OF_RANK: f64 = 3e-8;
 /// Gammas for each parameter, about.
 const GAMMAS: f64 = 12.0;
 
-/// A recipe, and the seconds that it is predicted to take.
+/// A recipe, and the seconds that it may take: those of fits that are hard. By these it is tried or left out, and by these it counts in what
+/// is done; what it is expected to take is less ([`expected`](super::expected::expected)).
 #[derive(Debug)]
 pub(super) struct PlannedRecipe {
     pub recipe: Recipe,
@@ -101,7 +102,7 @@ pub(super) fn planned(effort: Effort, given: Option<f64>, set: &LearningSet<'_>)
     plan
 }
 
-/// The seconds that a recipe takes, as far as can be told before.
+/// The seconds that a recipe may take, as far as can be told before.
 fn seconds(recipe: &Recipe, effort: Effort, set: &LearningSet<'_>) -> Result<f64, Error> {
     let (n, d) = (set.x.samples() as f64, set.all().units.columns().len());
     let (lanes, functions) = (set.lanes.len() as f64, set.task.functions() as f64);

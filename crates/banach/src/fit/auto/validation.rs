@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The relative duality gap of fits that are only compared.
-const TOLERANCE: f64 = 1e-4;
+pub(super) const TOLERANCE: f64 = 1e-4;
 /// Their iterations, at most: what takes more hardly ever converges.
 const MOST_ITERATIONS: usize = 100;
 /// A fit with a larger relative gap is no fit: what it predicts depends on where it began.

@@ -41,6 +41,14 @@ impl Gammas {
         }
     }
 
+    /// How many are to be expected in the end: values that nobody has given are added once, which is between never and always.
+    pub(super) fn expected_beyond(&self) -> usize {
+        match self {
+            Self::Count(_) => ADDED,
+            Self::Given(_) => 0,
+        }
+    }
+
     /// The values for a problem.
     pub fn grid(&self, problem: &DualProblem<'_>) -> Result<GammaGrid, Error> {
         match self {

@@ -5,6 +5,7 @@ mod candidate;
 mod combination;
 mod exponential;
 mod gammas;
+mod planned;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ pub use space::{KernelSpace, SearchOption};
 use super::{Fit, Spec, Target};
 use crate::{
     Error, FeatureMatrix, Observer, Status,
-    form::{LongFit, Plan},
+    form::Plan,
     solver::{Choice, CrossValidation, Folds, Mean, Metric, Progress},
 };
 
@@ -180,22 +181,6 @@ impl Search {
         let metric = first.functions[0].metric;
         let chosen = self.choose(&tried);
         Ok(Searched { folds: folds.clone(), metric, tried, left_out, chosen })
-    }
-
-    /// What is predicted of the search if it takes long, as by [`Plan::long_fit`]. Every combination counts as much as the slowest.
-    pub fn long_fit(
-        &self,
-        fit: &Fit,
-        x: &FeatureMatrix<'_>,
-        functions: usize,
-        sample_weight: Option<&[f64]>,
-        folds: usize,
-    ) -> Option<LongFit> {
-        // What cannot be planned is refused or left out by the search.
-        let options = self.options(fit.spec(), x, sample_weight).ok()?;
-        let plan = |option: &SearchOption| fit.with_spec(&option.spec).ok()?.plan(x, functions * folds).ok();
-        let slowest = options.iter().filter_map(plan).max_by(|a, b| a.cost().total.total_cmp(&b.cost().total));
-        slowest?.long_fit(options.len() * self.gammas.count())
     }
 
     /// The relative duality gap at which the fits of the search end.

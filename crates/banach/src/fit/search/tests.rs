@@ -157,3 +157,38 @@ fn a_loss_of_its_own_takes_part() {
     assert_eq!(losses(&own), losses(&absolute));
     assert_ne!(losses(&own), losses(&squared));
 }
+
+#[test]
+fn a_search_is_planned_with_all_that_it_fits() {
+    let (x, fit, rates) = (x(), Fit::new(&Spec::default()).expect("valid"), crate::form::Rates::default());
+    let linear = || Search {
+        gammas: Gammas::Given(vec![0.1, 1.0, 10.0]),
+        ..Search::new(KernelSpace::Fixed(KernelSpec::Linear))
+    };
+    let planned = |search: &Search, functions, folds| {
+        let all = search.planned(&fit, &x, functions, None, folds).expect("a route").prediction(&rates);
+        let model = search.planned_with_model(&fit, &x, functions, None, folds).expect("a route").prediction(&rates);
+        assert!(model.seconds > all.seconds && model.fits == all.fits + functions);
+        all
+    };
+    let one = planned(&linear(), 1, 5);
+    assert_eq!(one.fits, linear().fits(1, 1, 5));
+    let longer = [
+        planned(&linear(), 1, 10),
+        planned(&linear(), 3, 5),
+        planned(&Search { gammas: Gammas::Given(vec![0.1, 1.0, 2.0, 10.0]), ..linear() }, 1, 5),
+        planned(&Search { exponents: vec![1.1, 1.5], ..linear() }, 1, 5),
+        planned(
+            &Search { kernels: [linear().kernels, vec![KernelSpace::named(KernelName::Exp)]].concat(), ..linear() },
+            1,
+            5,
+        ),
+    ];
+    assert!(longer.iter().all(|more| more.seconds > one.seconds && more.fits > one.fits), "{longer:?}");
+    // A grid that nobody has given may be widened.
+    assert!(planned(&Search { gammas: Gammas::Count(3), ..linear() }, 1, 5).fits > one.fits);
+    // Combinations add up.
+    let each = [1.1, 1.5].map(|p| planned(&Search { exponents: vec![p], ..linear() }, 1, 5).seconds);
+    assert!((longer[3].seconds / (each[0] + each[1]) - 1.0).abs() < 1e-12);
+    assert!(linear().planned(&fit, &x, usize::MAX, None, usize::MAX).is_ok());
+}

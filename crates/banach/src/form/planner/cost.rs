@@ -31,7 +31,7 @@ pub struct Cost {
 
 /// Seconds to make the column of one monomial, whose variables are found from its number: hardly more for more samples, up to some
 /// hundreds. Measured on 21 x 268, where they are most of a fit.
-const SECONDS_OF_COLUMN: f64 = 7e-7;
+pub(super) const SECONDS_OF_COLUMN: f64 = 7e-7;
 
 /// A computation whose cost is asked for: the data, the kernel and exponent, and what a planner knows of the machine.
 pub(super) struct Workload<'a> {

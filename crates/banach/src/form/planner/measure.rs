@@ -2,13 +2,18 @@
 
 use std::{hint::black_box, time::Instant};
 
+use faer::{
+    MatMut, Par, Spec,
+    dyn_stack::{MemBuffer, MemStack},
+    linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch},
+};
 use rayon::prelude::*;
 
 use crate::{
     Error, Exponent, FeatureMatrix, Memory, QForm,
     cost::Rates,
     data::Scratch,
-    form::{Evaluation, Gram},
+    form::{Evaluation, Expansion, Gram},
     kernel::{Exponential, FeatureMap, Polynomial},
 };
 
@@ -25,18 +30,21 @@ const POWERS: usize = 1 << 15;
 /// Columns of the sparse matrix, and entries of each: some tens of thousands, which take a fraction of a millisecond.
 const COLUMNS: usize = 4096;
 const STORED: usize = 16;
+/// Rows of the matrix that is factorised: as many as samples have where factorisations matter.
+const SIDE: usize = 192;
 /// Runs of which the fastest counts: it is the one that other work has disturbed least.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 8;
 
 impl Rates {
-    /// The rates of this machine as it is now, in some tens of milliseconds. Two calls differ, by as much as other work
+    /// The rates of this machine as it is now, in about a tenth of a second. Two calls differ, by as much as other work
     /// on the machine does.
     pub fn measure() -> Result<Self, Error> {
-        let mut rates = Self::default();
+        let mut rates = Self { cores: rayon::current_num_threads() as f64, ..Self::default() };
         rates.measure_memory();
         rates.measure_tensor()?;
         rates.measure_features()?;
         rates.measure_powers()?;
+        rates.measure_factors();
         Ok(rates)
     }
 
@@ -64,6 +72,12 @@ impl Rates {
             |gram: &Gram<'_>, batch| best(|| gram.evaluate(&alphas[..batch * SAMPLES], &mut out, &mut scratch));
         let (one, batch) = (time(&stored, 1), time(&stored, BATCH));
         let (few, many) = (time(&few, 1), time(&many, 1));
+        let mut expansions: Vec<Expansion> = (0..BATCH).map(|_| Expansion::default()).collect();
+        let expanded = best(|| {
+            let mut out: Vec<&mut Expansion> = expansions.iter_mut().collect();
+            stored.expand(&alphas, &mut out, &mut scratch);
+        });
+        self.expansion = rate(entries * BATCH as f64, expanded);
         self.contraction = rate(entries * (BATCH - 1) as f64, beyond(batch, one));
         self.kernel = rate(entries, beyond(few, one));
         self.product = rate(2.0 * (INPUTS - 1) as f64 * entries, beyond(many, few));
@@ -105,6 +119,24 @@ impl Rates {
         self.power = rate(numbers.len() as f64, time(Exponent::from_fraction(4, 3)?));
         self.real_power = rate(numbers.len() as f64, time(Exponent::new(1.27)?));
         Ok(())
+    }
+
+    fn measure_factors(&mut self) {
+        let mut all = vec![0.0; SIDE * SIDE * rayon::current_num_threads()];
+        let seconds = best(|| {
+            all.par_chunks_mut(SIDE * SIDE).for_each(|matrix| {
+                // Nearly the identity, so that it is definite.
+                matrix.fill(1.0 / SIDE as f64);
+                matrix.iter_mut().step_by(SIDE + 1).for_each(|entry| *entry = 2.0);
+                let mut buffer = MemBuffer::new(cholesky_in_place_scratch::<f64>(SIDE, Par::Seq, Spec::default()));
+                let (matrix, stack) =
+                    (MatMut::from_column_major_slice_mut(matrix, SIDE, SIDE), MemStack::new(&mut buffer));
+                let found = cholesky_in_place(matrix, LltRegularization::default(), Par::Seq, stack, Spec::default());
+                debug_assert!(found.is_ok(), "it is definite");
+            });
+        });
+        let matrices = all.len() / (SIDE * SIDE);
+        self.factor = rate(matrices as f64 * (SIDE * SIDE * SIDE) as f64 / 3.0, seconds);
     }
 }
 
@@ -163,8 +195,34 @@ mod tests {
     #[test]
     fn every_rate_is_a_positive_number() {
         for rates in [Rates::default(), Rates::measure().expect("it runs anywhere")] {
-            let Rates { stream, fresh, product, contraction, scatter, kernel, listing, power, real_power } = rates;
-            let all = [stream, fresh, product, contraction, scatter, kernel, listing, power, real_power];
+            let Rates {
+                cores,
+                stream,
+                fresh,
+                product,
+                factor,
+                contraction,
+                expansion,
+                scatter,
+                kernel,
+                listing,
+                power,
+                real_power,
+            } = rates;
+            let all = [
+                cores,
+                stream,
+                fresh,
+                product,
+                factor,
+                contraction,
+                expansion,
+                scatter,
+                kernel,
+                listing,
+                power,
+                real_power,
+            ];
             assert!(all.iter().all(|rate| *rate > 0.0 && rate.is_finite()), "{rates:?}");
         }
     }

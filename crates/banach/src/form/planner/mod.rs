@@ -1,10 +1,10 @@
 //! Which route to take to `Q`: what each would cost, what keeps it from being taken, and why.
 //!
-//! `cost.rs` says what a route takes, `measure.rs` how fast the machine is, `table.rs` how a plan explains itself, `long.rs`
-//! whether the fit will take long, `paper_rule.rs` what the paper would do.
+//! `cost.rs` says what a route takes, `measure.rs` how fast the machine is, `table.rs` how a plan explains itself, `fits.rs`
+//! how long fits will take, `paper_rule.rs` what the paper would do.
 
 mod cost;
-mod long;
+mod fits;
 mod measure;
 mod paper_rule;
 mod table;
@@ -14,7 +14,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use cost::Cost;
-pub use long::LongFit;
+pub use fits::Fits;
 
 use serde::{Deserialize, Serialize};
 

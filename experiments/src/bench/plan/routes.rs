@@ -7,7 +7,7 @@ use banach::{
     kernel::{Linear, Polynomial, TensorKernel},
 };
 
-use super::{
+use crate::bench::{
     Figure, Side, Target,
     gram::jumble,
     timing::{Best, ColdCache, rounds},
@@ -20,14 +20,14 @@ const SLOW: usize = 8;
 const TARGET: Target = Target::Within(2.0);
 
 /// The data of one route, `(samples, inputs)` each.
-pub(super) struct Shapes {
+pub(in crate::bench) struct Shapes {
     pub features: (usize, usize),
     pub tiles: (usize, usize),
     pub gram: (usize, usize),
     pub streamed: (usize, usize),
 }
 
-pub(super) fn figures(shapes: &Shapes, count: usize, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
+pub(in crate::bench) fn figures(shapes: &Shapes, count: usize, watch: &mut dyn Watch) -> Result<Vec<Figure>, Error> {
     let rates = Rates::measure()?;
     let squares = Polynomial::new(2, 1.0, 0.0)?;
     let mut figures = route(Route::Features, shapes.features, Linear, rates, count, watch)?;
