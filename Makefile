@@ -116,6 +116,7 @@ suite: $(PEERS)/banach ## the same on real wide data out of packages, which it d
 
 bench-machine: ## speed against the machine's own limits, the exact search, and reading files, as ratios in one run
 	$(MEASURE) bench
+	$(MEASURE) bench fits
 	$(MEASURE) bench search
 	$(MEASURE) bench reading
 

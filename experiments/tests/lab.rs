@@ -217,6 +217,20 @@ fn folds_abreast_are_timed_against_one_after_another() {
 }
 
 #[test]
+fn fits_are_timed_against_their_limit_and_on_two_threads() {
+    let run = lab(&["bench", "fits", "--quick", "--rounds", "2", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON and nothing else");
+    let figures = json["figures"].as_array().expect("a list");
+    assert_eq!(figures.len(), 4);
+    // No fit is faster than what it must do.
+    let ratio = |at: usize| figures[at]["ratio"].as_f64().expect("a number");
+    assert!(ratio(0) > 1.0 && ratio(2) > 1.0 && ratio(1) > 0.0 && ratio(3) > 0.0, "{figures:?}");
+    let table = text(&lab(&["bench", "fits", "--quick", "--rounds", "1"]).stdout);
+    assert!(table.contains("two threads against one") && table.contains("<= 2"), "{table}");
+}
+
+#[test]
 fn the_search_counts_the_monomials_it_looks_at() {
     let run = lab(&["bench", "search", "--quick", "--json"]);
     assert!(run.status.success(), "{}", text(&run.stderr));

@@ -4,6 +4,7 @@
 //! disturbance of the machine hits both or neither.
 
 mod features;
+pub mod fits;
 mod gram;
 pub mod interactions;
 mod memory;

@@ -135,6 +135,15 @@ pub(crate) enum BenchCommand {
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
         rounds: u16,
     },
+    /// Whole fits against what their passes and Hessians must take, and two threads against one.
+    Fits {
+        /// Small sizes that take a second; their ratios say little.
+        #[arg(long)]
+        quick: bool,
+        /// Rounds; the best time of each side counts.
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+        rounds: u16,
+    },
     /// Reading a CSV file of 200 x 100,000 numbers, against counting its lines and against pandas and polars.
     Reading {
         /// A small size that takes a second; its ratios say little.

@@ -7,6 +7,7 @@ use banach_cli::{options::Common, print, progress::Bar};
 use banach_lab::{
     bench::{
         MachineFigures, MachineRequest,
+        fits::{Fits, FitsRequest},
         interactions::{self, Interactions, InteractionsRequest},
         plan::{self, PlanBench},
         search::{Search, SearchRequest},
@@ -49,6 +50,11 @@ pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Co
             let request = if quick { LockstepRequest::quick } else { LockstepRequest::full };
             let lockstep = Lockstep::run(request(usize::from(rounds)), bar)?;
             show(common, &lockstep, || report::lockstep(&lockstep).text())
+        }
+        Some(BenchCommand::Fits { quick, rounds }) => {
+            let request = if quick { FitsRequest::quick } else { FitsRequest::full };
+            let fits = Fits::run(request(usize::from(rounds)), bar)?;
+            show(common, &fits, || report::fits(&fits).text())
         }
         Some(BenchCommand::Reading { quick, rounds, python }) => {
             let reading = Reading::run(quick, usize::from(rounds), python.as_deref())?;
