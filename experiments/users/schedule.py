@@ -4,7 +4,7 @@ import os
 import time
 
 from . import machine
-from .contender import Contender
+from .contender import THREADS, Contender
 from .modelling import tasks
 from .solving import problems
 
@@ -52,7 +52,8 @@ def merged(old, new):
 
 def group(kind, name, subject, names, seeds, quick, log):
     """One problem."""
-    contenders = {contender: Contender(kind, name, contender, quick) for contender in names}
+    threads = getattr(subject, "threads", THREADS)
+    contenders = {contender: Contender(kind, name, contender, quick, threads) for contender in names}
     # All begin at once, and are then measured in turns.
     results = {contender: {**one.hello(), "runs": []} for contender, one in contenders.items()}
     try:
