@@ -1,7 +1,7 @@
 //! A fitted model, with the data that explain it.
 
 use banach::{
-    Certificate, Route, Solution, Target, fit::Residuals, form::SparseWeights, model::Budget, solver::leave_one_out,
+    Certificate, Route, Solution, Target, fit::Residuals, form::SparseWeights, model::Budget, solver::leave_one_out_all,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -290,9 +290,9 @@ impl Model {
             let (_, outputs) = self.target.outputs(matrix.samples(), fit.loss().targets(), weights)?;
             let prepared = fit.prepare(matrix, outputs.len())?;
             let problems = prepared.problems(&outputs, weights)?;
-            let found = problems.iter().zip(self.fitted.solutions());
+            let solutions: Vec<_> = self.fitted.solutions().iter().collect();
             let each: Option<Vec<_>> =
-                found.map(|(problem, solution)| leave_one_out(problem, solution, prepared.memory())).collect();
+                leave_one_out_all(&problems, &solutions, prepared.memory()).into_iter().collect();
             let response = |t: f64| fit.loss().response(t);
             Ok(each.map(|each| each.concat().into_iter().map(response).collect()))
         })?;

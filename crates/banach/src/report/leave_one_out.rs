@@ -6,10 +6,10 @@ use super::Described;
 use crate::{
     DualProblem, Status,
     fit::Task,
-    solver::{Metric, leave_one_out, score},
+    solver::{Metric, leave_one_out_all, score},
 };
 
-/// The score of every sample as the model without it predicts it ([`leave_one_out`]), with the same p, kernel and gamma. Where those
+/// The score of every sample as the model without it predicts it ([`leave_one_out`](crate::solver::leave_one_out)), with the same p, kernel and gamma. Where those
 /// were chosen by the same samples, it is a little better than the model is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LeaveOneOut {
@@ -36,8 +36,8 @@ impl Described<'_> {
     /// The score; `None` where it is not defined.
     pub(super) fn leave_one_out(&self) -> Option<LeaveOneOut> {
         let (memory, solutions) = (self.fit.account().left(), self.model.solutions());
-        let each = self.problems.iter().zip(solutions).map(|(problem, found)| leave_one_out(problem, found, memory));
-        let predictions: Vec<Vec<f64>> = each.collect::<Option<_>>()?;
+        let each = leave_one_out_all(self.problems, &solutions.iter().collect::<Vec<_>>(), memory);
+        let predictions: Vec<Vec<f64>> = each.into_iter().collect::<Option<_>>()?;
         let metric = Metric::of(self.fit.loss().targets());
         let score = match self.model.task() {
             Task::Classes(classes) if classes.len() > 2 => accuracy(self.problems, &predictions),

@@ -21,7 +21,7 @@ pub use cross_validation::{Choice, CrossValidation, Dealing, FoldFit, Folds, Mea
 pub(crate) use cross_validation::{SplitMix64, cross_validate_all, score, shuffle};
 pub use gamma_grid::GammaGrid;
 pub use gradient::Gradient;
-pub use leave_one_out::leave_one_out;
+pub use leave_one_out::{leave_one_out, leave_one_out_all};
 use linesearch::MAX_TRIALS;
 pub use linesearch::{Linesearch, Rule};
 pub use newton::Newton;

@@ -54,8 +54,13 @@ pub(crate) struct TensorTile {
 #[derive(Debug, Clone)]
 pub(crate) struct Stripe {
     pub tiles: Range<usize>,
-    /// The columns that it meets.
+    /// The rows and the columns that it meets.
+    pub rows: Range<usize>,
     pub tails: Range<usize>,
+    /// The samples of its heads are below this one.
+    pub heads_below: usize,
+    /// The samples of its tails are this one or later ones.
+    pub tails_from: usize,
     first_entry: usize,
 }
 
@@ -143,14 +148,23 @@ impl Staircase {
             match stripes.last_mut() {
                 Some(stripe) if tile.entries.start / wanted == stripe.first_entry / wanted => {
                     stripe.tiles.end = at + 1;
+                    stripe.rows = stripe.rows.start.min(tile.rows.start)..stripe.rows.end.max(tile.rows.end);
                     stripe.tails = stripe.tails.start.min(tile.tails.start)..tile.tails.end;
                 }
                 _ => stripes.push(Stripe {
                     tiles: at..at + 1,
+                    rows: tile.rows.clone(),
                     tails: tile.tails.clone(),
+                    heads_below: 0,
+                    tails_from: 0,
                     first_entry: tile.entries.start,
                 }),
             }
+        }
+        for stripe in &mut stripes {
+            // The last sample of a head is its largest one, and the first of a tail its smallest.
+            stripe.heads_below = self.heads.get(stripe.rows.end - 1).last().map_or(0, |&i| i as usize + 1);
+            stripe.tails_from = self.tails.get(stripe.tails.start).first().map_or(0, |&k| k as usize);
         }
         stripes
     }

@@ -1,13 +1,15 @@
 //! The Gram tensor of a kernel over given samples: what its entries are, how they are packed, filled and read.
 //!
-//! `multisets` holds the algebra of symmetric tensors, `layout` the packed storage, `products` how it is filled, `pass` and
-//! `contract` how it is read, `diagonal` what bounds it, `copy` the tensor of some of the samples.
+//! `multisets` holds the algebra of symmetric tensors, `layout` the packed storage, `products` how it is filled, `pass`, `contract` and
+//! `pairs` how it is read, `accumulators` what a pass adds up, `diagonal` what bounds it, `copy` the tensor of some of the samples.
 
+mod accumulators;
 mod contract;
 mod copy;
 mod diagonal;
 mod layout;
 mod multisets;
+mod pairs;
 mod pass;
 mod products;
 mod symmetric;
@@ -17,11 +19,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub(crate) use self::{
+    accumulators::{PassSums, pass_length},
     copy::copy,
     diagonal::Diagonal,
     layout::{MAX_COLUMNS, MAX_ROWS, MAX_STRIPES, Staircase, Stripe, TensorTile, most_tiles},
     multisets::{Multisets, count},
-    pass::{Batch, Cross, PassSums, pass, pass_length},
+    pass::{Batch, Cross, pass},
     products::{FillBuffers, TileFiller, additions, thread_bytes, ways},
 };
 use crate::{Error, FeatureMatrix, kernel::TensorKernel, workers::checkpoint};

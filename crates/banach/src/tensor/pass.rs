@@ -12,31 +12,31 @@
 //!
 //! Only the cross term C needs the tensor once more, in the same read.
 
-use std::hint::black_box;
+use std::{hint::black_box, ops::Range};
 
 use rayon::prelude::*;
 
 use super::{
-    contract::{Pairs, TOGETHER, TwoSided, derivatives},
+    accumulators::{Accumulators, CACHE_LINE, PassSums, StripeSums, groups},
+    contract::{TOGETHER, TwoSided, derivatives},
     layout::{ColumnBlock, Staircase, Stripe},
+    pairs::{COLUMNS, CrossPlace, EIGHT, MOST_COLUMNS, Pairs, padded},
     products::{FillBuffers, TileFiller},
 };
 use crate::{numeric::dot, workers::checkpoint};
 
 /// Columns that are fetched together. With at most 1024 rows they are 128 KB, and stay in the second-level cache.
-const COLUMNS_IN_TURN: usize = 16;
+const COLUMNS_IN_TURN: usize = MOST_COLUMNS;
 /// Rows of four columns that are contracted together: 16 KB, which stay in the first-level cache.
 const ROWS_IN_TURN: usize = 512;
-/// Numbers in a cache line of 64 bytes.
-const CACHE_LINE: usize = 8;
-/// Numbers that one task adds up: enough to hide its start.
-const PIECE: usize = 1 << 12;
 
 /// The batch of a pass.
 pub(crate) struct Batch<'a> {
-    /// `W` of the heads, one list after another.
+    /// The number of dual vectors.
+    pub problems: usize,
+    /// `W` of the heads, one list after another; empty for cross terms of pairs, which follow from the dual vectors.
     pub heads: &'a [f64],
-    /// `W` of the tails.
+    /// `W` of the tails, in the same way.
     pub tails: &'a [f64],
     /// The dual vectors, where cross terms are wanted.
     pub cross: Option<Cross<'a>>,
@@ -47,61 +47,9 @@ pub(crate) struct Batch<'a> {
 pub(crate) struct Cross<'a> {
     /// The dual vectors.
     pub alphas: &'a [f64],
-    /// `dW/dalpha` at the place of every index, for the heads (empty for pairs) and for the tails.
+    /// `dW/dalpha` at the place of every index, for the heads and for the tails; empty for pairs.
     pub heads: &'a [f64],
     pub tails: &'a [f64],
-}
-
-/// What a pass finds: V, Z and, if asked for, C, problem after problem.
-pub(crate) struct PassSums<'a> {
-    pub heads: &'a [f64],
-    pub tails: &'a [f64],
-    /// `C_ab` at `b n + a`.
-    pub cross: &'a [f64],
-}
-
-impl PassSums<'_> {
-    /// The part of one of the problems.
-    pub(crate) fn of_problem(&self, problem: usize, problems: usize) -> Self {
-        let part = |sums: &'_ [f64]| problem * (sums.len() / problems)..(problem + 1) * (sums.len() / problems);
-        let Self { heads, tails, cross } = *self;
-        Self { heads: &heads[part(heads)], tails: &tails[part(tails)], cross: &cross[part(cross)] }
-    }
-}
-
-/// The sizes of the parts of the memory of a pass.
-struct PassSizes {
-    /// V of the batch.
-    heads: usize,
-    /// C of the batch.
-    cross: usize,
-    /// Z of the batch in one stripe.
-    stripe_tails: usize,
-    /// y for four columns.
-    y: usize,
-}
-
-impl PassSizes {
-    fn new(layout: &Staircase, problems: usize, cross: bool) -> Self {
-        let n = layout.heads.samples();
-        let stripe_tails = layout.stripes.iter().map(|stripe| stripe.tails.len()).max().unwrap_or(0);
-        Self {
-            heads: problems * layout.heads.len(),
-            cross: if cross { problems * n * n } else { 0 },
-            stripe_tails: problems * stripe_tails,
-            y: if cross { 4 * n } else { 0 },
-        }
-    }
-
-    fn stripe(&self) -> usize {
-        self.heads + self.cross + self.stripe_tails + self.y
-    }
-}
-
-/// Numbers that a pass needs as working memory.
-pub(crate) fn pass_length(layout: &Staircase, problems: usize, cross: bool) -> usize {
-    let sizes = PassSizes::new(layout, problems, cross);
-    sizes.stripe() * layout.stripes.len() + sizes.heads + sizes.cross + problems * layout.tails.len()
 }
 
 /// Runs the pass over the stored entries or, without them, over tiles filled one by one.
@@ -112,69 +60,20 @@ pub(crate) fn pass<'a>(
     memory: &'a mut [f64],
 ) -> PassSums<'a> {
     let layout = products.layout;
-    let problems = batch.heads.len() / layout.heads.len();
-    let sizes = PassSizes::new(layout, problems, batch.cross.is_some());
-    let (areas, totals) = memory.split_at_mut(sizes.stripe() * layout.stripes.len());
-    areas.par_chunks_mut(sizes.stripe()).zip(&layout.stripes).for_each_init(
-        FillBuffers::default,
-        |work, (area, stripe)| {
-            let pass = StripePass { layout, stripe, batch, problems };
-            pass.run(products, stored, StripeSums::split(area, &sizes), work);
-        },
-    );
-    combine(layout, &sizes, problems, areas, totals)
-}
-
-/// Adds up the stripes in their order.
-fn combine<'a>(
-    layout: &Staircase,
-    sizes: &PassSizes,
-    problems: usize,
-    areas: &[f64],
-    totals: &'a mut [f64],
-) -> PassSums<'a> {
-    let summed = sizes.heads + sizes.cross;
-    let (sums, tails) = totals.split_at_mut(summed);
-    sums.par_chunks_mut(PIECE).enumerate().for_each(|(piece, sums)| {
-        let place = piece * PIECE..piece * PIECE + sums.len();
-        sums.fill(0.0);
-        for area in areas.chunks(sizes.stripe()) {
-            sums.iter_mut().zip(&area[place.clone()]).for_each(|(sum, part)| *sum += part);
-        }
+    let problems = batch.problems;
+    let mut sums = Accumulators::new(layout, problems, batch.cross.map(|cross| cross.alphas), memory);
+    sums.stripes(layout).for_each_init(FillBuffers::default, |work, (stripe, duals, area)| {
+        StripePass { layout, stripe, batch, duals, problems }.run(products, stored, area, work);
     });
-    tails.fill(0.0);
-    for (area, stripe) in areas.chunks(sizes.stripe()).zip(&layout.stripes) {
-        let parts = area[summed..].chunks(stripe.tails.len());
-        for (tails, part) in tails.chunks_mut(layout.tails.len()).zip(parts) {
-            tails[stripe.tails.clone()].iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
-        }
-    }
-    let (heads, cross) = sums.split_at(sizes.heads);
-    PassSums { heads, cross, tails: &tails[..problems * layout.tails.len()] }
-}
-
-/// The accumulators of a stripe.
-struct StripeSums<'a> {
-    heads: &'a mut [f64],
-    cross: &'a mut [f64],
-    tails: &'a mut [f64],
-    y: &'a mut [f64],
-}
-
-impl<'a> StripeSums<'a> {
-    fn split(area: &'a mut [f64], sizes: &PassSizes) -> Self {
-        area.fill(0.0);
-        let (heads, rest) = area.split_at_mut(sizes.heads);
-        let (cross, rest) = rest.split_at_mut(sizes.cross);
-        let (tails, y) = rest.split_at_mut(sizes.stripe_tails);
-        Self { heads, cross, tails, y }
-    }
+    sums.combine(layout)
 }
 
 struct StripePass<'a> {
     layout: &'a Staircase,
     stripe: &'a Stripe,
     batch: &'a Batch<'a>,
+    /// The dual vectors as groups.
+    duals: &'a [f64],
     problems: usize,
 }
 
@@ -205,14 +104,29 @@ impl StripePass<'_> {
             let first = (start - block.tails.start) * height;
             let columns = &entries[first..first + tails.len() * height];
             let turn = ColumnBlock { rows: block.rows.clone(), tails, entries: 0..columns.len() };
-            fetch(columns);
+            if !self.reads_in_order() {
+                fetch(columns);
+            }
             match self.batch.cross {
                 None => self.contract(columns, &turn, area),
+                Some(_) if self.is_paired() => {
+                    groups(self.problems, true).for_each(|group| self.contract_pairs(&group, columns, &turn, area));
+                }
                 Some(cross) => {
                     (0..self.problems).for_each(|problem| self.contract_twice(problem, cross, columns, &turn, area));
                 }
             }
         }
+    }
+
+    /// Whether the contraction begins with one column after another, so that nothing is gained by fetching them.
+    fn reads_in_order(&self) -> bool {
+        self.is_paired() && self.problems < EIGHT
+    }
+
+    /// Whether cross terms of pairs are wanted.
+    fn is_paired(&self) -> bool {
+        self.batch.cross.is_some() && self.layout.heads.size() == 2
     }
 
     /// V and Z. All problems take turns on what fits in the first-level cache.
@@ -224,19 +138,40 @@ impl StripePass<'_> {
                 let rows = first..(first + ROWS_IN_TURN).min(block.rows.end);
                 let block_entries = &entries[(start - block.tails.start) * height + first - block.rows.start..];
                 for problem in 0..self.problems {
-                    let place = self.stripe_place(problem, start);
+                    let (place, own) = (self.stripe_place(problem, start), self.stripe_rows(problem, &rows));
                     TwoSided {
                         block: block_entries,
                         stride: height,
                         rows_in: &self.batch.heads[problem * heads..][rows.clone()],
                         columns_in: &self.batch.tails[problem * tails..][columns.clone()],
-                        rows: &mut area.heads[problem * heads..][rows.clone()],
+                        rows: &mut area.heads[own],
                         columns: &mut area.tails[place..place + columns.len()],
                     }
                     .run();
                 }
             }
         }
+    }
+
+    /// V, Z and C of pairs, for a group of problems.
+    fn contract_pairs(&self, group: &Range<usize>, block: &[f64], place: &ColumnBlock, area: &mut StripeSums<'_>) {
+        let Staircase { heads, tails, .. } = self.layout;
+        let (n, many, cross) = (heads.samples(), group.len(), CrossPlace::of(self.stripe));
+        let all = |length: usize| group.start * length..group.end * length;
+        let part = |range: &Range<usize>, first: usize| (range.start - first) * many..(range.end - first) * many;
+        let first = heads.get(place.rows.start);
+        Pairs {
+            block,
+            tails: tails.range(place.tails.clone()),
+            first: (first[0] as usize, first[1] as usize),
+            alpha: &self.duals[all(padded(n))],
+            rows: &mut area.heads[all(self.stripe.rows.len())][part(&place.rows, self.stripe.rows.start)],
+            columns: &mut area.tails[all(self.stripe.tails.len())][part(&place.tails, self.stripe.tails.start)],
+            cross: &mut area.cross[all(cross.length(n))],
+            place: cross,
+            y: &mut area.y[..COLUMNS * many * padded(n)],
+        }
+        .run(many);
     }
 
     /// V, Z and C. With `y_a = sum_H dW_H/da B_HT` of a tail, its `Z` is `<alpha, y>/h` (Euler).
@@ -253,26 +188,27 @@ impl StripePass<'_> {
         let alpha = &cross.alphas[problem * n..(problem + 1) * n];
         let columns_in = &self.batch.tails[problem * tails.len()..][block.tails.clone()];
         let slopes = &cross.tails[(problem * tails.len() + block.tails.start) * half..][..block.tails.len() * half];
-        let rows = &mut area.heads[problem * heads.len()..][block.rows.clone()];
+        let rows = &mut area.heads[self.stripe_rows(problem, &block.rows)];
         let sums = &mut area.tails[place..place + block.tails.len()];
-        let matrix = &mut area.cross[problem * n * n..(problem + 1) * n * n];
-        if let [i, j] = *heads.get(block.rows.start) {
-            let first = (i as usize, j as usize);
-            let (tails, y) = (tails.range(block.tails.clone()), &mut *area.y);
-            Pairs { block: columns, first, alpha, columns_in, tails, slopes, rows, columns: sums, cross: matrix, y }
-                .run();
-            return;
-        }
+        let CrossPlace { first, width } = CrossPlace::of(self.stripe);
+        let length = CrossPlace { first, width }.length(n);
+        let matrix = &mut area.cross[problem * length..(problem + 1) * length];
         let head_slopes = &cross.heads[problem * heads.len() * half..];
         let y = &mut area.y[..n];
         for (at, (column, sum)) in columns.chunks(block.rows.len()).zip(sums).enumerate() {
             derivatives(heads, block.rows.start, column, head_slopes, columns_in[at], rows, y);
             *sum += dot(y, alpha) / half as f64;
             for (&b, slope) in tails.get(block.tails.start + at).iter().zip(&slopes[at * half..]) {
-                let column = &mut matrix[b as usize * n..][..n];
+                let column = &mut matrix[(b as usize - first) * width..][..width];
                 column.iter_mut().zip(&*y).for_each(|(sum, y)| *sum += slope * y);
             }
         }
+    }
+
+    /// Where V of some rows is in the stripe.
+    fn stripe_rows(&self, problem: usize, rows: &Range<usize>) -> Range<usize> {
+        let first = problem * self.stripe.rows.len();
+        first + rows.start - self.stripe.rows.start..first + rows.end - self.stripe.rows.start
     }
 
     /// Where the Z of a tail is in the stripe.

@@ -14,7 +14,7 @@ use crate::{
         Gammas, SearchOption,
         search::{Combination, Samples},
     },
-    solver::{GammaGrid, Progress, leave_one_out, path_all},
+    solver::{GammaGrid, Path, Progress, leave_one_out_all, path_all},
 };
 
 /// The relative duality gap of fits that are only compared.
@@ -113,21 +113,29 @@ impl<'t, 'a> Trial<'t, 'a> {
         if self.ended {
             return Ok(None);
         }
-        let tested = |(at, &gamma): (usize, &f64)| -> Result<Tested, Error> {
-            let mut decisions = Vec::with_capacity(n * problems.len());
+        let is_solved = |path: &Path, at: usize| path.solutions[at].certificate.relative_gap() <= LARGEST_GAP;
+        // All functions of the first gamma that are solved, then those of the next: one batch.
+        let (mut solved, mut solutions) = (Vec::new(), Vec::new());
+        for (at, &gamma) in gammas.iter().enumerate() {
             for (problem, path) in problems.iter().zip(&paths) {
-                let solution = &path.solutions[at];
-                let solved = solution.certificate.relative_gap() <= LARGEST_GAP;
-                let problem = problem.with_gamma(gamma)?;
-                let found = if solved { leave_one_out(&problem, solution, prepared.memory()) } else { None };
-                match found {
-                    Some(found) => decisions.extend(found),
-                    None => return Ok(Tested { gamma, loss: f64::INFINITY, predictions: Vec::new() }),
+                if is_solved(path, at) {
+                    solved.push(problem.with_gamma(gamma)?);
+                    solutions.push(&path.solutions[at]);
                 }
             }
-            self.tested(gamma, decisions, true)
-        };
-        gammas.iter().enumerate().map(tested).collect::<Result<_, _>>().map(Some)
+        }
+        let mut found = leave_one_out_all(&solved, &solutions, prepared.memory()).into_iter();
+        let mut tested = Vec::with_capacity(gammas.len());
+        for (at, &gamma) in gammas.iter().enumerate() {
+            let each = paths.iter().map(|path| if is_solved(path, at) { found.next().flatten() } else { None });
+            // Every function takes its own, also behind one that has none.
+            let each: Vec<Option<Vec<f64>>> = each.collect();
+            tested.push(match each.into_iter().collect::<Option<Vec<_>>>() {
+                Some(decisions) => self.tested(gamma, decisions.concat(), true)?,
+                None => Tested { gamma, loss: f64::INFINITY, predictions: Vec::new() },
+            });
+        }
+        Ok(Some(tested))
     }
 
     /// What decisions about samples that were not seen come to.

@@ -2,6 +2,8 @@
 
 use std::f64::consts::LN_2;
 
+use rayon::prelude::*;
+
 use super::{Gram, unit};
 use crate::{
     data::Scratch,
@@ -25,6 +27,13 @@ pub(super) fn batch(bytes: u64, room: u64) -> usize {
 }
 
 impl Gram<'_> {
+    /// The most dual vectors of one pass over this tensor.
+    pub(super) fn together(&self, curvature: bool) -> usize {
+        let bytes = |problems: u64| 8 * pass_length(&self.tensor.layout, problems as usize, curvature) as u64;
+        let room = self.room.min(BATCH_BYTES);
+        (2..=MAX_BATCH).rev().find(|&problems| bytes(problems) <= room).unwrap_or(1) as usize
+    }
+
     /// `Q`, `omega` and, if asked for, M, for as many dual vectors at a time as working memory allows.
     pub(super) fn contract(&self, alphas: &[f64], curvature: bool, out: &mut Evaluation, scratch: &mut Scratch) {
         let n = self.samples();
@@ -36,7 +45,7 @@ impl Gram<'_> {
             out.curvatures.chunks_mut(n * n).for_each(|matrix| self.matrix_of_pairs(matrix));
         }
         let curvature = curvature && self.order() > 2;
-        let batch = batch(8 * pass_length(&self.tensor.layout, 1, curvature) as u64, self.room);
+        let batch = self.together(curvature);
         for (pass, alphas) in alphas.chunks(n * batch).enumerate() {
             self.contract_batch(alphas, pass * batch, curvature, out, scratch);
         }
@@ -76,39 +85,48 @@ impl Gram<'_> {
         let Staircase { heads, tails, .. } = &self.tensor.layout;
         let n = self.samples();
         let problems = alphas.len() / n;
-        let slopes = if curvature {
-            (if heads.size() == 2 { 0 } else { heads.len() * heads.size() }, tails.len() * tails.size())
-        } else {
-            (0, 0)
-        };
-        let per_problem = n + 1 + heads.len() + tails.len() + slopes.0 + slopes.1;
+        // The second derivatives of pairs follow from the dual vectors alone.
+        let paired = curvature && heads.size() == 2;
+        let weights = if paired { (0, 0) } else { (heads.len(), tails.len()) };
+        let slopes = if curvature { (weights.0 * heads.size(), weights.1 * tails.size()) } else { (0, 0) };
+        let per_problem = n + 1 + weights.0 + weights.1 + slopes.0 + slopes.1;
         let (copies, rest) = scratch.duals.take(problems * per_problem).split_at_mut(n * problems);
         let (exponents, rest) = rest.split_at_mut(problems);
-        let (head_weights, rest) = rest.split_at_mut(heads.len() * problems);
-        let (tail_weights, rest) = rest.split_at_mut(tails.len() * problems);
+        let (head_weights, rest) = rest.split_at_mut(weights.0 * problems);
+        let (tail_weights, rest) = rest.split_at_mut(weights.1 * problems);
         let (head_slopes, tail_slopes) = rest.split_at_mut(slopes.0 * problems);
         for (problem, (alpha, copy)) in alphas.chunks(n).zip(copies.chunks_mut(n)).enumerate() {
             exponents[problem] = unit(alpha, copy);
-            heads.weights(copy, &mut head_weights[problem * heads.len()..][..heads.len()]);
-            tails.weights(copy, &mut tail_weights[problem * tails.len()..][..tails.len()]);
-            if curvature {
+            if !paired {
+                heads.weights(copy, &mut head_weights[problem * heads.len()..][..heads.len()]);
+                tails.weights(copy, &mut tail_weights[problem * tails.len()..][..tails.len()]);
+            }
+            if curvature && !paired {
                 heads.derivatives(copy, &mut head_slopes[problem * slopes.0..][..slopes.0]);
                 tails.derivatives(copy, &mut tail_slopes[problem * slopes.1..][..slopes.1]);
             }
         }
         let cross = curvature.then_some(Cross { alphas: copies, heads: head_slopes, tails: tail_slopes });
-        let batch = Batch { heads: head_weights, tails: tail_weights, cross };
+        let batch = Batch { problems, heads: head_weights, tails: tail_weights, cross };
         let sums = self.pass(&batch, scratch.pass.take(pass_length(&self.tensor.layout, problems, curvature)));
 
-        for (problem, copy) in copies.chunks(n).enumerate() {
-            let sums = sums.of_problem(problem, problems);
-            let at = first + problem;
-            (out.values[at], out.ln_values[at]) =
-                self.gradient(copy, exponents[problem], &sums, &mut out.omegas[at * n..(at + 1) * n]);
-            self.roundings(copy, exponents[problem], &mut out.roundings[at * n..(at + 1) * n]);
-            if curvature {
-                self.second_derivatives(copy, exponents[problem], &sums, &mut out.curvatures[at * n * n..][..n * n]);
-            }
+        let part = first * n..(first + problems) * n;
+        let found = copies.par_chunks(n).zip(&*exponents).enumerate();
+        let values = out.values[first..].par_iter_mut().zip(&mut out.ln_values[first..]);
+        let vectors = out.omegas[part.clone()].par_chunks_mut(n).zip(out.roundings[part.clone()].par_chunks_mut(n));
+        found.zip(values).zip(vectors).for_each(
+            |(((problem, (copy, exponent)), (value, ln_value)), (omega, roundings))| {
+                (*value, *ln_value) = self.gradient(copy, *exponent, &sums.of_problem(problem, problems), omega);
+                self.roundings(copy, *exponent, roundings);
+            },
+        );
+        if curvature {
+            let matrices = out.curvatures[part.start * n..part.end * n].par_chunks_mut(n * n);
+            copies.par_chunks(n).zip(&*exponents).zip(matrices).enumerate().for_each(
+                |(problem, ((copy, exponent), matrix))| {
+                    self.second_derivatives(copy, *exponent, &sums.of_problem(problem, problems), matrix);
+                },
+            );
         }
     }
 
@@ -178,9 +196,11 @@ impl Gram<'_> {
         let power = WidePower::new(1.0, exponent, self.exponent.q() - 2.0);
         let factorial = self.factorial(2);
         for a in 0..n {
-            for b in 0..n {
+            // Both halves are the same numbers.
+            for b in 0..=a {
                 let entry = matrix[a * n + b] + sums.cross[a * n + b] + sums.cross[b * n + a];
-                matrix[a * n + b] = power.times(entry * factorial);
+                let entry = power.times(entry * factorial);
+                (matrix[a * n + b], matrix[b * n + a]) = (entry, entry);
             }
         }
     }

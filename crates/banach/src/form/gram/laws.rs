@@ -356,3 +356,30 @@ fn samples_are_predicted_by_omega() {
         assert!(close(product, evaluate(&gram, &alpha).values[0], slack), "{q}");
     }
 }
+
+/// Dual vectors with M in one pass are each by itself: in groups of eight and the others one by one.
+#[test]
+fn a_batch_with_second_derivatives_is_its_dual_vectors() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(31);
+    for (q, n) in [(2, 9), (4, 3), (4, 37), (6, 5)] {
+        let kernel = kernels().next().expect("there are kernels");
+        let x = samples(&*kernel, q, n, 3, &mut rng);
+        let gram = stored(&kernel, x.by_columns(), q);
+        for count in [1, 7, 8, 9, 16, 19] {
+            let alphas: Vec<f64> = (0..count).flat_map(|_| vector(n, &mut rng)).collect();
+            let (mut together, mut alone) = (Evaluation::default(), Evaluation::default());
+            gram.curvature(&alphas, &mut together, &mut Scratch::new());
+            for (k, alpha) in alphas.chunks(n).enumerate() {
+                gram.curvature(alpha, &mut alone, &mut Scratch::new());
+                let size = alone.curvatures.iter().fold(0.0_f64, |size, entry| size.max(entry.abs()));
+                for (found, expected) in together.curvatures[k * n * n..].iter().zip(&alone.curvatures) {
+                    assert!((found - expected).abs() <= 1e-11 * size, "{q} {n} {count}: {found} {expected}");
+                }
+                let size = alone.omegas.iter().fold(0.0_f64, |size, omega| size.max(omega.abs()));
+                for (found, expected) in together.omegas[k * n..].iter().zip(&alone.omegas) {
+                    assert!((found - expected).abs() <= 1e-10 * size, "{q} {n} {count}: {found} {expected}");
+                }
+            }
+        }
+    }
+}

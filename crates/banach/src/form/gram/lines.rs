@@ -1,6 +1,6 @@
 //! `Q` along lines.
 
-use super::{Gram, evaluation, unit};
+use super::{Gram, unit};
 use crate::{
     data::Scratch,
     form::{Expanded, LinePoint, Lines, QForm},
@@ -43,10 +43,11 @@ pub(super) fn lines<'a>(
         tail_weights[first * tails.len()..][..half * tails.len()].copy_from_slice(&tail_line[tails.len()..]);
     }
     coefficients.fill(0.0);
-    let together = evaluation::batch(8 * pass_length(&gram.tensor.layout, 1, false) as u64, gram.room);
+    let together = gram.together(false);
     for first in (0..lists).step_by(together) {
         let part = first..(first + together).min(lists);
         let batch = Batch {
+            problems: part.len(),
             heads: &head_weights[part.start * heads.len()..part.end * heads.len()],
             tails: &tail_weights[part.start * tails.len()..part.end * tails.len()],
             cross: None,

@@ -1,6 +1,6 @@
 //! What the model without a sample predicts for it, against the fit without it.
 
-use super::*;
+use super::{unlisted::Unlisted, *};
 use crate::{FeatureMatrix, Memory, form::Gram, kernel::Exponential, loss::Logistic};
 
 /// Samples, and variables: fewer than samples, and more.
@@ -170,4 +170,36 @@ fn many_samples_of_few_features_fit() {
             assert!((found[0] - expected).abs() < 1e-5 * (1.0 + expected.abs()), "p = {p}: {} {expected}", found[0]);
         }
     }
+}
+
+/// Gammas of one form, each by itself and all at once: in one pass over the data, or in several where memory is short.
+#[test]
+fn several_solutions_share_a_pass() {
+    let (x, y) = noisy(FEW, 5);
+    let (kernel, exponent) = (Exponential::new(0.5).expect("valid"), Exponent::new(4.0 / 3.0).expect("inside"));
+    let matrix = FeatureMatrix::from_columns(ROWS, FEW, x.columns.clone()).expect("valid");
+    let gram = Gram::new(matrix, kernel, exponent, Memory::default()).expect("small");
+    let listed = Unlisted::new(features(&x, 4.0 / 3.0));
+    for form in [&gram as &dyn QForm, &listed] {
+        let problem = problem(form, &Squared, &y, 1.0);
+        let gammas = (0..9).map(|k| 0.1 * 2.0_f64.powi(k));
+        let problems: Vec<DualProblem<'_>> = gammas.map(|gamma| problem.with_gamma(gamma).expect("valid")).collect();
+        let solve = |problem: &DualProblem<'_>| newton(1e-11).solve(problem, &mut Unobserved).expect("valid");
+        let solutions: Vec<Solution> = problems.iter().map(solve).collect();
+        let each = |memory: Memory| {
+            let before = listed.expansions();
+            let found = leave_one_out_all(&problems, &solutions.iter().collect::<Vec<_>>(), memory);
+            (found.into_iter().collect::<Option<Vec<_>>>().expect("it fits"), listed.expansions() - before)
+        };
+        let (own, step) = Newton::bytes(form).expect("small");
+        let ((all, passes), (few, more)) = (each(Memory::default()), each(Memory::limit(2 * own + step + 50_000)));
+        let counted = usize::from(form.cardinality().is_some());
+        assert!(passes == counted && more >= passes, "{passes} {more}");
+        for (((problem, solution), all), few) in problems.iter().zip(&solutions).zip(all).zip(few) {
+            let alone = leave_one_out(problem, solution, Memory::default()).expect("p > 1");
+            assert_close(&all, &alone, "together");
+            assert_close(&few, &alone, "a few at a time");
+        }
+    }
+    assert!(leave_one_out_all(&[], &[], Memory::default()).is_empty());
 }

@@ -65,7 +65,7 @@ fn assert_certified(problem: &DualProblem<'_>, solution: &Solution, what: &str) 
 fn every_problem_is_solved() {
     let (x, _) = data();
     for p in [2.0, 4.0 / 3.0, 1.1, 1.05] {
-        for form in [&features(&x, p) as &dyn QForm, &Unlisted(features(&x, p))] {
+        for form in [&features(&x, p) as &dyn QForm, &Unlisted::new(features(&x, p))] {
             for_every_problem(form, &[0.05, 1.9, 30.0], |problem, what| {
                 let solution = converged(&newton(1e-10), problem);
                 assert_certified(problem, &solution, what);
@@ -135,7 +135,7 @@ fn starts_do_not_change_the_solution() {
 #[test]
 fn an_observer_can_stop_newton() {
     let (x, _) = data();
-    let form = Unlisted(features(&x, 1.1));
+    let form = Unlisted::new(features(&x, 1.1));
     for_every_problem(&form, &[5.0], |problem, what| {
         let mut gaps = vec![];
         let mut passes = 0;

@@ -1,5 +1,7 @@
 //! Features that are not shown: the solver goes the way that it goes with very many of them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use crate::{
     data::Scratch,
@@ -7,41 +9,56 @@ use crate::{
 };
 
 #[derive(Debug)]
-pub(super) struct Unlisted<'a>(pub Features<'a>);
+pub(super) struct Unlisted<'a> {
+    form: Features<'a>,
+    expansions: AtomicUsize,
+}
+
+impl<'a> Unlisted<'a> {
+    pub(super) fn new(form: Features<'a>) -> Self {
+        Self { form, expansions: AtomicUsize::new(0) }
+    }
+
+    /// How often points were expanded, many at a time or one.
+    pub(super) fn expansions(&self) -> usize {
+        self.expansions.load(Ordering::Relaxed)
+    }
+}
 
 impl crate::form::sealed::Sealed for Unlisted<'_> {}
 
 impl QForm for Unlisted<'_> {
     fn exponent(&self) -> Exponent {
-        self.0.exponent()
+        self.form.exponent()
     }
 
     fn samples(&self) -> usize {
-        self.0.samples()
+        self.form.samples()
     }
 
     fn evaluate(&self, alphas: &[f64], out: &mut Evaluation, scratch: &mut Scratch) {
-        self.0.evaluate(alphas, out, scratch);
+        self.form.evaluate(alphas, out, scratch);
     }
 
     fn expand(&self, alphas: &[f64], out: &mut [&mut Expansion], scratch: &mut Scratch) {
-        self.0.expand(alphas, out, scratch);
+        self.expansions.fetch_add(1, Ordering::Relaxed);
+        self.form.expand(alphas, out, scratch);
     }
 
     fn sharpen(&self, alpha: &[f64], at: &mut Evaluation, scratch: &mut Scratch) -> usize {
-        self.0.sharpen(alpha, at, scratch)
+        self.form.sharpen(alpha, at, scratch)
     }
 
     fn cardinality(&self) -> Option<u64> {
-        self.0.cardinality()
+        self.form.cardinality()
     }
 
     fn expansion_length(&self) -> usize {
-        self.0.expansion_length()
+        self.form.expansion_length()
     }
 
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
-        self.0.hessian(at, keep, scratch)
+        self.form.hessian(at, keep, scratch)
     }
 
     fn preview<'b>(
@@ -51,7 +68,7 @@ impl QForm for Unlisted<'_> {
         d: &[f64],
         scratch: &'b mut Scratch,
     ) -> Option<Box<dyn Lines + 'b>> {
-        self.0.preview(at, hessian, d, scratch)
+        self.form.preview(at, hessian, d, scratch)
     }
 
     fn segment<'b>(
@@ -60,14 +77,14 @@ impl QForm for Unlisted<'_> {
         to: (&[f64], &Expansion),
         scratch: &'b mut Scratch,
     ) -> Box<dyn Lines + 'b> {
-        self.0.segment(from, to, scratch)
+        self.form.segment(from, to, scratch)
     }
 
     fn lines<'b>(&'b self, alpha: &[f64], directions: &[f64], scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {
-        self.0.lines(alpha, directions, scratch)
+        self.form.lines(alpha, directions, scratch)
     }
 
     fn predictor(&self, alphas: &[f64]) -> Box<dyn Predict> {
-        self.0.predictor(alphas)
+        self.form.predictor(alphas)
     }
 }

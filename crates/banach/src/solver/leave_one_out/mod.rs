@@ -43,43 +43,117 @@ use crate::{
 /// # Ok::<(), banach::Error>(())
 /// ```
 pub fn leave_one_out(problem: &DualProblem<'_>, solution: &Solution, memory: Memory) -> Option<Vec<f64>> {
-    let (form, n) = (problem.form(), problem.samples());
+    leave_one_out_all(std::slice::from_ref(problem), &[solution], memory).pop().flatten()
+}
+
+/// As [`leave_one_out`] for several problems over one form (gammas, outputs, classes), which share their passes over the data as far as
+/// memory suffices.
+///
+/// # Panics
+///
+/// If there are not as many solutions as problems.
+pub fn leave_one_out_all(
+    problems: &[DualProblem<'_>],
+    solutions: &[&Solution],
+    memory: Memory,
+) -> Vec<Option<Vec<f64>>> {
+    assert_eq!(problems.len(), solutions.len(), "every problem has a solution");
+    let Some(form) = problems.first().map(DualProblem::form) else { return Vec::new() };
+    let mut found = vec![None; problems.len()];
     if form.exponent().is_endpoint() {
-        return None;
+        return found;
     }
-    let mut t: Vec<f64> = solution.omega.iter().map(|omega| omega + solution.intercept).collect();
-    let roles = roles(problem, &solution.alpha, &t);
-    let (mut free, mut held) = (Vec::new(), Vec::new());
-    for (i, role) in roles.iter().enumerate() {
-        match *role {
-            Role::Idle => {}
-            Role::Free { curvature } => free.push((i, curvature)),
-            Role::Held { alpha } => held.push((i, alpha)),
+    let mut moving = Vec::new();
+    for (at, (problem, &solution)) in problems.iter().zip(solutions).enumerate() {
+        let left = LeftOut::new(problem, solution);
+        if left.is_fixed() {
+            found[at] = Some(left.t);
+        } else if left.bytes().is_some_and(|needed| needed <= memory.bytes()) {
+            moving.push((at, left));
         }
     }
-    if free.is_empty() && held.is_empty() {
-        return Some(t);
+    let together = together(form, moving.iter().filter_map(|(_, left)| left.bytes()).max(), memory);
+    for moving in moving.chunks_mut(together) {
+        let duals: Vec<&[f64]> = moving.iter().map(|(_, left)| &left.solution.alpha[..]).collect();
+        let (mut at, mut scratch) = (vec![Expansion::default(); duals.len()], Scratch::new());
+        let mut places: Vec<&mut Expansion> = at.iter_mut().collect();
+        if !workers::pass(|| form.expand(&duals.concat(), &mut places, &mut scratch)) {
+            break;
+        }
+        for ((place, left), at) in moving.iter_mut().zip(&at) {
+            found[*place] = left.predictions(&hessian(form, left.solution, at, &mut scratch));
+        }
     }
-    if !fits(form, &free, held.len(), memory) {
-        return None;
+    found
+}
+
+/// How many solutions are expanded in one pass, given the most bytes that one of them takes.
+fn together(form: &dyn QForm, most: Option<u64>, memory: Memory) -> usize {
+    let own = Newton::bytes(form).map_or(u64::MAX, |(own, _)| own.max(1));
+    let left = memory.bytes().saturating_sub(most.unwrap_or(0));
+    usize::try_from(left / own).unwrap_or(usize::MAX).saturating_add(1)
+}
+
+/// A solution whose samples are left out.
+struct LeftOut<'a> {
+    problem: &'a DualProblem<'a>,
+    solution: &'a Solution,
+    /// The predictions.
+    t: Vec<f64>,
+    /// The samples whose dual variables move, with the curvature of their terms.
+    free: Vec<(usize, f64)>,
+    /// Those that stay at an end of their domain, with their dual variables.
+    held: Vec<(usize, f64)>,
+}
+
+impl<'a> LeftOut<'a> {
+    fn new(problem: &'a DualProblem<'a>, solution: &'a Solution) -> Self {
+        let t: Vec<f64> = solution.omega.iter().map(|omega| omega + solution.intercept).collect();
+        let (mut free, mut held) = (Vec::new(), Vec::new());
+        for (i, role) in roles(problem, &solution.alpha, &t).iter().enumerate() {
+            match *role {
+                Role::Idle => {}
+                Role::Free { curvature } => free.push((i, curvature)),
+                Role::Held { alpha } => held.push((i, alpha)),
+            }
+        }
+        Self { problem, solution, t, free, held }
     }
-    let hessian = hessian(form, solution)?;
-    let places: Vec<usize> = held.iter().map(|(i, _)| *i).collect();
-    let Response { diagonal, ones, left, reach } = Response::new(&hessian, n, &free, &places);
-    let total: f64 = ones.iter().sum();
-    // With an intercept at least one sample must be able to answer for its constant.
-    let balanced = problem.has_intercept() && total > 0.0;
-    for (place, &(i, curvature)) in free.iter().enumerate() {
-        let without_constant = diagonal[place] - ones[place] * ones[place] / total;
-        let alone = !balanced || without_constant <= LEAST_SHARE * diagonal[place];
-        let own = if alone { diagonal[place] } else { without_constant };
-        t[i] -= solution.alpha[i] * (1.0 / own - curvature);
+
+    /// Whether no sample changes the model.
+    fn is_fixed(&self) -> bool {
+        self.free.is_empty() && self.held.is_empty()
     }
-    for (place, &(i, alpha)) in held.iter().enumerate() {
-        let constant = if balanced { (1.0 - reach[place]).powi(2) / total } else { 0.0 };
-        t[i] -= alpha * (left[place] + constant);
+
+    /// The bytes of the Hessian and of the answer to it.
+    fn bytes(&self) -> Option<u64> {
+        let form = self.problem.form();
+        let (own, step) = Newton::bytes(form)?;
+        let response = Response::length(Newton::columns(form), &self.free, self.held.len())?;
+        own.checked_add(step)?.checked_add(response.checked_mul(8)?)
     }
-    t.iter().all(|t| t.is_finite()).then_some(t)
+
+    /// The predictions without each sample; `None` if they are not finite.
+    fn predictions(&mut self, hessian: &Hessian) -> Option<Vec<f64>> {
+        let Self { problem, solution, free, held, .. } = self;
+        let mut t = std::mem::take(&mut self.t);
+        let places: Vec<usize> = held.iter().map(|(i, _)| *i).collect();
+        let Response { diagonal, ones, left, reach } = Response::new(hessian, problem.samples(), free, &places);
+        let total: f64 = ones.iter().sum();
+        // With an intercept at least one sample must be able to answer for its constant.
+        let balanced = problem.has_intercept() && total > 0.0;
+        for (place, &(i, curvature)) in free.iter().enumerate() {
+            let without_constant = diagonal[place] - ones[place] * ones[place] / total;
+            let alone = !balanced || without_constant <= LEAST_SHARE * diagonal[place];
+            let own = if alone { diagonal[place] } else { without_constant };
+            t[i] -= solution.alpha[i] * (1.0 / own - curvature);
+        }
+        for (place, &(i, alpha)) in held.iter().enumerate() {
+            let constant = if balanced { (1.0 - reach[place]).powi(2) / total } else { 0.0 };
+            t[i] -= alpha * (left[place] + constant);
+        }
+        t.iter().all(|t| t.is_finite()).then_some(t)
+    }
 }
 
 /// A share of the diagonal below which a difference is rounding: the sample is the only one that can move.
@@ -170,26 +244,14 @@ fn averaged(problem: &DualProblem<'_>, t: &[f64], mut roles: Vec<Role>) -> Vec<R
     roles
 }
 
-/// The Hessian of Q at a solution; `None` if the pass for it is ended.
-fn hessian(form: &dyn QForm, solution: &Solution) -> Option<Hessian> {
+/// The Hessian of Q at a solution, around which it has been expanded.
+fn hessian(form: &dyn QForm, solution: &Solution, at: &Expansion, scratch: &mut Scratch) -> Hessian {
     let q = form.exponent().q();
-    let (mut at, mut scratch) = (Expansion::default(), Scratch::new());
-    if !workers::pass(|| form.expand(&solution.alpha, &mut [&mut at], &mut scratch)) {
-        return None;
-    }
     let keep = kept_features(form).saturating_mul(FEATURES).min(form.most_kept());
-    let mut hessian = form.hessian(&at, keep, &mut scratch);
+    let mut hessian = form.hessian(at, keep, scratch);
     if hessian.tail_share > 0.0 {
         // What is known without the features that are left out: omega is homogeneous of degree q - 1.
         hessian.correct(&solution.alpha, &solution.omega.iter().map(|omega| (q - 1.0) * omega).collect::<Vec<f64>>());
     }
-    Some(hessian)
-}
-
-/// Whether the Hessian and the answer to it can be kept.
-fn fits(form: &dyn QForm, free: &[(usize, f64)], held: usize, memory: Memory) -> bool {
-    let needed = Newton::bytes(form).and_then(|(own, step)| {
-        own.checked_add(step)?.checked_add(Response::length(Newton::columns(form), free, held)?.checked_mul(8)?)
-    });
-    needed.is_some_and(|needed| needed <= memory.bytes())
+    hessian
 }
