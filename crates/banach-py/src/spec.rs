@@ -216,11 +216,12 @@ impl Spec {
         let residuals = residuals.map(Residuals::new).transpose().map_err(exception)?;
         let table = x.borrow(py)?;
         let numbers = table.numbers()?;
-        let matrix = numbers.matrix().map_err(exception)?;
         let fit = self.fit_with(C).map_err(exception)?;
-        let (scales, long) = self.running(None).run(py, |_| {
+        let (matrix, scales, long) = self.running(None).run(py, |_| {
+            let matrix = numbers.matrix()?;
             let scales = names.as_ref().and_then(|_| self.values.unequal_scales(&matrix));
-            Ok((scales, long(fit.planned(&matrix, functions, 1))))
+            let long = long(fit.planned(&matrix, functions, 1));
+            Ok((matrix, scales, long))
         })?;
         let scales = scales.map(|scales| scales.with_names(names.as_deref().unwrap_or_default()).to_string());
         if scales.is_some() || long.is_some() {
