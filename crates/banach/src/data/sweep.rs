@@ -59,7 +59,8 @@ impl Sweep {
 
     /// Numbers that one stripe takes.
     fn area(self, samples: usize, layout: Layout, inputs: usize) -> usize {
-        samples.saturating_mul(self.outputs).saturating_add(self.state + 2 * layout.block * inputs)
+        let blocks = inputs.saturating_mul(2 * layout.block);
+        samples.saturating_mul(self.outputs).saturating_add(self.state).saturating_add(blocks)
     }
 
     /// Runs the pass for the dual vectors `alphas` (n-vectors, one after another) and hands the running

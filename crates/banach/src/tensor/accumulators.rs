@@ -40,7 +40,7 @@ pub(crate) fn pass_length(layout: &Staircase, problems: usize, cross: bool) -> u
     let shape = PassShape::new(layout, problems, cross);
     let own = shape.stripe * layout.stripes.len() + shape.group + shape.duals;
     // Memory begins anywhere, and is used from the next cache line on.
-    own + Extent::all(layout, cross).length(problems) + CACHE_LINE - 1
+    own + SumSizes::all(layout, cross).length(problems) + CACHE_LINE - 1
 }
 
 /// The groups of a batch.
@@ -72,21 +72,21 @@ impl PassShape {
         let widest = groups(problems, paired).map(|group| group.len()).max().unwrap_or(0);
         let samples = padded(layout.heads.samples());
         let y = if cross { COLUMNS * widest * samples } else { 0 };
-        let stripes = layout.stripes.iter().map(|stripe| Extent::of(layout, stripe, cross).length(problems));
-        let group = if widest > 1 { Extent::all(layout, cross).length(widest) } else { 0 };
+        let stripes = layout.stripes.iter().map(|stripe| SumSizes::of(layout, stripe, cross).length(problems));
+        let group = if widest > 1 { SumSizes::all(layout, cross).length(widest) } else { 0 };
         Self { stripe: stripes.max().unwrap_or(0) + y, y, group, duals: if paired { problems * samples } else { 0 } }
     }
 }
 
 /// Numbers of V, C and Z for one problem.
 #[derive(Clone, Copy)]
-struct Extent {
+struct SumSizes {
     heads: usize,
     cross: usize,
     tails: usize,
 }
 
-impl Extent {
+impl SumSizes {
     /// In one stripe.
     fn of(layout: &Staircase, stripe: &Stripe, cross: bool) -> Self {
         let cross = if cross { CrossPlace::of(stripe).length(layout.heads.samples()) } else { 0 };
@@ -169,7 +169,7 @@ impl<'m> Accumulators<'m> {
         let (problems, cross, duals, y) = (self.problems, self.cross, self.duals, self.shape.y);
         self.areas.par_chunks_mut(self.shape.stripe).zip(&layout.stripes).map(move |(area, stripe)| {
             let (y, area) = area.split_at_mut(y);
-            let (heads, cross, tails) = Extent::of(layout, stripe, cross).split(problems, area);
+            let (heads, cross, tails) = SumSizes::of(layout, stripe, cross).split(problems, area);
             [&mut *heads, cross, tails].into_iter().for_each(|sums| sums.fill(0.0));
             (stripe, duals, StripeSums { heads, cross, tails, y })
         })
@@ -178,12 +178,12 @@ impl<'m> Accumulators<'m> {
     /// Adds up the stripes in their order.
     pub(super) fn combine(self, layout: &Staircase) -> PassSums<'m> {
         let Self { problems, cross: with_cross, shape, areas, group: together, totals, .. } = self;
-        let all = Extent::all(layout, with_cross);
+        let all = SumSizes::all(layout, with_cross);
         let (heads, cross, tails) = all.split(problems, totals);
         for group in groups(problems, is_paired(layout, with_cross)) {
             let stripes = || {
                 areas.chunks(shape.stripe).zip(&layout.stripes).map(|(area, stripe)| {
-                    (stripe, Extent::of(layout, stripe, with_cross).parts(&group, problems, &area[shape.y..]))
+                    (stripe, SumSizes::of(layout, stripe, with_cross).parts(&group, problems, &area[shape.y..]))
                 })
             };
             let part = |length: usize| group.start * length..group.end * length;

@@ -12,7 +12,7 @@ use crate::{
     data::ColumnScaling,
     fit::{
         Gammas, SearchOption,
-        search::{Combination, Samples},
+        search::{FormedOption, Samples},
     },
     solver::{GammaGrid, Path, Progress, leave_one_out_all, path_all},
 };
@@ -170,7 +170,7 @@ impl<'t, 'a> Trial<'t, 'a> {
                 asked
             };
             let samples = Samples { x, y: set.target, weight: set.sample_weight };
-            let mut combination = Combination::new(&fit, &option, samples, fold.count())?;
+            let mut combination = FormedOption::new(&fit, &option, samples, fold.count())?;
             let tried = combination.try_out(&given, tolerance, fold, &mut observer)?;
             if self.ended {
                 return Ok(None);

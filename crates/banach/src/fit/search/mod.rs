@@ -2,7 +2,7 @@
 
 mod assessed;
 mod candidate;
-mod combination;
+mod formed_option;
 mod exponential;
 mod gammas;
 mod planned;
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use candidate::Candidate;
-pub(in crate::fit) use combination::{Combination, Samples};
+pub(in crate::fit) use formed_option::{FormedOption, Samples};
 pub(in crate::fit) use exponential::degrees as exponential_degrees;
 pub use gammas::Gammas;
 use gammas::WIDENINGS;
@@ -126,7 +126,7 @@ impl Search {
         for option in options {
             drop(last.take());
             let mut shifted = Shifted { observer, before };
-            let found = Combination::new(fit, &option, samples, folds.count()).and_then(|mut combination| {
+            let found = FormedOption::new(fit, &option, samples, folds.count()).and_then(|mut combination| {
                 let found = combination.try_out(&self.gammas, self.gap(&option.spec), folds, &mut shifted)?;
                 last = Some((tried.len(), combination));
                 Ok(found)
@@ -149,7 +149,7 @@ impl Search {
             let Some(grid) = self.gammas.beyond(&tried[place], round) else { break };
             let mut combination = match last.take().filter(|(own, _)| *own == place) {
                 Some((_, combination)) => combination,
-                None => match Combination::new(fit, &tried[place].option, samples, folds.count()) {
+                None => match FormedOption::new(fit, &tried[place].option, samples, folds.count()) {
                     Ok(combination) => combination,
                     Err(_) => break,
                 },

@@ -54,7 +54,8 @@ impl<'a> Features<'a> {
     /// The bytes of working memory that evaluations of this many problems and line searches take, besides the matrix; `None` if they
     /// cannot be counted. Second derivatives are not counted: the solver decides on them.
     pub(crate) fn working_bytes(samples: usize, features: usize, stored: usize, problems: usize) -> Option<u64> {
-        let evaluate = Sweep { per_feature: 0, state: Running::LENGTH * problems + samples, outputs: problems };
+        let state = Running::LENGTH.checked_mul(problems)?.checked_add(samples)?;
+        let evaluate = Sweep { per_feature: 0, state, outputs: problems };
         let lines = Sweep { per_feature: 1 + LINES, state: 0, outputs: 0 };
         let pass = |sweep: Sweep, inputs| sweep.memory(samples, features, stored, inputs);
         let accumulators = pass(evaluate, problems)?.max(pass(lines, 1 + LINES)?);

@@ -65,7 +65,7 @@ pub fn leave_one_out_all(
     }
     let mut moving = Vec::new();
     for (at, (problem, &solution)) in problems.iter().zip(solutions).enumerate() {
-        let left = LeftOut::new(problem, solution);
+        let left = MovableSolution::new(problem, solution);
         if left.is_fixed() {
             found[at] = Some(left.t);
         } else if left.bytes().is_some_and(|needed| needed <= memory.bytes()) {
@@ -95,7 +95,7 @@ fn together(form: &dyn QForm, most: Option<u64>, memory: Memory) -> usize {
 }
 
 /// A solution whose samples are left out.
-struct LeftOut<'a> {
+struct MovableSolution<'a> {
     problem: &'a DualProblem<'a>,
     solution: &'a Solution,
     /// The predictions.
@@ -106,7 +106,7 @@ struct LeftOut<'a> {
     held: Vec<(usize, f64)>,
 }
 
-impl<'a> LeftOut<'a> {
+impl<'a> MovableSolution<'a> {
     fn new(problem: &'a DualProblem<'a>, solution: &'a Solution) -> Self {
         let t: Vec<f64> = solution.omega.iter().map(|omega| omega + solution.intercept).collect();
         let (mut free, mut held) = (Vec::new(), Vec::new());

@@ -16,7 +16,7 @@ pub(in crate::fit) struct Samples<'a> {
 }
 
 /// A combination whose form is built once, for every gamma that is tried: a grid, a wider one, the choice.
-pub(in crate::fit) struct Combination<'a> {
+pub(in crate::fit) struct FormedOption<'a> {
     option: SearchOption,
     samples: Samples<'a>,
     task: Task,
@@ -24,7 +24,7 @@ pub(in crate::fit) struct Combination<'a> {
     prepared: Prepared<'a>,
 }
 
-impl<'a> Combination<'a> {
+impl<'a> FormedOption<'a> {
     /// The combination for so many folds. The loss and the memory are those of `fit`.
     pub(in crate::fit) fn new(
         fit: &Fit,
