@@ -11,7 +11,7 @@ pub struct Common {
     /// Print one JSON object, for machines (docs/command-line.md lists its keys).
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say how the result comes about: what every route would cost, what a prediction is made of, how a search went.
+    /// Say how the result comes about: how long it will take, what every route would cost, what a prediction is made of, how a search went.
     #[arg(long, global = true)]
     pub explain: bool,
     /// No progress and no messages on standard error, but for errors.

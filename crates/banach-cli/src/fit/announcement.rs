@@ -4,11 +4,14 @@ use banach::{fit::PlannedFits, form::Prediction};
 
 use crate::options::Common;
 
-/// Says how long it is expected to take: where that is long, and with `--explain`.
+/// Seconds from which `--explain` says how long it will take. Nobody waits for less.
+const EXPLAINED: f64 = 3.0;
+
+/// Says how long it is expected to take: where that is long, and with `--explain` where that is seconds.
 pub(crate) fn announce(expected: &Prediction, advice: &str, common: &Common) {
     if expected.is_announced() {
         common.say(format_args!("note: it is expected to take {expected}; {advice}"));
-    } else if common.explain {
+    } else if common.explain && expected.seconds > EXPLAINED {
         common.say(format_args!("note: it is expected to take {expected}"));
     }
 }

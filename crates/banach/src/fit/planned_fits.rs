@@ -32,6 +32,8 @@ const FINAL_TOLERANCE: f64 = 1e-7;
 const EVALUATIONS_OF_PAPER: f64 = 0.6;
 /// Passes of a fit with p = 1.
 const PASSES_AT_ONE: f64 = 12.0;
+/// The most problems that a route is planned for: more would not run together.
+const MOST_TOGETHER: usize = 1 << 20;
 /// Seconds of fits from which the machine is asked for its rates: that takes a tenth of a second.
 const ASKED_FROM: f64 = 3.0;
 
@@ -53,7 +55,7 @@ pub struct PlannedFits(Vec<(Plan, Fits)>);
 impl Fit {
     /// The fits of so many problems that run together, functions times folds, for so many values of gamma.
     pub fn planned(&self, x: &FeatureMatrix<'_>, problems: usize, gammas: usize) -> Result<PlannedFits, Error> {
-        Ok(self.planned_by(&self.plan(x, problems)?, problems, gammas))
+        Ok(self.planned_by(&self.plan(x, problems.min(MOST_TOGETHER))?, problems, gammas))
     }
 
     /// The same by a plan that is there.

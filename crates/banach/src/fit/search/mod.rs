@@ -2,8 +2,8 @@
 
 mod assessed;
 mod candidate;
-mod formed_option;
 mod exponential;
+mod formed_option;
 mod gammas;
 mod planned;
 mod space;
@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use candidate::Candidate;
-pub(in crate::fit) use formed_option::{FormedOption, Samples};
 pub(in crate::fit) use exponential::degrees as exponential_degrees;
+pub(in crate::fit) use formed_option::{FormedOption, Samples};
 pub use gammas::Gammas;
 use gammas::WIDENINGS;
 pub use space::{KernelSpace, SearchOption};
