@@ -12,7 +12,7 @@ use crate::{
     data::ColumnScaling,
     fit::{
         Gammas, SearchOption,
-        search::{FormedOption, Samples},
+        search::{FormedOption, SearchedSamples},
     },
     solver::{GammaGrid, Path, Progress, leave_one_out_all, path_all},
 };
@@ -169,7 +169,7 @@ impl<'t, 'a> Trial<'t, 'a> {
                 *ended |= asked.is_break();
                 asked
             };
-            let samples = Samples { x, y: set.target, weight: set.sample_weight };
+            let samples = SearchedSamples { x, y: set.target, weight: set.sample_weight };
             let mut combination = FormedOption::new(&fit, &option, samples, fold.count())?;
             let tried = combination.try_out(&given, tolerance, fold, &mut observer)?;
             if self.ended {

@@ -9,7 +9,7 @@ use crate::{
 
 /// What is searched in.
 #[derive(Clone, Copy)]
-pub(in crate::fit) struct Samples<'a> {
+pub(in crate::fit) struct SearchedSamples<'a> {
     pub x: &'a FeatureMatrix<'a>,
     pub y: &'a Target<'a>,
     pub weight: Option<&'a [f64]>,
@@ -18,7 +18,7 @@ pub(in crate::fit) struct Samples<'a> {
 /// A combination whose form is built once, for every gamma that is tried: a grid, a wider one, the choice.
 pub(in crate::fit) struct FormedOption<'a> {
     option: SearchOption,
-    samples: Samples<'a>,
+    samples: SearchedSamples<'a>,
     task: Task,
     outputs: Outputs<'a>,
     prepared: Prepared<'a>,
@@ -29,11 +29,11 @@ impl<'a> FormedOption<'a> {
     pub(in crate::fit) fn new(
         fit: &Fit,
         option: &SearchOption,
-        samples: Samples<'a>,
+        samples: SearchedSamples<'a>,
         folds: usize,
     ) -> Result<Self, Error> {
         let fit = fit.with_spec(&option.spec)?;
-        let Samples { x, y, weight } = samples;
+        let SearchedSamples { x, y, weight } = samples;
         let (task, outputs) = y.outputs(x.samples(), fit.loss().targets(), weight)?;
         let prepared = fit.prepare(x, outputs.len() * folds)?;
         Ok(Self { option: option.clone(), samples, task, outputs, prepared })
@@ -48,7 +48,7 @@ impl<'a> FormedOption<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Tried, Error> {
         self.prepared.set_tolerance(tolerance);
-        let Samples { y, weight, .. } = self.samples;
+        let SearchedSamples { y, weight, .. } = self.samples;
         let problems = self.prepared.problems(&self.outputs, weight)?;
         let grid = gammas.grid(&problems[0])?;
         let functions = cross_validate_all(&problems, &grid, folds, self.prepared.solver(), observer)?;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use candidate::Candidate;
 pub(in crate::fit) use exponential::degrees as exponential_degrees;
-pub(in crate::fit) use formed_option::{FormedOption, Samples};
+pub(in crate::fit) use formed_option::{FormedOption, SearchedSamples};
 pub use gammas::Gammas;
 use gammas::WIDENINGS;
 pub use space::{KernelSpace, SearchOption};
@@ -119,7 +119,7 @@ impl Search {
         observer: &mut dyn Observer,
     ) -> Result<Searched, Error> {
         let options = self.options(fit.spec(), x, sample_weight)?;
-        let samples = Samples { x, y, weight: sample_weight };
+        let samples = SearchedSamples { x, y, weight: sample_weight };
         let (mut tried, mut left_out, mut before) = (Vec::new(), Vec::new(), 0);
         // The last one with its form; that of another would take memory beside it.
         let mut last = None;
