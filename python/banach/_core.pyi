@@ -17,6 +17,7 @@ __all__ = [
     "__version__",
     "argument_names",
     "blood_cells",
+    "by_columns",
     "cell_label",
     "cell_number",
     "choose",

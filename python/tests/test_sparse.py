@@ -559,7 +559,8 @@ def test_the_terms_are_among_the_largest_of_the_other_estimator():
 
 def test_a_bar_is_shown_on_request(capsys, monkeypatch):
     monkeypatch.setattr("banach._progress._PATIENCE", 0.0)
-    wide = np.random.default_rng(2).standard_normal((80, 400))
+    # Long enough to be asked for news, which is twenty times a second.
+    wide = np.random.default_rng(2).standard_normal((100, 1500))
     SparseRegressor(verbose=1, **QUADRATIC).fit(wide, wide[:, 0])
     assert re.match(r"\rsearch for terms ", capsys.readouterr().err)
 

@@ -80,6 +80,10 @@ pub struct Fits {
 
 impl Fits {
     /// Measures everything.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system has no threads left.
     pub fn run(request: FitsRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of a few threads");
         let [one, two] = [1, 2].map(pool);
