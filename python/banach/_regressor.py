@@ -55,9 +55,7 @@ class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
         self, X: Any, y: Any, sample_weight: Any, exposure: Any = None, offset: Any = None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         columns, target = _outputs.columns_of(y), _names.of_target(y)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csc", dtype=np.float64, multi_output=True, y_numeric=True
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, multi_output=True, y_numeric=True)
         outputs = aligned(np.ascontiguousarray(np.atleast_2d(np.asarray(y, dtype=np.float64).T)))
         self._single, self._functions = np.ndim(y) == 1, len(outputs)
         self._output_names, self._target = columns, target
