@@ -1,7 +1,8 @@
 """celer's Lasso by working sets."""
 
-from types import SimpleNamespace
+import sys
 
+from .counted import with_count
 from .expansion import found, written_out
 from .path_cv import ALPHAS, PathCV
 
@@ -27,10 +28,4 @@ def build(task, count=ALPHAS):
 
 def with_option(count):
     """The contender with so many alphas."""
-    return SimpleNamespace(
-        TITLE=f"{TITLE}, {count} alphas",
-        NEEDS=NEEDS,
-        GIVEN=f"the same with {count} alphas",
-        build=lambda task: build(task, int(count)),
-        found=found,
-    )
+    return with_count(sys.modules[__name__], count, "alphas")

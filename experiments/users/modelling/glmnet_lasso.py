@@ -1,7 +1,8 @@
 """glmnet's Lasso, the Fortran of the R package, by python-glmnet."""
 
-from types import SimpleNamespace
+import sys
 
+from .counted import with_count
 from .expansion import found, written_out
 
 __all__ = ["GIVEN", "NEEDS", "TITLE", "build", "found", "with_option"]
@@ -20,10 +21,4 @@ def build(task, count=100):
 
 def with_option(count):
     """The contender with so many alphas."""
-    return SimpleNamespace(
-        TITLE=f"{TITLE}, {count} alphas",
-        NEEDS=NEEDS,
-        GIVEN=f"the same with {count} alphas",
-        build=lambda task: build(task, int(count)),
-        found=found,
-    )
+    return with_count(sys.modules[__name__], count, "alphas")

@@ -1,9 +1,11 @@
 """glmnet's multinomial regression with the l1 penalty, by python-glmnet."""
 
-from types import SimpleNamespace
+import sys
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from .counted import with_count
 
 TITLE = "glmnet LogitNet"
 NEEDS = ("glmnet",)
@@ -19,9 +21,4 @@ def build(task, count=100):
 
 def with_option(count):
     """The contender with so many lambdas."""
-    return SimpleNamespace(
-        TITLE=f"{TITLE}, {count} lambdas",
-        NEEDS=NEEDS,
-        GIVEN=f"the same with {count} lambdas",
-        build=lambda task: build(task, int(count)),
-    )
+    return with_count(sys.modules[__name__], count, "lambdas")

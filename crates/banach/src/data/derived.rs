@@ -11,7 +11,7 @@ use super::{
 use crate::{Error, numeric::scale_by_exp2};
 
 /// Columns that are worth the attention of another thread.
-const COLUMNS_AT_ONCE: usize = 256;
+pub(crate) const COLUMNS_AT_ONCE: usize = 256;
 
 impl FeatureMatrix<'_> {
     /// The matrix with feature j divided by `2^exponents[j]`.

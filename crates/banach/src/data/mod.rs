@@ -18,6 +18,7 @@ pub use column_moments::ColumnMoments;
 pub use column_scaling::ColumnScaling;
 pub use column_units::ColumnUnits;
 pub(crate) use columns::Column;
+pub(crate) use derived::COLUMNS_AT_ONCE;
 pub use excluded_products::{ExcludedProducts, Interactions};
 pub(crate) use feature_matrix::MAX_ENTRY;
 pub use feature_matrix::{Entries, FeatureMatrix};

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
-    data::Scratch,
+    data::{COLUMNS_AT_ONCE, Scratch},
     kernel::{FeatureMap, INSTEAD, MonomialScale, TensorKernel, ln_norms},
 };
 
@@ -62,9 +62,6 @@ impl Standardization {
         self.columns.iter().map(|(centre, factor)| (centre * factor) * (centre * factor)).fold(0.0, f64::max)
     }
 }
-
-/// Columns that are worth the attention of another thread.
-const COLUMNS_AT_ONCE: usize = 256;
 
 /// What is to fit in memory.
 pub(super) const FEATURES: &str = "the matrix of all features, with the working memory of its passes,";
