@@ -11,7 +11,7 @@ mod products;
 mod rank_scores;
 mod rotation;
 mod scratch;
-mod stream;
+pub(crate) mod stream;
 mod sweep;
 
 pub use column_moments::ColumnMoments;

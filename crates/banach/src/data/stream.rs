@@ -21,7 +21,7 @@ const TURNS: usize = 4;
 const LEAD: usize = 2048;
 
 /// `u = B' a` for the columns of B, n numbers each, and n-vectors a, one after another.
-pub(super) fn adjoint(n: usize, block: &[f64], a: &[f64], u: &mut [f64]) {
+pub(crate) fn adjoint(n: usize, block: &[f64], a: &[f64], u: &mut [f64]) {
     Arch::new().dispatch(Adjoint { n, block, a, u });
 }
 
@@ -31,7 +31,7 @@ pub(super) fn apply(n: usize, block: &[f64], w: &[f64], out: &mut [f64]) {
 }
 
 /// The sums of the squares of the columns, n numbers each.
-pub(super) fn squares(n: usize, block: &[f64], out: &mut [f64]) {
+pub(crate) fn squares(n: usize, block: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(Squares { n, block, out });
 }
 

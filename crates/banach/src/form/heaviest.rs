@@ -11,9 +11,9 @@ use faer::{
 };
 use rayon::prelude::*;
 
-use super::{Hessian, HessianPart, MOST_DENSE};
+use super::{Hessian, HessianPart, LocalModel, MOST_DENSE, local::Neighbourhood};
 use crate::{
-    FeatureMatrix,
+    Exponent, FeatureMatrix,
     data::{Column, Scratch},
     numeric::{WidePower, binary_exponent, scale_by_exp2, vectorised},
     workers::checkpoint,
@@ -92,6 +92,23 @@ impl HeaviestFeatures {
         Self { weights: vec![1.0; columns.len()], columns, size: 1.0, exponent: 0.0, tail: 0.0, tail_exponent: 0.0 }
     }
 
+    /// `Q` near a point with these predictions, from the features; `u` are the products of all features of the matrix, divided by
+    /// `2^exponent`.
+    pub(super) fn local(
+        self,
+        q: Exponent,
+        (alpha, omega): (&[f64], &[f64]),
+        matrix: &dyn Columns,
+        u: &[f64],
+        most_left_out: f64,
+    ) -> Option<LocalModel> {
+        let power = WidePower::new(self.size, self.exponent, q.q() - 2.0).scaled_by_exp2(2.0 * self.tail_exponent);
+        let left_out = (q.q() - 1.0) * power.times(self.tail);
+        let u = self.columns.iter().map(|&column| scale_by_exp2(u[column], self.exponent)).collect();
+        let near = Neighbourhood { alpha, omega, matrix, columns: &self.columns, u, left_out };
+        LocalModel::new(q, near, most_left_out)
+    }
+
     /// Whether their Hessian for n samples is kept as its columns, and not as n x n numbers.
     pub(super) fn is_factored(&self, n: usize) -> bool {
         self.columns.len() <= n || n > MOST_DENSE
@@ -164,6 +181,25 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
         numbers.iter_mut().for_each(|number| *number *= both);
     } else {
         numbers.iter_mut().for_each(|number| *number = power.times(factor * *number));
+    }
+}
+
+/// Where the samples are this many times as many as the features, systems of the size of the features are the faster ones.
+const FEW: usize = 4;
+
+/// `Phi_K diag(weights) Phi_K*` over some features, times a factor, for numbers that are in range.
+pub(super) fn weighted(matrix: &dyn Columns, columns: &[usize], weights: &[f64], factor: f64) -> HessianPart {
+    let n = matrix.samples();
+    let times = |mut numbers: Vec<f64>, factor: f64| {
+        numbers.iter_mut().for_each(|number| *number *= factor);
+        numbers
+    };
+    if FEW * columns.len() <= n || n > MOST_DENSE {
+        let mut entries = vec![0.0; n * columns.len()];
+        weighted_columns(matrix, columns, weights, 0.0, &mut entries);
+        HessianPart::Factor(times(entries, factor.sqrt()))
+    } else {
+        HessianPart::Dense(times(weighted_square(matrix, columns, weights, 0.0, &mut Scratch::new()), factor))
     }
 }
 

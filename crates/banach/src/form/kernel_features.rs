@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{
-    Evaluation, Expanded, Expansion, Features, Hessian, Lines, Predict, QForm,
+    Evaluation, Expanded, Expansion, Features, Hessian, Lines, LocalModel, Predict, QForm,
     features::{Origin, Weights},
     rounding,
 };
@@ -179,6 +179,10 @@ impl QForm for KernelFeatures {
 
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         self.features.hessian(at, keep, scratch)
+    }
+
+    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64) -> Option<LocalModel> {
+        self.features.local(at, keep, most_left_out)
     }
 
     fn preview<'b>(

@@ -4,6 +4,7 @@
 
 mod extremes;
 mod hessian;
+mod local;
 mod model;
 mod table;
 

@@ -11,6 +11,7 @@ mod heaviest;
 mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
+mod local;
 mod planner;
 mod rounding;
 pub(crate) mod sealed;
@@ -24,6 +25,8 @@ pub use features::Features;
 pub use gram::Gram;
 pub(crate) use heaviest::square_of;
 pub use kernel_features::KernelFeatures;
+pub use local::LocalModel;
+pub(crate) use local::LocalPoint;
 pub use planner::{Cost, Fits, Plan, Planner, Route, RoutePlan, Shape};
 
 pub use crate::cost::{PredictedPass, Prediction, Rates};
@@ -106,6 +109,13 @@ pub trait QForm: sealed::Sealed + fmt::Debug + Send + Sync {
         _d: &[f64],
         _scratch: &'a mut Scratch,
     ) -> Option<Box<dyn Lines + 'a>> {
+        None
+    }
+
+    /// `Q` near an expanded point, from the `keep` heaviest features, if the others have at most the share `most_left_out` of the trace of
+    /// the Hessian. `None` otherwise, from a tensor, for q = 2, where the Hessian is the same everywhere, and where powers of numbers
+    /// leave their range.
+    fn local(&self, _at: Expanded<'_>, _keep: usize, _most_left_out: f64) -> Option<LocalModel> {
         None
     }
 

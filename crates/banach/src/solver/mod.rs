@@ -28,7 +28,7 @@ pub use newton::Newton;
 pub(crate) use path::chains;
 pub use path::{Path, path, path_all};
 pub use proximal_gradient::ProximalGradient;
-pub use start::Start;
+pub use start::{KnownPoint, Start};
 pub use working_set::WorkingSets;
 
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Certificate, DualProblem, Error,
     error::{Parameter, names},
-    form::SparseWeights,
+    form::{Expansion, SparseWeights},
 };
 
 /// An algorithm that minimises the dual.
@@ -58,6 +58,18 @@ pub trait Solver: fmt::Debug + Send + Sync {
     /// Whether problems that are solved together cost less than one after another.
     fn shares_passes(&self) -> bool {
         false
+    }
+
+    /// As [`solve_all`](Self::solve_all), with what is left known of Q at the solutions: other problems over the form can start from
+    /// there without a pass ([`Start::Known`]). A solver that keeps nothing returns `None`.
+    fn solve_on(
+        &self,
+        problems: &[DualProblem<'_>],
+        starts: Vec<Start>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(Solution, Option<Expansion>)>, Error> {
+        let solutions = self.solve_all(problems, &starts, observer)?;
+        Ok(solutions.into_iter().map(|solution| (solution, None)).collect())
     }
 
     /// Solves several problems over one form, each from its own start. [`Progress::problem`] tells the observer which of

@@ -118,13 +118,13 @@ pub(super) fn follow(
             }
             stopped
         };
-        let solutions = solver.solve_all(&problems, &starts, &mut observe_batch)?;
-        if solutions.iter().any(|solution| solution.status == Status::Interrupted) {
+        let solutions = solver.solve_on(&problems, starts, &mut observe_batch)?;
+        if solutions.iter().any(|(solution, _)| solution.status == Status::Interrupted) {
             stopped = ControlFlow::Break(());
         }
-        for ((fit, problem), solution) in fits.iter().zip(&problems).zip(solutions) {
+        for ((fit, problem), (solution, expansion)) in fits.iter().zip(&problems).zip(solutions) {
             keep(fit.0, fit.1, &solution);
-            histories[history(fit)].push(problem.gamma(), solution);
+            histories[history(fit)].push(problem.gamma(), solution, expansion);
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::newton::term::is_bounded_regression;
 use crate::{
     DualProblem, Error,
     data::Scratch,
-    form::Evaluation,
+    form::{Evaluation, Expansion},
     loss::Targets,
     numeric::search::{bisect, zero_between},
 };
@@ -27,6 +27,22 @@ pub enum Start {
     Ray,
     /// A given vector; with an intercept its entries sum to zero.
     At(Vec<f64>),
+    /// A given vector where Q is known, from the solution of another problem over the same form.
+    Known(KnownPoint),
+}
+
+/// A dual vector with what a pass has found there.
+#[derive(Debug, Clone, Default)]
+pub struct KnownPoint {
+    pub(crate) alpha: Vec<f64>,
+    pub(crate) expansion: Expansion,
+}
+
+/// What is known of a dual vector follows from it.
+impl PartialEq for KnownPoint {
+    fn eq(&self, other: &Self) -> bool {
+        self.alpha == other.alpha
+    }
 }
 
 impl Start {
@@ -34,7 +50,7 @@ impl Start {
     pub(crate) fn alpha(&self, problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<(Vec<f64>, usize), Error> {
         let zero = vec![0.0; problem.samples()];
         let (alpha, passes) = match self {
-            Self::At(alpha) => (alpha.clone(), 0),
+            Self::At(alpha) | Self::Known(KnownPoint { alpha, .. }) => (alpha.clone(), 0),
             Self::Auto if problem.first_inadmissible(&zero).is_none() => (zero, 0),
             Self::Auto | Self::Ray => (ray(problem, scratch)?, 1),
         };

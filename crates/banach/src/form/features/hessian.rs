@@ -9,7 +9,7 @@ use crate::{
     data::Scratch,
     exponent::{NEGLIGIBLE, copy_in_range},
     form::{
-        Evaluation, Expansion, Hessian, HessianPart, QForm,
+        Evaluation, Expanded, Expansion, Hessian, HessianPart, LocalModel, QForm,
         expansion::Products,
         heaviest::{self, HeaviestFeatures},
     },
@@ -67,6 +67,22 @@ pub(super) fn hessian(form: &Features<'_>, at: &Expansion, keep: usize, scratch:
         return Hessian::exact(HessianPart::Factor(Vec::new()));
     }
     select(form, norms(form), products, size, keep).hessian(&form.matrix, form.exponent.q(), scratch)
+}
+
+/// `Q` near an expansion, from the `keep` heaviest features.
+pub(super) fn local(
+    form: &Features<'_>,
+    (alpha, at): Expanded<'_>,
+    keep: usize,
+    most_left_out: f64,
+) -> Option<LocalModel> {
+    let (q, products) = (form.exponent.q(), at.products());
+    let size = largest(&products.u);
+    if q == 2.0 || size < NEGLIGIBLE {
+        return None;
+    }
+    let heaviest = select(form, norms(form), products, size, keep);
+    heaviest.local(form.exponent, (alpha, &at.evaluation.omegas), &form.matrix, &products.u, most_left_out)
 }
 
 /// If the largest of the squares is below this, smaller ones lose digits to underflow.

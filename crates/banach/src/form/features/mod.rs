@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 
 use self::sizes::Sizes;
 pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
-use super::{Evaluation, Expanded, Expansion, Hessian, LINES, Lines, Predict, QForm};
+use super::{Evaluation, Expanded, Expansion, Hessian, LINES, Lines, LocalModel, Predict, QForm};
 use crate::{
     Exponent, FeatureMatrix,
     data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
@@ -231,6 +231,10 @@ impl QForm for Features<'_> {
     ) -> Option<Box<dyn Lines + 'b>> {
         let lines = FeatureLines::of_columns(self, at, &hessian.columns, d, scratch);
         (!hessian.columns.is_empty()).then(|| Box::new(lines) as Box<dyn Lines>)
+    }
+
+    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64) -> Option<LocalModel> {
+        hessian::local(self, at, keep, most_left_out)
     }
 
     fn segment<'b>(

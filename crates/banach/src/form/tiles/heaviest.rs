@@ -23,7 +23,7 @@ use crate::{
     data::Scratch,
     exponent::{NEGLIGIBLE, copy_in_range},
     form::{
-        Evaluation, Expansion, Hessian, HessianPart, QForm,
+        Evaluation, Expanded, Expansion, Hessian, HessianPart, LocalModel, QForm,
         expansion::Kept,
         heaviest::{Columns, HeaviestFeatures, square_hessian},
     },
@@ -344,10 +344,41 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
     if q == 2.0 {
         return square_hessian(&form.square, || form.find_square(scratch));
     }
-    let (at, norms) = (kept(at), form.norms());
+    let at = kept(at);
+    let Some((selection, listed)) = select(form, at, keep) else {
+        return Hessian::exact(HessianPart::Factor(Vec::new()));
+    };
+    let mut hessian = selection.hessian(&listed, q, scratch);
+    hessian.columns.iter_mut().for_each(|column| *column = at.indices[*column] as usize);
+    hessian
+}
+
+/// `Q` near an expansion, from the `keep` heaviest monomials.
+pub(super) fn local(
+    form: &Tiles<'_>,
+    (alpha, expansion): Expanded<'_>,
+    keep: usize,
+    most_left_out: f64,
+) -> Option<LocalModel> {
+    let exponent = form.exponent();
+    if exponent.q() == 2.0 {
+        return None;
+    }
+    let at = kept(expansion);
+    let (selection, listed) = select(form, at, keep)?;
+    selection.local(exponent, (alpha, &expansion.evaluation.omegas), &listed, &at.u, most_left_out)
+}
+
+/// The `keep` heaviest of the monomials that an expansion has kept, as places in its list; `None` where all are 0.
+fn select<'m, 'a>(
+    form: &'m Tiles<'a>,
+    at: &Heaviest,
+    keep: usize,
+) -> Option<(HeaviestFeatures, ListedMonomials<'m, 'a>)> {
+    let (q, norms) = (form.exponent().q(), form.norms());
     let size = largest(&at.u);
     if size < NEGLIGIBLE {
-        return Hessian::exact(HessianPart::Factor(Vec::new()));
+        return None;
     }
     let listed = ListedMonomials::new(&form.monomials, &at.indices);
     let share = |u: f64, square: f64| (u / size).powf(q - 2.0) * square;
@@ -371,9 +402,7 @@ pub(super) fn hessian(form: &Tiles<'_>, at: &Expansion, keep: usize, scratch: &m
         tail: norms.largest * tail,
         tail_exponent: norms.exponent,
     };
-    let mut hessian = selection.hessian(&listed, q, scratch);
-    hessian.columns.iter_mut().for_each(|column| *column = at.indices[*column] as usize);
-    hessian
+    Some((selection, listed))
 }
 
 impl Columns for ListedMonomials<'_, '_> {

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(super) use self::heaviest::Heaviest;
 use self::{heaviest::MonomialNorms, lines::TileLines, predictor::TilePredictor};
-use super::{Evaluation, Expanded, Expansion, Hessian, Lines, Predict, QForm};
+use super::{Evaluation, Expanded, Expansion, Hessian, Lines, LocalModel, Predict, QForm};
 use crate::{
     Error, Exponent, FeatureMatrix, Memory,
     data::Scratch,
@@ -237,6 +237,10 @@ impl QForm for Tiles<'_> {
         scratch: &'b mut Scratch,
     ) -> Option<Box<dyn Lines + 'b>> {
         segment::preview(self, at, hessian, d, scratch)
+    }
+
+    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64) -> Option<LocalModel> {
+        heaviest::local(self, at, keep, most_left_out)
     }
 
     fn segment<'b>(&'b self, from: Expanded<'_>, to: Expanded<'_>, scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {

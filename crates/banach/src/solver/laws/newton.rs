@@ -1,7 +1,7 @@
 //! What Newton's method claims beyond other solvers: every loss to ten digits, from any start.
 
 use super::{unlisted::Unlisted, *};
-use crate::{FeatureMatrix, Memory, form::Gram, kernel::Linear};
+use crate::{FeatureMatrix, Memory, form::Gram, kernel::Linear, loss::Split};
 
 /// Equal, unequal and missing samples.
 const WEIGHTS: [[f64; N]; 2] = [[1.0; N], [0.3, 1.0, 0.0, 2.0, 0.7, 1.1, 0.0, 0.9]];
@@ -139,14 +139,18 @@ fn an_observer_can_stop_newton() {
     for_every_problem(&form, &[5.0], |problem, what| {
         let mut gaps = vec![];
         let mut passes = 0;
+        // Without ends and kinks two steps can be all there are.
+        let smooth = problem.loss().split() == Split::Smooth || problem.loss().curvature().is_some();
+        let last = if smooth { 1 } else { 3 };
         let mut stop = |progress: &Progress| {
             assert!(progress.iteration == gaps.len() && progress.passes > passes && progress.problem == 0, "{what}");
             passes = progress.passes;
             gaps.push(progress.certificate.relative_gap());
-            if progress.iteration == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if progress.iteration == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let solution = newton(1e-15).solve(problem, &mut stop).expect("valid");
-        assert_eq!((solution.status, solution.iterations, gaps.len()), (Status::Interrupted, 3, 4), "{what}");
+        // A tolerance that is never reached.
+        let solution = newton(0.0).solve(problem, &mut stop).expect("valid");
+        assert_eq!((solution.status, solution.iterations, gaps.len()), (Status::Interrupted, last, last + 1), "{what}");
         assert_eq!(solution.certificate.relative_gap(), gaps.iter().copied().fold(f64::INFINITY, f64::min), "{what}");
         assert_certified(problem, &solution, what);
     });

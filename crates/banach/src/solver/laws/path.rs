@@ -1,7 +1,10 @@
 //! Laws of grids of gamma and of the paths along them.
 
-use super::*;
-use crate::loss::{Absolute, Logistic, Split, Targets};
+use super::{unlisted::Unlisted, *};
+use crate::{
+    loss::{Absolute, Logistic, Split, Targets},
+    solver::KnownPoint,
+};
 
 /// Steps in which problems with few features end, for losses without ends and kinks.
 const MOST_STEPS_OF_FEW_FEATURES: usize = 12;
@@ -49,6 +52,49 @@ fn warm_starts_on_few_features_take_few_steps() {
                     assert_eq!(found.status, Status::Converged, "{what}");
                     assert!(found.iterations <= MOST_STEPS_OF_FEW_FEATURES, "{what}: {} iterations", found.iterations);
                 }
+            }
+        }
+    }
+}
+
+/// Where local models lead the way, what is known at a solution is the start for the next gamma, which then takes no pass, and the
+/// solutions are those from starts of their own. A solver that keeps nothing takes more passes.
+#[test]
+fn what_is_known_is_a_start_without_a_pass() {
+    let (x, y) = wide();
+    for p in [1.2, 1.1, 1.05] {
+        let form = Unlisted::new(features(&x, p));
+        for loss in all().into_iter().filter(|loss| loss.split() == Split::Smooth || loss.curvature().is_some()) {
+            let y = targets(&*loss, &y);
+            for problem in with_and_without(&form, &*loss, &y) {
+                let what = format!("p = {p}, {loss:?}, intercept {}", problem.has_intercept());
+                let solver = newton(1e-11);
+                let (problem, next) =
+                    (problem.with_gamma(2.0).expect("in range"), problem.with_gamma(3.0).expect("in range"));
+                let start = |problem: &DualProblem<'_>, start: Start| {
+                    let (solution, expansion) = solver
+                        .solve_on(std::slice::from_ref(problem), vec![start], &mut Unobserved)
+                        .expect("valid")
+                        .swap_remove(0);
+                    assert_eq!(solution.status, Status::Converged, "{what}");
+                    (solution, expansion)
+                };
+                let (first, expansion) = start(&problem, Start::Auto);
+                let known = KnownPoint { alpha: first.alpha.clone(), expansion: expansion.expect("a local model") };
+                // Nothing is left to do, and Q is known.
+                let (again, _) = start(&problem, Start::Known(known.clone()));
+                assert_eq!((again.passes, again.iterations), (0, 0), "{what}");
+                let alike = |found: &Solution, expected: &Solution, accuracy: f64| {
+                    let size = expected.alpha.iter().fold(0.0, |size: f64, alpha| size.max(alpha.abs()));
+                    for (a, b) in found.alpha.iter().zip(&expected.alpha) {
+                        assert!((a - b).abs() <= accuracy * size, "{what}: {a} {b}");
+                    }
+                };
+                alike(&again, &first, 1e-9);
+                let [(cold, _), (warm, _), (led, _)] =
+                    [Start::Auto, Start::At(first.alpha.clone()), Start::Known(known)].map(|from| start(&next, from));
+                assert!(led.passes < warm.passes && led.passes < cold.passes, "{what}: {} passes", led.passes);
+                alike(&led, &cold, 1e-4);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::{
     data::Scratch,
-    form::{Expansion, Hessian, Lines, Predict},
+    form::{Expansion, Hessian, Lines, LocalModel, Predict},
 };
 
 #[derive(Debug)]
@@ -69,6 +69,10 @@ impl QForm for Unlisted<'_> {
         scratch: &'b mut Scratch,
     ) -> Option<Box<dyn Lines + 'b>> {
         self.form.preview(at, hessian, d, scratch)
+    }
+
+    fn local(&self, at: (&[f64], &Expansion), keep: usize, most_left_out: f64) -> Option<LocalModel> {
+        self.form.local(at, keep, most_left_out)
     }
 
     fn segment<'b>(

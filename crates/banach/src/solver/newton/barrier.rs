@@ -17,9 +17,9 @@ pub(super) struct Barrier {
 }
 
 /// A step, and twice the decrease of the smoothed dual that the quadratic model promises.
-struct Direction {
-    d: Vec<f64>,
-    decrease: f64,
+pub(super) struct Direction {
+    pub d: Vec<f64>,
+    pub decrease: f64,
 }
 
 /// Factors by which the barrier may shrink in one step. Each trial is a linear system, so there are few; three steps of the
@@ -117,9 +117,14 @@ impl Run<'_> {
     }
 
     fn newton_direction(&self, hessian: &Hessian, mu: f64) -> Direction {
+        self.direction_at(hessian, (&self.alpha, &self.t), mu)
+    }
+
+    /// The Newton direction at a dual vector with these predictions.
+    pub(super) fn direction_at(&self, hessian: &Hessian, (alpha, t): (&[f64], &[f64]), mu: f64) -> Direction {
         let (mut gradient, mut diagonal) = (Vec::new(), Vec::new());
         for SampleTerm { i, gamma, term } in &self.samples {
-            let found = term.linearised(term.inside(self.alpha[*i] / gamma), self.t[*i], mu / gamma);
+            let found = term.linearised(term.inside(alpha[*i] / gamma), t[*i], mu / gamma);
             gradient.push(-found.gradient);
             diagonal.push(found.curvature / gamma);
         }

@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// The share of the way to the border that a step may go. It grows as the gap closes, so that convergence is faster than linear.
-const SHARE_OF_WAY: f64 = 0.99;
+pub(super) const SHARE_OF_WAY: f64 = 0.99;
 /// A step is taken whole if the dual climbs at its end with at most this share of the slope at its start. On a parabola the step is
 /// then at most half too long, which costs less than the pass of a line search.
-const MOST_CLIMB: f64 = 0.5;
+pub(super) const MOST_CLIMB: f64 = 0.5;
 /// Iterations without progress after which a step may not cross a kink. Most steps across kinks are good, and in
 /// `banach-lab bench grid --quick` two of 1000 runs come back from more than this without progress.
 const MOST_IDLE_ACROSS_KINKS: usize = 3;
@@ -22,7 +22,9 @@ const LONGEST_STRETCH: f64 = 2.0;
 /// The search for a minimum nearer to zero on the ray ends at about this factor: beyond it a step tells more.
 const SHORTEST_STRETCH: f64 = 1e-3;
 /// The search for a minimum along a step ends where the slope is this share of the one at the start: the next step is another anyway.
-const SLOPE_SHARE: f64 = 0.1;
+pub(super) const SLOPE_SHARE: f64 = 0.1;
+/// As [`SLOPE_SHARE`] on the ray, where a place costs as much as a certificate, and no pass.
+const RAY_SLOPE_SHARE: f64 = 1e-3;
 
 impl Run<'_> {
     /// The largest t with `from + t d` in the domain.
@@ -49,6 +51,15 @@ impl Run<'_> {
         terms.sum()
     }
 
+    /// As [`conjugate_slope`](Self::conjugate_slope), as a function of t. That of the squared loss is a line, which two points tell.
+    pub(super) fn conjugate_slopes<'s>(&'s self, alpha: &'s [f64], d: &'s [f64]) -> impl Fn(f64) -> f64 + 's {
+        let line = self.problem.loss().curvature().map(|_| {
+            let start = self.conjugate_slope(alpha, d, 0.0);
+            (start, self.conjugate_slope(alpha, d, 1.0) - start)
+        });
+        move |t| line.map_or_else(|| self.conjugate_slope(alpha, d, t), |(start, growth)| start + t * growth)
+    }
+
     /// The slope of the smoothed dual along d at the iterate.
     pub(super) fn slope_along(&self, d: &[f64]) -> f64 {
         dot(&self.here.evaluation.omegas, d) + self.conjugate_slope(&self.alpha, d, 0.0)
@@ -68,9 +79,8 @@ impl Run<'_> {
             // The kept features tell how the slope changes; the others add their share of the curvature.
             let descent = self.slope_along(d);
             let (start, tail) = (line.at(0, 0.0).slope, hessian.tail * dot(d, d));
-            let conjugate =
-                |t: f64| self.conjugate_slope(&self.alpha, d, t) - self.conjugate_slope(&self.alpha, d, 0.0);
-            let slope = |t: f64| descent + line.at(0, t).slope - start + t * tail + conjugate(t);
+            let conjugate = self.conjugate_slopes(&self.alpha, d);
+            let slope = |t: f64| descent + line.at(0, t).slope - start + t * tail + (conjugate(t) - conjugate(0.0));
             if descent < 0.0 && slope(length) > MOST_CLIMB * descent.abs() {
                 let enough = SLOPE_SHARE * descent.abs();
                 share = zero_between((0.0, descent), (1.0, f64::INFINITY), enough, |share| slope(share * length));
@@ -99,10 +109,12 @@ impl Run<'_> {
         let d = self.step_to_point();
         let form = self.problem.form();
         let line = form.segment((&self.alpha, &self.here), (&self.point, &self.there), &mut scratch);
-        let slope = |t: f64| line.at(0, t).slope + self.conjugate_slope(&self.alpha, &d, t);
+        let conjugate = self.conjugate_slopes(&self.alpha, &d);
+        let slope = |t: f64| line.at(0, t).slope + conjugate(t);
         let descent = self.descent.abs();
         let t = zero_between((0.0, -descent), (1.0, f64::INFINITY), SLOPE_SHARE * descent, slope);
         let passes = line.passes();
+        drop(conjugate);
         drop(line);
         self.passes += passes;
         self.scratch = scratch;
@@ -136,22 +148,23 @@ impl Run<'_> {
         let zero = vec![0.0; self.alpha.len()];
         let room = self.room(&zero, &self.alpha);
         let longest = (1.0 + RAY_SHARE * (room - 1.0)).min(LONGEST_STRETCH);
-        let slope = |t: f64| value * t.powf(q - 1.0) + self.conjugate_slope(&zero, &self.alpha, t);
-        let between = |low: f64, high: f64| {
-            let share = zero_between((0.0, 0.0), (1.0, f64::INFINITY), 0.0, |share| slope(low + (high - low) * share));
-            low + (high - low) * share
-        };
-        let t = if slope(1.0) > 0.0 {
-            let mut low = 0.5;
-            while slope(low) > 0.0 && low > SHORTEST_STRETCH {
-                low *= 0.5;
+        let conjugate = self.conjugate_slopes(&zero, &self.alpha);
+        let slope = |t: f64| value * t.powf(q - 1.0) + conjugate(t);
+        let here = slope(1.0);
+        let between = |low: (f64, f64), high: (f64, f64)| zero_between(low, high, RAY_SLOPE_SHARE * here.abs(), slope);
+        let t = if here > 0.0 {
+            let mut low = (0.5, slope(0.5));
+            while low.1 > 0.0 && low.0 > SHORTEST_STRETCH {
+                low.0 *= 0.5;
+                low.1 = slope(low.0);
             }
-            between(low, 1.0)
+            between(low, (1.0, here))
         } else if longest > 1.0 && slope(longest) > 0.0 {
-            between(1.0, longest)
+            between((1.0, here), (longest, slope(longest)))
         } else {
             longest.max(1.0)
         };
+        drop(conjugate);
         if t.is_finite() && t != 1.0 {
             self.alpha.iter_mut().for_each(|alpha| *alpha *= t);
             self.here.stretch(t, q);

@@ -1,6 +1,7 @@
 //! Newton's method for every loss, many problems at a time.
 
 mod barrier;
+mod between;
 pub(super) mod guard;
 mod length;
 mod listed;
@@ -15,13 +16,13 @@ mod turn;
 
 use rayon::prelude::*;
 
-use self::{listed::ListedMethod, run::Run, system::System};
+use self::{between::local_features, listed::ListedMethod, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{
     DualProblem, Error, Memory, QForm,
     data::Scratch,
     error::{Parameter, Remedy},
-    form::MOST_DENSE,
+    form::{Expansion, MOST_DENSE},
     workers,
 };
 
@@ -62,6 +63,16 @@ impl Solver for Newton {
         starts: &[Start],
         observer: &mut dyn Observer,
     ) -> Result<Vec<Solution>, Error> {
+        let solutions = self.solve_on(problems, starts.to_vec(), observer)?;
+        Ok(solutions.into_iter().map(|(solution, _)| solution).collect())
+    }
+
+    fn solve_on(
+        &self,
+        problems: &[DualProblem<'_>],
+        mut starts: Vec<Start>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(Solution, Option<Expansion>)>, Error> {
         assert_eq!(problems.len(), starts.len(), "every problem has a start");
         self.stopping.check()?;
         let Some(first) = problems.first() else { return Ok(Vec::new()) };
@@ -69,18 +80,20 @@ impl Solver for Newton {
         let form = first.form();
         let one_form = problems.iter().all(|problem| std::ptr::addr_eq(problem.form(), form));
         assert!(one_form, "problems that are solved together share one form");
-        let (together, keep) = (self.together(form, problems.len())?, kept_features(form)..=most_features(form));
+        let ((together, keeps), keep) =
+            (self.together(form, problems.len())?, kept_features(form)..=most_features(form));
         let mut solutions = Vec::new();
         let mut stopped = false;
         workers::forget_ended_pass();
-        for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks(together)).enumerate() {
+        for (group, (problems, starts)) in problems.chunks(together).zip(starts.chunks_mut(together)).enumerate() {
             let runs: Result<Vec<Run<'_>>, Error> =
                 problems.iter().zip(starts).map(|(problem, start)| Run::new(problem, start, keep.clone())).collect();
             let mut runs = runs?;
             self.run_together(form, &mut runs, group * together, &mut stopped, observer);
             solutions.extend(runs.into_iter().map(|run| {
                 let status = run.status.expect("every run has ended");
-                run.solution(status, self.stopping.tolerance)
+                let (solution, expansion) = run.solution(status, self.stopping.tolerance);
+                (solution, expansion.filter(|_| keeps))
             }));
         }
         Ok(solutions)
@@ -91,6 +104,11 @@ impl Solver for Newton {
 const VECTORS: u64 = 32;
 /// The same for a problem that waits: its weights, start and solution.
 const VECTORS_WAITING: u64 = 12;
+/// Numbers of a local model for every feature, besides its column: products, weights, squares.
+const LOCAL_NUMBERS: u64 = 8;
+/// What is known at starts and solutions is kept if it takes at most this part of the memory: it saves a pass each, and another batch
+/// would cost one.
+const MOST_KNOWN_SHARE: u64 = 4;
 /// Features in a part of the sum that makes a Hessian (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
 const HESSIAN_COLUMNS: u64 = 512;
 
@@ -123,18 +141,29 @@ impl Newton {
         } else {
             0
         };
-        let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?;
+        // The columns of a local model with a few numbers for each, and the heaviest of them once more with weights.
+        let local = (local_features(form) as u64).checked_mul(n.checked_add(LOCAL_NUMBERS)?)?.checked_mul(2)?;
+        let local = if by_features && curved { local } else { 0 };
+        let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?.checked_add(local)?;
         let listed = form.listed().map_or(Some(0), |x| ListedMethod::length(x.samples(), x.features()))?;
         let own = problem.checked_add(listed as u64)?.checked_mul(8)?.checked_add(form.batch_bytes())?;
         Some((own, step.checked_mul(8)?))
     }
 
-    /// How many problems may run together, so that what they keep fits in memory.
-    fn together(&self, form: &dyn QForm, problems: usize) -> Result<usize, Error> {
-        let bytes = Self::bytes(form);
+    /// How many problems may run together, so that what they keep fits in memory, and whether what is known at starts and solutions
+    /// may be kept besides.
+    fn together(&self, form: &dyn QForm, problems: usize) -> Result<(usize, bool), Error> {
         // Every problem has its weights, its start and its solution, also while others run.
         let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * VECTORS_WAITING);
-        let memory = self.memory.less(waiting);
+        // A start and a solution, and the start of the next batch.
+        let known = (problems as u64).saturating_mul(form.expansion_length() as u64).saturating_mul(8 * 3);
+        let keeps = known <= self.memory.bytes() / MOST_KNOWN_SHARE;
+        let memory = self.memory.less(waiting).less(if keeps { known } else { 0 });
+        Ok((self.fitting(form, problems, memory)?, keeps))
+    }
+
+    fn fitting(&self, form: &dyn QForm, problems: usize, memory: Memory) -> Result<usize, Error> {
+        let bytes = Self::bytes(form);
         // As many steps are under way as there are threads and problems.
         let of = |together: u64| {
             let (problem, step) = bytes?;
@@ -172,7 +201,9 @@ impl Newton {
             if running.is_empty() {
                 break;
             }
-            if !workers::pass(|| expand(form, &mut running, &mut scratch)) {
+            let mut asking: Vec<&mut Run<'_>> =
+                running.iter_mut().filter(|(_, run)| !run.known).map(|(_, run)| &mut **run).collect();
+            if !asking.is_empty() && !workers::pass(|| expand(form, &mut asking, &mut scratch)) {
                 *stopped = true;
                 running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
                 break;
@@ -216,10 +247,10 @@ impl Newton {
 }
 
 /// One pass for the points of all runs.
-fn expand(form: &dyn QForm, running: &mut [(usize, &mut Run<'_>)], scratch: &mut Scratch) {
+fn expand(form: &dyn QForm, running: &mut [&mut Run<'_>], scratch: &mut Scratch) {
     let mut points = Vec::new();
     let mut expansions = Vec::new();
-    for (_, run) in running {
+    for run in running {
         let (point, expansion) = run.ask();
         points.extend_from_slice(point);
         expansions.push(expansion);

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use super::{
     barrier::Barrier,
+    between::local_features,
     listed::{ListedMethod, Matrix},
     model::HessianModel,
     record::{KeptIterate, Record, Seen},
@@ -17,7 +18,7 @@ use crate::{
     Certificate, DualProblem, Error, FeatureMatrix,
     data::Scratch,
     form::{Expansion, Hessian},
-    solver::{Progress, Solution, Start, Status, path::untouched},
+    solver::{KnownPoint, Progress, Solution, Start, Status, path::untouched},
 };
 
 /// A sample with positive weight: its number, its gamma and its term of the dual.
@@ -96,12 +97,16 @@ pub(super) struct Run<'a> {
     pub(super) reserve: Option<&'a FeatureMatrix<'a>>,
     /// Whether this method has solved its equations. A gap that is left is then rounding of the dual vector, whatever steps follow.
     pub(super) solved: bool,
+    /// Whether Q is known at the point that is asked for.
+    pub(super) known: bool,
     /// Whether the start was given. The ray is then left to try.
     pub(super) given: bool,
     /// The length of the ray up to its minimum, once it is known, and up to the end of the domain as a multiple of that.
     pub(super) ray_length: f64,
     pub(super) ray_room: f64,
     pub(super) model: HessianModel,
+    /// The features of a local model; 0 where none is good enough.
+    pub(super) local_features: usize,
     pub(super) iteration: usize,
     pub(super) passes: usize,
     pub(super) status: Option<Status>,
@@ -109,8 +114,12 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(problem: &'a DualProblem<'a>, start: &Start, keep: RangeInclusive<usize>) -> Result<Self, Error> {
-        if let Start::At(alpha) = start {
+    pub(super) fn new(
+        problem: &'a DualProblem<'a>,
+        start: &mut Start,
+        keep: RangeInclusive<usize>,
+    ) -> Result<Self, Error> {
+        if let Start::At(alpha) | Start::Known(KnownPoint { alpha, .. }) = start {
             problem.check_start(alpha)?;
         }
         let (n, loss) = (problem.samples(), problem.loss());
@@ -123,7 +132,7 @@ impl<'a> Run<'a> {
             })
             .collect();
         let barrier = Barrier::new(samples.iter().map(|sample| sample.term.barriers()).sum());
-        let matrix = Matrix::of(problem);
+        let (matrix, has_barrier) = (Matrix::of(problem), barrier.is_there());
         let mut run = Self {
             problem,
             samples,
@@ -149,9 +158,11 @@ impl<'a> Run<'a> {
             warm: None,
             reserve: matrix.filter(|matrix| !matrix.at_once).map(|matrix| matrix.x),
             solved: false,
+            known: false,
             given: false,
             ray_length: f64::INFINITY,
             ray_room: 1.0,
+            local_features: if has_barrier { 0 } else { local_features(problem.form()) },
             model: HessianModel::new(keep),
             iteration: 0,
             passes: 0,
@@ -170,7 +181,7 @@ impl<'a> Run<'a> {
     /// Takes in the expansion of the point that was asked for. Afterwards the run stands at a new iterate, unless it asks for
     /// another point first, which is the answer `false`.
     pub(super) fn absorb(&mut self, tolerance: f64) -> bool {
-        self.passes += 1;
+        self.passes += usize::from(!std::mem::take(&mut self.known));
         let arrived = match self.role {
             PointRole::Ray => self.settle_on_ray(),
             PointRole::Given if self.is_worse_than_zero() => {
@@ -298,11 +309,13 @@ impl<'a> Run<'a> {
         if self.listed.is_some() {
             return self.step_listed(tolerance);
         }
-        let hessian = self.take_hessian(tolerance);
-        let d = self.direction(&hessian, tolerance);
-        let length = self.length(&hessian, &d);
-        self.model.put_back(hessian);
-        self.go(length, &d);
+        if !self.step_between(tolerance) {
+            let hessian = self.take_hessian(tolerance);
+            let d = self.direction(&hessian, tolerance);
+            let length = self.length(&hessian, &d);
+            self.model.put_back(hessian);
+            self.go(length, &d);
+        }
         self.descent = self.slope_along(&self.step_to_point());
         self.role = PointRole::Step;
         if self.leads_nowhere() {
@@ -332,10 +345,10 @@ impl<'a> Run<'a> {
         self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite())
     }
 
-    /// The best iterate; the null model where the first pass was ended. Where a run ended for want of progress, its predictions are computed once more with less rounding.
-    pub(super) fn solution(mut self, mut status: Status, tolerance: f64) -> Solution {
+    /// The best iterate, and Q there where another problem can start from it; the null model where the first pass was ended. Where a run ended for want of progress, its predictions are computed once more with less rounding.
+    pub(super) fn solution(mut self, mut status: Status, tolerance: f64) -> (Solution, Option<Expansion>) {
         if !self.record.has_iterate() {
-            return untouched(self.problem);
+            return (untouched(self.problem), None);
         }
         let ended = matches!(status, Status::Stalled | Status::Rounding) && !self.blurred;
         let best = if ended {
@@ -350,7 +363,10 @@ impl<'a> Run<'a> {
             self.record.into_best()
         };
         let KeptIterate { alpha, omega, intercept, certificate } = best;
-        Solution {
+        // Without a local model, a line through two solutions leads as near as a step from one, and takes no Hessian.
+        let led = self.local_features > 0 && alpha.iter().any(|alpha| *alpha != 0.0);
+        let known = (led && alpha == self.alpha).then_some(self.here);
+        let solution = Solution {
             alpha,
             omega,
             intercept,
@@ -359,6 +375,7 @@ impl<'a> Run<'a> {
             status,
             iterations: self.iteration,
             passes: self.passes,
-        }
+        };
+        (solution, known)
     }
 }

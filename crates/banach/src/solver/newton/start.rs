@@ -15,18 +15,27 @@ const LEAST_LN_RAY: f64 = -699.0;
 
 impl Run<'_> {
     /// Asks for the point from which the start is found.
-    pub(super) fn ask_for_start(&mut self, start: &Start) {
+    pub(super) fn ask_for_start(&mut self, start: &mut Start) {
         (self.point, self.role) = (self.ray(), PointRole::Ray);
-        if let Start::At(alpha) = start {
-            self.ask_for_given(alpha);
-            self.given = self.role == PointRole::Given;
+        match start {
+            Start::Auto | Start::Ray => {}
+            Start::At(alpha) => self.ask_for_given(alpha),
+            Start::Known(known) => {
+                self.ask_for_given(&known.alpha);
+                // A barrier may have moved it.
+                self.known = self.point == known.alpha;
+                if self.known {
+                    self.there = std::mem::take(&mut known.expansion);
+                }
+            }
         }
+        self.given = self.role == PointRole::Given;
     }
 
     /// Asks for the ray, where a start that was given has led nowhere.
     pub(super) fn start_again(&mut self) {
         self.listed = None;
-        self.ask_for_start(&Start::Ray);
+        self.ask_for_start(&mut Start::Ray);
         self.given = false;
         self.doubts = 0;
         self.barrier.reset();

@@ -6,7 +6,7 @@ use crate::{
     form::{Endpoint, LargestProducts, SparseWeights},
     numeric::dot_in_lanes,
     solver::{
-        Progress, Solution, Start, Status,
+        KnownPoint, Progress, Solution, Start, Status,
         gamma_grid::first_alpha,
         newton::{run::SampleTerm, term::Term},
         path::untouched,
@@ -77,7 +77,7 @@ impl<'a> WorkingRun<'a> {
         let length = ray_length(problem, &direction, f64::NEG_INFINITY, RAY_SHARE);
         let inner: Vec<f64> = direction.iter().map(|a| length * a).collect();
         let alpha = match start {
-            Start::At(alpha) => {
+            Start::At(alpha) | Start::Known(KnownPoint { alpha, .. }) => {
                 problem.check_start(alpha)?;
                 alpha.clone()
             }
