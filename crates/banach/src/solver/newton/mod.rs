@@ -88,7 +88,7 @@ impl Solver for Newton {
 }
 
 /// About how many vectors of one number for each sample a run keeps, for the count of memory.
-const VECTORS: u64 = 32;
+const VECTORS: u64 = 28;
 /// The same for a problem that waits: its weights, start and solution.
 const VECTORS_WAITING: u64 = 12;
 /// Features in a part of the sum that makes a Hessian (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
@@ -176,6 +176,10 @@ impl Newton {
                 *stopped = true;
                 running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
                 break;
+            }
+            // Where there are very many samples it is large beside what the runs keep, and soon made again.
+            if form.samples() > MOST_DENSE {
+                scratch = Scratch::new();
             }
             let arrived: Vec<bool> =
                 running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();

@@ -114,14 +114,14 @@ impl<'a> Run<'a> {
             problem.check_start(alpha)?;
         }
         let (n, loss) = (problem.samples(), problem.loss());
-        let samples: Vec<SampleTerm<'_>> = (0..n)
-            .filter(|&i| problem.gammas()[i] > 0.0)
-            .map(|i| SampleTerm {
-                i,
-                gamma: problem.gammas()[i],
-                term: Term::new(loss, problem.centred(problem.targets()[i])),
-            })
-            .collect();
+        let present = (0..n).filter(|&i| problem.gammas()[i] > 0.0);
+        // No more than it takes: there may be very many.
+        let mut samples: Vec<SampleTerm<'_>> = Vec::with_capacity(present.clone().count());
+        samples.extend(present.map(|i| SampleTerm {
+            i,
+            gamma: problem.gammas()[i],
+            term: Term::new(loss, problem.centred(problem.targets()[i])),
+        }));
         let barrier = Barrier::new(samples.iter().map(|sample| sample.term.barriers()).sum());
         let matrix = Matrix::of(problem);
         let mut run = Self {
