@@ -107,6 +107,7 @@ impl LossSlices for Logistic {
 
 /// Whether [`terms_inside`] is right.
 #[inline(always)]
+#[expect(clippy::needless_bitwise_bool, reason = "a branch would keep the loop from being vectorised")]
 fn is_inside(y: f64, t: f64, s: f64, t_moved: f64) -> bool {
     let c = y * s;
     (t.abs() <= MOST_PREDICTION) & (c >= LEAST_C) & (1.0 - c >= LEAST_REST) & (t_moved <= f64::MAX)
