@@ -10,7 +10,7 @@ use super::{
     feature_matrix::{FeatureMatrix, Storage},
     stream,
 };
-use crate::numeric::{binary_exponent, dot, scale_by_exp2};
+use crate::numeric::{binary_exponent, scale_by_exp2};
 
 /// Up to this many vectors are multiplied by the columns as they are. A general matrix product first copies its factors, which only
 /// more vectors repay.
@@ -28,12 +28,8 @@ impl FeatureMatrix<'_> {
         let (n, mut out) = (self.samples, vec![0.0; self.samples]);
         match &self.storage {
             Storage::Dense(values) if n > SAMPLES_AT_ONCE => {
-                out.par_chunks_mut(SAMPLES_AT_ONCE).enumerate().for_each(|(part, out)| {
-                    let first = part * SAMPLES_AT_ONCE;
-                    for (column, w) in values.chunks(n).zip(w) {
-                        out.iter_mut().zip(&column[first..]).for_each(|(out, x)| *out += w * x);
-                    }
-                });
+                let parts = out.par_chunks_mut(SAMPLES_AT_ONCE).enumerate();
+                parts.for_each(|(part, out)| stream::apply_to_part(n, values, w, part * SAMPLES_AT_ONCE, out));
             }
             _ => self.apply(0..self.features, w, &mut out),
         }
@@ -86,7 +82,7 @@ impl FeatureMatrix<'_> {
         columns.par_iter().zip(out).with_min_len(least).for_each(|(&column, out)| {
             let Column { rows, values } = self.column(column);
             *out = match rows {
-                None => dot(values, vector),
+                None => return stream::adjoint(self.samples, values, vector, std::slice::from_mut(out)),
                 Some(rows) => rows.iter().zip(values).map(|(&row, value)| value * vector[row]).sum(),
             };
         });

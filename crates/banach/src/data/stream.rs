@@ -30,6 +30,27 @@ pub(super) fn apply(n: usize, block: &[f64], w: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(BlockProduct { n, block, w, out });
 }
 
+/// Adds `B w` to some of its numbers, from the first on: few enough to stay in the first-level cache while every column goes by.
+pub(super) fn apply_to_part(n: usize, block: &[f64], w: &[f64], first: usize, out: &mut [f64]) {
+    vectorised(
+        #[inline(always)]
+        move || {
+            let length = out.len();
+            let column = |k: usize| &block[k * n + first..][..length];
+            let (groups, rest) = w.as_chunks::<COLUMNS>();
+            for (group, w) in groups.iter().enumerate() {
+                let [a, b, c, d]: [&[f64]; COLUMNS] = from_fn(|k| column(COLUMNS * group + k));
+                for i in 0..length {
+                    out[i] += (w[0] * a[i] + w[1] * b[i]) + (w[2] * c[i] + w[3] * d[i]);
+                }
+            }
+            for (k, w) in rest.iter().enumerate() {
+                out.iter_mut().zip(column(COLUMNS * groups.len() + k)).for_each(|(out, x)| *out += w * x);
+            }
+        },
+    );
+}
+
 /// The sums of the squares of the columns, n numbers each.
 pub(crate) fn squares(n: usize, block: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(Squares { n, block, out });

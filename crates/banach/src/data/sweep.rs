@@ -81,10 +81,14 @@ impl Sweep {
         let layout = matrix.layout();
         let sum_length = n * self.outputs;
         let area = self.area(n, layout, inputs);
-        let (rows, areas) = pool.take(n * inputs + area * layout.stripes).split_at_mut(n * inputs);
-        let transposed = MatRef::from_row_major_slice(alphas, inputs, n);
-        MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(transposed);
-        let rows = &*rows;
+        // One vector is its own transpose.
+        let turned = if inputs == 1 { 0 } else { n * inputs };
+        let (rows, areas) = pool.take(turned + area * layout.stripes).split_at_mut(turned);
+        if turned > 0 {
+            let transposed = MatRef::from_row_major_slice(alphas, inputs, n);
+            MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(transposed);
+        }
+        let rows = if turned > 0 { &*rows } else { alphas };
 
         let run_stripe = |stripe: usize, area: &mut [f64], mut kept: &mut [f64]| {
             let (sum, rest) = area.split_at_mut(sum_length);

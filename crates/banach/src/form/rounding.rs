@@ -23,6 +23,8 @@
 //! 2^-53 (N + M) ||Phi(x_i)||_q (sum_j |alpha_j| ||Phi(x_j)||_q)^(q-1).
 //! ```
 
+use crate::numeric::{CHUNK, exp_in_place, largest};
+
 /// The logarithm of a unit, with a percent for terms of second order and for the rounding of these bounds themselves.
 const LN_UNIT: f64 = -36.736_800_569_677_1 + 0.01;
 /// A unit.
@@ -55,8 +57,7 @@ pub(super) fn of_features(
     let share = (ln_size - ln_moduli).min(0.0).exp() + UNIT * units.products;
     let sums = units.sums + if ln_size.is_finite() { wide_power(q - 1.0, ln_size) } else { 0.0 };
     let terms = (q - 1.0) * units.products + sums * share;
-    let ln_bound = LN_UNIT + (q - 1.0) * ln_moduli + (q - 2.0) * share.ln() + terms.ln();
-    out.iter_mut().zip(ln_norms).for_each(|(out, ln_norm)| *out = bound(ln_bound + ln_norm));
+    bounds(LN_UNIT + (q - 1.0) * ln_moduli + (q - 2.0) * share.ln() + terms.ln(), ln_norms, out);
 }
 
 /// The roundings of every prediction from a tensor, given the units of an entry and its sum.
@@ -64,17 +65,34 @@ pub(super) fn of_tensor(q: f64, ln_moduli: f64, ln_norms: impl Iterator<Item = f
     if ln_moduli == f64::NEG_INFINITY {
         return out.fill(0.0);
     }
-    let ln_bound = LN_UNIT + (q - 1.0) * ln_moduli + units.ln();
-    out.iter_mut().zip(ln_norms).for_each(|(out, ln_norm)| *out = bound(ln_bound + ln_norm));
+    bounds(LN_UNIT + (q - 1.0) * ln_moduli + units.ln(), ln_norms, out);
 }
 
-/// A bound from its logarithm; infinite where it is not known.
-fn bound(ln: f64) -> f64 {
-    if ln.is_nan() { f64::INFINITY } else { ln.exp() }
+/// Bounds from a logarithm and those of norms; infinite where they are not known.
+fn bounds(ln_bound: f64, ln_norms: impl Iterator<Item = f64>, out: &mut [f64]) {
+    let known = |ln: f64| if ln.is_nan() { f64::INFINITY } else { ln };
+    out.iter_mut().zip(ln_norms).for_each(|(out, ln_norm)| *out = known(ln_bound + ln_norm));
+    exp_in_place(out);
 }
+
+/// Sums that are at least this have lost no more to underflow than n numbers of 1e-308.
+const LEAST_SUM: f64 = 1e-250;
 
 /// `ln sum_j |alpha_j| ||Phi(x_j)||_q`, of numbers of any size.
 pub(super) fn ln_moduli(alpha: &[f64], ln_norms: &[f64]) -> f64 {
+    // As shares of the largest of each, which usually come together.
+    let (size, norm) = (largest(alpha), ln_norms.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    let mut shares = [0.0; CHUNK];
+    let mut sum = 0.0;
+    for (alpha, ln_norms) in alpha.chunks(CHUNK).zip(ln_norms.chunks(CHUNK)) {
+        let shares = &mut shares[..alpha.len()];
+        shares.iter_mut().zip(ln_norms).for_each(|(share, ln)| *share = ln - norm);
+        exp_in_place(shares);
+        sum += shares.iter().zip(alpha).map(|(share, alpha)| share * (alpha.abs() / size)).sum::<f64>();
+    }
+    if sum >= LEAST_SUM && size.is_normal() {
+        return sum.ln() + size.ln() + norm;
+    }
     let terms =
         || alpha.iter().zip(ln_norms).filter(|(alpha, _)| **alpha != 0.0).map(|(alpha, ln)| alpha.abs().ln() + ln);
     let largest = terms().fold(f64::NEG_INFINITY, f64::max);
@@ -120,4 +138,32 @@ pub(super) fn monomials(degree: usize) -> f64 {
 pub(super) fn norms(ln_norms: &[f64], inputs: usize) -> f64 {
     let largest = ln_norms.iter().filter(|ln| ln.is_finite()).fold(0.0_f64, |largest, ln| largest.max(ln.abs()));
     4.0 * (inputs as f64 + 4.0) * (1.0 + largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the sizes: also where the largest entry and the largest norm are those of different samples, far apart.
+    #[test]
+    fn moduli_of_any_size_are_added_up() {
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{found} {expected}")
+        };
+        close(ln_moduli(&[3.0, -4.0, 0.0], &[2.0_f64.ln(), 5.0_f64.ln(), 7.0]), 26.0_f64.ln());
+        close(ln_moduli(&[1e300, 1e300], &[500.0, 500.0]), 1e300_f64.ln() + 500.0 + 2.0_f64.ln());
+        close(ln_moduli(&[1e-300, 1.0], &[900.0, f64::NEG_INFINITY]), 1e-300_f64.ln() + 900.0);
+        close(ln_moduli(&[5e-324; 3], &[-900.0; 3]), 5e-324_f64.ln() - 900.0 + 3.0_f64.ln());
+        for (alpha, norm) in [(0.0, 1.0), (1.0, f64::NEG_INFINITY)] {
+            assert_eq!(ln_moduli(&[alpha; 2], &[norm; 2]), f64::NEG_INFINITY);
+        }
+    }
+
+    #[test]
+    fn bounds_that_are_not_known_are_infinite() {
+        let mut out = [0.0; 3];
+        bounds(1.0, [0.0, f64::NAN, f64::NEG_INFINITY].into_iter(), &mut out);
+        assert!((out[0] / 1.0_f64.exp() - 1.0).abs() < 1e-15);
+        assert_eq!(out[1..], [f64::INFINITY, 0.0]);
+    }
 }

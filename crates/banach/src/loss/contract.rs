@@ -80,6 +80,62 @@ pub trait SmoothConjugate: fmt::Debug {
 
     /// `L(y, t) + psi(s) + s t`, free of cancellation: the certificate.
     fn fenchel_young(&self, y: f64, t: f64, s: f64) -> f64;
+
+    /// The loss over slices, where that is faster than sample by sample: it decides how long many samples take.
+    fn slices(&self) -> Option<&dyn LossSlices> {
+        None
+    }
+}
+
+/// A smooth loss over slices of samples, entry by entry what its methods for one sample say, but for roundings.
+pub trait LossSlices: fmt::Debug {
+    /// `L(y, t)`.
+    fn values(&self, y: &[f64], t: &[f64], out: &mut [f64]);
+
+    /// `s = -L'(y, t)`, kept strictly inside the domain, and `psi''(s)`.
+    fn answers(&self, y: &[f64], t: &[f64], s: &mut [f64], curvatures: &mut [f64]);
+
+    /// What a certificate is made of. `moved` are bounds on how far the predictions and the dual variables may be from t and s.
+    fn terms(&self, samples: [&[f64]; 3], moved: [&[f64]; 2], out: SliceTerms<'_>);
+}
+
+/// What [`LossSlices::terms`] writes for y, t and s.
+#[derive(Debug)]
+pub struct SliceTerms<'a> {
+    /// `L(y, t)`.
+    pub values: &'a mut [f64],
+    /// `psi(s)`.
+    pub conjugates: &'a mut [f64],
+    /// `L(y, t) + psi(s) + s t`, free of cancellation: a bound on it wherever the dual variable may be, for a prediction that is known.
+    pub gaps: &'a mut [f64],
+    /// The same wherever the prediction may be too.
+    pub bounds: &'a mut [f64],
+}
+
+/// The share of itself by which a term of the gap may be rounded (derived in `loss/logistic/slices.rs`, which needs the most).
+pub(crate) const GAP_ROUNDING: f64 = 8192.0 * f64::EPSILON;
+
+/// The terms of one sample: the same for every loss. A term is convex in the prediction and in s, so it is largest at ends of the intervals
+/// where these may be.
+pub(crate) fn terms_of_sample(
+    loss: &(impl Loss + ?Sized),
+    [y, t, s]: [f64; 3],
+    [t_moved, s_moved]: [f64; 2],
+) -> [f64; 4] {
+    let (lower, upper) = loss.domain(y);
+    let inside = (lower..=upper).contains(&s);
+    let ends = if s_moved > 0.0 && inside { [s.next_down().max(lower), s.next_up().min(upper)] } else { [s, s] };
+    let at = |t: f64| match ends {
+        [first, last] if first == last => loss.gap(y, t, first),
+        ends => ends.into_iter().map(|s| loss.gap(y, t, s)).fold(0.0, f64::max),
+    };
+    let gap = at(t);
+    let bound = match t_moved {
+        0.0 => gap,
+        moved if moved.is_finite() => at((t - moved).next_down()).max(at((t + moved).next_up())),
+        _ => f64::INFINITY,
+    };
+    [loss.value(y, t), loss.conjugate(y, s), gap, bound]
 }
 
 /// A loss `L(y, t)`, convex and non-negative in the prediction `t`.
@@ -159,6 +215,14 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// where there is a formula for it; others keep this default, and it is searched for.
     fn best_constant(&self, _samples: &mut dyn Iterator<Item = (f64, f64, f64)>) -> Option<f64> {
         None
+    }
+
+    /// The loss over slices, where that is faster.
+    fn slices(&self) -> Option<&dyn LossSlices> {
+        match self.conjugate_kind() {
+            Conjugate::Quadratic { .. } => None,
+            Conjugate::Smooth(conjugate) => conjugate.slices(),
+        }
     }
 
     /// How Algorithm 3.3 treats it.

@@ -1,4 +1,7 @@
-use super::{Conjugate, Loss, SmoothConjugate, Targets, entropy::excess};
+mod slices;
+
+use super::{Conjugate, Loss, LossSlices, SmoothConjugate, Targets, entropy::excess};
+use crate::numeric::has_fma;
 
 /// `log(1 + exp(-y t))` for `y` in {-1, 1} (Example A.2(iv)).
 ///
@@ -102,6 +105,11 @@ impl SmoothConjugate for Logistic {
             // The margin is beyond +-660: nothing is left to cancel.
             (self.value(y, t) + self.psi(y, s) + s * t).max(0.0)
         }
+    }
+
+    fn slices(&self) -> Option<&dyn LossSlices> {
+        // Elsewhere the vector formulas would call a library function per step.
+        has_fma().then_some(self)
     }
 }
 

@@ -20,7 +20,8 @@ mod squared;
 mod squared_hinge;
 
 pub use absolute::Absolute;
-pub use contract::{Conjugate, Loss, SmoothConjugate, Split, Targets};
+pub use contract::{Conjugate, Loss, LossSlices, SliceTerms, SmoothConjugate, Split, Targets};
+pub(crate) use contract::{GAP_ROUNDING, terms_of_sample};
 pub use epsilon_insensitive::EpsilonInsensitive;
 pub use hinge::Hinge;
 pub use huber::Huber;

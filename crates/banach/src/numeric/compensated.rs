@@ -19,6 +19,34 @@ pub(crate) fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
     if sum.is_finite() { sum + lost } else { sum }
 }
 
+/// A sum that grows by slices, with the rounding of every addition kept; see [`compensated_sum`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RunningSum {
+    high: [f64; LANES],
+    low: [f64; LANES],
+}
+
+impl RunningSum {
+    /// Adds `sum_k factor_k term_k`. Products are rounded.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, factors: &[f64], terms: &[f64]) {
+        for (factors, terms) in factors.chunks(LANES).zip(terms.chunks(LANES)) {
+            let lanes = self.high.iter_mut().zip(&mut self.low);
+            for ((high, low), (factor, term)) in lanes.zip(factors.iter().zip(terms)) {
+                let (sum, lost) = two_sum(*high, factor * term);
+                *high = sum;
+                *low += lost;
+            }
+        }
+    }
+
+    /// The sum. An infinite one stays infinite.
+    pub(crate) fn total(&self) -> f64 {
+        let high = compensated_sum(self.high.iter().copied());
+        if high.is_finite() { high + self.low.iter().sum::<f64>() } else { high }
+    }
+}
+
 /// `sum_k a_k b_k` as the sum of two numbers, and `sum_k |a_k b_k|`.
 pub(crate) struct Product {
     pub high: f64,
@@ -58,5 +86,11 @@ mod tests {
         let Product { high, low, moduli } = compensated_dot(&terms, &[1.0; 4]);
         assert_eq!((high + low, moduli), (2.0, 2e16));
         assert_eq!(compensated_sum([f64::INFINITY, 1.0].into_iter()), f64::INFINITY);
+        let mut sum = RunningSum::default();
+        (0..3).for_each(|_| sum.add(&[1.0; 9], &[1e16, 1.0, -1e16, 1.0, 0.5, 0.5, 1.0, -1.0, -1e16]));
+        sum.add(&[3.0], &[1e16]);
+        assert_eq!(sum.total(), 9.0);
+        sum.add(&[1.0], &[f64::INFINITY]);
+        assert_eq!(sum.total(), f64::INFINITY);
     }
 }

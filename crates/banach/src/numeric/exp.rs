@@ -52,13 +52,14 @@ fn exp_m1(t: f64) -> f64 {
 }
 
 /// Without fused multiply-add the vector formulas would call a library function per step.
-pub(super) fn has_fma() -> bool {
+pub(crate) fn has_fma() -> bool {
     !matches!(Arch::new(), Arch::Scalar)
 }
 
-/// `e^t = 2^k e^f` with `t = k ln 2 + f`, `|f| <= ln 2 / 2`.
+/// `e^t = 2^k e^f` with `t = k ln 2 + f`, `|f| <= ln 2 / 2`: with a relative error below `2^-51` inside a loop that is vectorised already, on a
+/// machine that [has](has_fma) fused multiply-add.
 #[inline(always)]
-fn exp(t: f64) -> f64 {
+pub(crate) fn exp(t: f64) -> f64 {
     const LOG2_E: f64 = std::f64::consts::LOG2_E;
     // ln 2 in two words.
     const LN_2_HI: f64 = std::f64::consts::LN_2;
@@ -105,7 +106,7 @@ pub(super) fn power_of_two(rounded: f64) -> f64 {
 
 /// A polynomial with 12 or 16 coefficients, lowest first, by Estrin's scheme: short chains of dependent steps.
 #[inline(always)]
-pub(super) fn polynomial<const N: usize>(c: [f64; N], x: f64) -> f64 {
+pub(crate) fn polynomial<const N: usize>(c: [f64; N], x: f64) -> f64 {
     let (x2, x4) = (x * x, (x * x) * (x * x));
     let quarter = |k: usize| c[k + 3].mul_add(x, c[k + 2]).mul_add(x2, c[k + 1].mul_add(x, c[k]));
     let high = if N > 12 { quarter(12).mul_add(x4, quarter(8)) } else { quarter(8) };

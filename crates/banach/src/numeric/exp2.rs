@@ -5,6 +5,9 @@ use super::largest;
 /// Times this, every denormal number is a normal one.
 const TWO_54: f64 = 18_014_398_509_481_984.0;
 
+/// 2 to this power and its inverse are numbers.
+const LARGEST_STEP: f64 = 1000.0;
+
 /// The smallest `e` with `x < 2^e` (0 for `x = 0`).
 pub(crate) fn binary_exponent(x: f64) -> i32 {
     debug_assert!(x >= 0.0 && x.is_finite());
@@ -24,9 +27,8 @@ pub(crate) fn scale_by_exp2(x: f64, exponent: f64) -> f64 {
     let exponent = exponent.clamp(-4000.0, 4000.0);
     let mut whole = exponent.floor();
     let mut value = x * (exponent - whole).exp2();
-    // 2^1000 and its inverse are numbers.
     while whole != 0.0 {
-        let step = whole.clamp(-1000.0, 1000.0);
+        let step = whole.clamp(-LARGEST_STEP, LARGEST_STEP);
         value *= step.exp2();
         whole -= step;
     }
@@ -40,7 +42,13 @@ pub(crate) const ZERO_EXPONENT: f64 = -1e4;
 pub(crate) fn scaled_copy(vector: &[f64], size: f64, copy: &mut [f64]) -> f64 {
     let largest = largest(vector);
     let k = if largest == 0.0 { ZERO_EXPONENT } else { f64::from(binary_exponent(largest)) - size };
-    copy.iter_mut().zip(vector).for_each(|(copy, entry)| *copy = scale_by_exp2(*entry, -k));
+    if k.abs() <= LARGEST_STEP {
+        // One product, which is what `scale_by_exp2` does.
+        let factor = (-k).exp2();
+        copy.iter_mut().zip(vector).for_each(|(copy, entry)| *copy = entry * factor);
+    } else {
+        copy.iter_mut().zip(vector).for_each(|(copy, entry)| *copy = scale_by_exp2(*entry, -k));
+    }
     k
 }
 

@@ -34,17 +34,16 @@ impl DualProblem<'_> {
         scratch: &mut Scratch,
     ) -> Certified {
         let b = self.centred_intercept(&evaluation.omegas);
-        let claimed =
-            |b: f64, evaluation: &Evaluation| self.certificate_at(b, alpha, evaluation, |i| evaluation.roundings[i]);
-        let certificate = claimed(b, evaluation);
-        let plain = self.gap_within(0.0, b, alpha, evaluation);
+        let claimed = |b: f64, evaluation: &Evaluation| {
+            self.certificate_with_plain(b, alpha, evaluation, |i| evaluation.roundings[i])
+        };
+        let (certificate, plain) = claimed(b, evaluation);
         if certificate.relative_gap() <= tolerance || certificate.relative(plain) > tolerance {
             return Certified { certificate, plain, b, passes: 0, blurred: false, doubtful: false };
         }
         let passes = self.form().sharpen(alpha, evaluation, scratch);
         let b = self.centred_intercept(&evaluation.omegas);
-        let certificate = claimed(b, evaluation);
-        let plain = self.gap_within(0.0, b, alpha, evaluation);
+        let (certificate, plain) = claimed(b, evaluation);
         let (claimed, rest) = (certificate.relative_gap(), certificate.relative(plain));
         // What rounding adds beside a kink does not depend on the gap; what it adds to a parabola falls with the gap's root.
         let lasts = self.loss().has_kinks() && claimed - rest > tolerance;

@@ -48,8 +48,10 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
             sums
         })
         .collect();
-    let mut sums = SharpSums::new(n);
-    parts.iter().for_each(|part| sums.merge(part));
+    // The first part takes in the others: three numbers for every sample are many where there are very many samples.
+    let mut parts = parts.into_iter();
+    let mut sums = parts.next().unwrap_or_else(|| SharpSums::new(n));
+    parts.for_each(|part| sums.merge(&part));
     let power = WidePower::new(most, exponent, q);
     (at.values[0], at.ln_values[0]) = (power.times(sums.power_sum / q), power.ln_times(sums.power_sum / q));
     // Features that were computed are off by some units themselves.

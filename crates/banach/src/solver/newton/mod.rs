@@ -101,7 +101,7 @@ impl Solver for Newton {
 }
 
 /// About how many vectors of one number for each sample a run keeps, for the count of memory.
-const VECTORS: u64 = 32;
+const VECTORS: u64 = 28;
 /// The same for a problem that waits: its weights, start and solution.
 const VECTORS_WAITING: u64 = 12;
 /// Numbers of a local model for every feature, besides its column: products, weights, squares.
@@ -207,6 +207,10 @@ impl Newton {
                 *stopped = true;
                 running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
                 break;
+            }
+            // Where there are very many samples it is large beside what the runs keep, and soon made again.
+            if form.samples() > MOST_DENSE {
+                scratch = Scratch::new();
             }
             let arrived: Vec<bool> =
                 running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();

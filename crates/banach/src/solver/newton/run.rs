@@ -123,14 +123,14 @@ impl<'a> Run<'a> {
             problem.check_start(alpha)?;
         }
         let (n, loss) = (problem.samples(), problem.loss());
-        let samples: Vec<SampleTerm<'_>> = (0..n)
-            .filter(|&i| problem.gammas()[i] > 0.0)
-            .map(|i| SampleTerm {
-                i,
-                gamma: problem.gammas()[i],
-                term: Term::new(loss, problem.centred(problem.targets()[i])),
-            })
-            .collect();
+        let present = (0..n).filter(|&i| problem.gammas()[i] > 0.0);
+        // No more than it takes: there may be very many.
+        let mut samples: Vec<SampleTerm<'_>> = Vec::with_capacity(present.clone().count());
+        samples.extend(present.map(|i| SampleTerm {
+            i,
+            gamma: problem.gammas()[i],
+            term: Term::new(loss, problem.centred(problem.targets()[i])),
+        }));
         let barrier = Barrier::new(samples.iter().map(|sample| sample.term.barriers()).sum());
         let (matrix, has_barrier) = (Matrix::of(problem), barrier.is_there());
         let mut run = Self {
@@ -364,7 +364,9 @@ impl<'a> Run<'a> {
         };
         let KeptIterate { alpha, omega, intercept, certificate } = best;
         // Without a local model, a line through two solutions leads as near as a step from one, and takes no Hessian.
-        let led = self.local_features > 0 && alpha.iter().any(|alpha| *alpha != 0.0);
+        let led = self.local_features > 0
+            && !self.here.evaluation.values.is_empty()
+            && alpha.iter().any(|alpha| *alpha != 0.0);
         let known = (led && alpha == self.alpha).then_some(self.here);
         let solution = Solution {
             alpha,

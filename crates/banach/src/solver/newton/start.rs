@@ -1,6 +1,9 @@
 //! Where a run starts: on the ray, or at a point that was given.
 
-use super::run::{PointRole, Run};
+use super::{
+    listed::answers_of,
+    run::{PointRole, Run},
+};
 use crate::solver::start::{self, Start};
 
 /// The start goes at most this share of the way to the border, so that the barrier is finite there.
@@ -17,6 +20,7 @@ impl Run<'_> {
     /// Asks for the point from which the start is found.
     pub(super) fn ask_for_start(&mut self, start: &mut Start) {
         (self.point, self.role) = (self.ray(), PointRole::Ray);
+        self.ask_for_answers();
         match start {
             Start::Auto | Start::Ray => {}
             Start::At(alpha) => self.ask_for_given(alpha),
@@ -30,6 +34,24 @@ impl Run<'_> {
             }
         }
         self.given = self.role == PointRole::Given;
+    }
+
+    /// Where features are listed and few, and the loss is smooth and no parabola, asks for the dual vector that the best constant asks for.
+    /// There the first step of its method begins, whatever the start is, and no search on the ray is needed.
+    fn ask_for_answers(&mut self) {
+        let problem = self.problem;
+        if self.listed.is_none() || self.barrier.is_there() || problem.loss().curvature().is_some() {
+            return;
+        }
+        let t = vec![problem.centred_zero_intercept(); self.point.len()];
+        let ray = self.point.clone();
+        answers_of(problem, &self.samples, &t, |sample, s, _| self.point[sample.i] = sample.gamma * s);
+        self.keep_inside();
+        if problem.is_balanced(&self.point) {
+            self.role = PointRole::Start;
+        } else {
+            self.point = ray;
+        }
     }
 
     /// Asks for the ray, where a start that was given has led nowhere.

@@ -17,12 +17,9 @@ use crate::{
 /// A [`Split::Smooth`] loss is its own barrier.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::solver) struct Term<'a> {
+    // What follows from both is asked for when it is needed: there may be very many samples.
     loss: &'a dyn Loss,
     y: f64,
-    lower: f64,
-    upper: f64,
-    curvature: f64,
-    kink: f64,
 }
 
 /// A [`Split::Proximal`] term in numbers: `a s^2/2 - y s + k|s|` on `[lower, upper]`.
@@ -52,8 +49,7 @@ const FLATTEST: f64 = 3.0;
 impl<'a> Term<'a> {
     /// The term of a sample with target `y`, from which a constant may have been taken.
     pub(in crate::solver) fn new(loss: &'a dyn Loss, y: f64) -> Self {
-        let (lower, upper) = loss.domain(y);
-        Self { loss, y, lower, upper, curvature: loss.strong_convexity(), kink: loss.kink() }
+        Self { loss, y }
     }
 
     /// The target, from which a constant may have been taken.
@@ -63,8 +59,13 @@ impl<'a> Term<'a> {
 
     /// The term in numbers; `None` for a loss that is its own barrier.
     pub(in crate::solver) fn proximal(&self) -> Option<ProximalTerm> {
-        let Self { y, lower, upper, curvature, kink, .. } = *self;
-        (self.loss.split() == Split::Proximal).then_some(ProximalTerm { lower, upper, y, curvature, kink })
+        (self.loss.split() == Split::Proximal).then(|| self.numbers())
+    }
+
+    fn numbers(&self) -> ProximalTerm {
+        let (lower, upper) = self.loss.domain(self.y);
+        let (curvature, kink) = (self.loss.strong_convexity(), self.loss.kink());
+        ProximalTerm { lower, upper, y: self.y, curvature, kink }
     }
 
     /// The dual variable that a prediction asks of a smooth loss, and the curvature of the conjugate there, infinite at an end.
@@ -75,7 +76,8 @@ impl<'a> Term<'a> {
 
     /// Whether two dual variables are close beside their distances from the ends.
     pub(in crate::solver) fn is_near(&self, a: f64, b: f64) -> bool {
-        (a - b).abs() <= CLOSE_SHARE * (b - self.lower).min(self.upper - b)
+        let (lower, upper) = self.loss.domain(self.y);
+        (a - b).abs() <= CLOSE_SHARE * (b - lower).min(upper - b)
     }
 
     /// The loss at a prediction.
@@ -88,38 +90,42 @@ impl<'a> Term<'a> {
         match self.loss.split() {
             Split::Smooth => 0,
             Split::Proximal => {
-                [self.lower.is_finite(), self.upper.is_finite(), self.kink > 0.0].into_iter().map(usize::from).sum()
+                let ProximalTerm { lower, upper, kink, .. } = self.numbers();
+                [lower.is_finite(), upper.is_finite(), kink > 0.0].into_iter().map(usize::from).sum()
             }
         }
     }
 
     /// Whether 0 is inside the domain, and not at an end of it.
     pub(in crate::solver) fn has_zero_inside(&self) -> bool {
-        self.lower < 0.0 && 0.0 < self.upper
+        let (lower, upper) = self.loss.domain(self.y);
+        lower < 0.0 && 0.0 < upper
     }
 
     /// The largest multiple of `ds` that leads from `s` to an end of the domain.
     pub(in crate::solver) fn room(&self, s: f64, ds: f64) -> f64 {
+        let (lower, upper) = self.loss.domain(self.y);
         match () {
-            () if ds > 0.0 => (self.upper - s) / ds,
-            () if ds < 0.0 => (self.lower - s) / ds,
+            () if ds > 0.0 => (upper - s) / ds,
+            () if ds < 0.0 => (lower - s) / ds,
             () => f64::INFINITY,
         }
     }
 
     /// As [`room`](Self::room), for the halves `v` and `v'` of a kink, which stay positive, to first order.
     pub(in crate::solver) fn kink_room(&self, s: f64, ds: f64, mu: f64) -> f64 {
-        if self.kink == 0.0 || ds == 0.0 {
+        let kink = self.loss.kink();
+        if kink == 0.0 || ds == 0.0 {
             return f64::INFINITY;
         }
-        let SmoothedKink { positive, negative, .. } = SmoothedKink::at(s, mu / self.kink);
+        let SmoothedKink { positive, negative, .. } = SmoothedKink::at(s, mu / kink);
         let falling = if ds < 0.0 { positive } else { negative };
         (positive / falling * positive + negative / falling * negative) / ds.abs()
     }
 
     /// The nearest point strictly inside the domain.
     pub(in crate::solver) fn inside(&self, s: f64) -> f64 {
-        let (mut low, mut high) = (self.lower, self.upper);
+        let (mut low, mut high) = self.loss.domain(self.y);
         if low.is_finite() {
             low += f64::MIN_POSITIVE.max(4.0 * f64::EPSILON * low.abs());
         }
@@ -133,15 +139,12 @@ impl<'a> Term<'a> {
     pub(in crate::solver) fn slope(&self, s: f64, mu: f64) -> f64 {
         if self.loss.split() == Split::Smooth {
             // Beyond an end the slope is without bound.
-            let beyond = if s > 0.5 * (self.lower + self.upper) { f64::INFINITY } else { f64::NEG_INFINITY };
-            return self.loss.conjugate_slope(self.y, s).unwrap_or(beyond);
+            return self.loss.conjugate_slope(self.y, s).unwrap_or_else(|| {
+                let (lower, upper) = self.loss.domain(self.y);
+                if s > 0.5 * (lower + upper) { f64::INFINITY } else { f64::NEG_INFINITY }
+            });
         }
-        self.curvature * s - self.y + self.kink_slope(s, mu) - mu / (s - self.lower) + mu / (self.upper - s)
-    }
-
-    /// The slope of the smoothed kink, `k s/(v + v')`.
-    fn kink_slope(&self, s: f64, mu: f64) -> f64 {
-        if self.kink == 0.0 { 0.0 } else { self.kink * s / SmoothedKink::at(s, mu / self.kink).sum }
+        self.numbers().slope(s, mu)
     }
 
     /// The term at `s` and at the prediction `t`.
@@ -154,7 +157,7 @@ impl<'a> Term<'a> {
         let gradient = self.slope(s, mu) + t;
         let curvature = match self.loss.split() {
             Split::Smooth => self.secant_of_smooth(s, t, gradient),
-            Split::Proximal => self.secant_of_barrier(s, t, mu),
+            Split::Proximal => self.numbers().secant(s, t, mu),
         };
         Linearised { gradient, curvature }
     }
@@ -171,8 +174,20 @@ impl<'a> Term<'a> {
         let near = (s - asked).abs() * tangent <= 1e-6;
         if near || secant.is_nan() || secant <= 0.0 { tangent } else { secant.max(tangent / FLATTEST) }
     }
+}
 
-    fn secant_of_barrier(&self, s: f64, t: f64, mu: f64) -> f64 {
+impl ProximalTerm {
+    /// The slope under a barrier.
+    fn slope(&self, s: f64, mu: f64) -> f64 {
+        self.curvature * s - self.y + self.kink_slope(s, mu) - mu / (s - self.lower) + mu / (self.upper - s)
+    }
+
+    /// The slope of the smoothed kink, `k s/(v + v')`.
+    fn kink_slope(&self, s: f64, mu: f64) -> f64 {
+        if self.kink == 0.0 { 0.0 } else { self.kink * s / SmoothedKink::at(s, mu / self.kink).sum }
+    }
+
+    fn secant(&self, s: f64, t: f64, mu: f64) -> f64 {
         let asked = self.asked(t, mu);
         let log = |here: f64, there: f64| {
             if here.is_finite() { mu / here / there.min(FLATTEST * here) } else { 0.0 }

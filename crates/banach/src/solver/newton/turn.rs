@@ -62,6 +62,9 @@ impl<'a> Run<'a> {
         self.role = PointRole::Step;
         if self.leads_nowhere() {
             self.leave_listed(tolerance);
+        } else {
+            // This method does not come back to the expansion of the iterate, whose memory the next one takes.
+            self.there = std::mem::take(&mut self.here);
         }
     }
 

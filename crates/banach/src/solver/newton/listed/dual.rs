@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     form::{Hessian, HessianPart, square_of},
-    solver::newton::{System, guard::SampleLine, run::SampleTerm},
+    solver::newton::{System, run::SampleTerm},
 };
 
 /// A feature whose slope is below this share of the largest does not change a system: it is below the rounding of the sum.
@@ -21,13 +21,12 @@ impl ListedMethod<'_> {
         &mut self,
         samples: &[SampleTerm<'_>],
         normal: &Normal,
-        linear: &[SampleLine],
+        (answers, right): (&[f64], &[f64]),
         alpha: &mut [f64],
     ) {
         let n = alpha.len();
         let present: Vec<usize> = samples.iter().map(|sample| sample.i).collect();
-        let diagonal: Vec<f64> =
-            samples.iter().zip(linear).map(|(sample, linear)| linear.curvature / sample.gamma).collect();
+        let diagonal: Vec<f64> = samples.iter().map(|sample| answers[sample.i].recip()).collect();
         let even = self.curve.even(normal);
         let mut h = Vec::new();
         let mut last = f64::INFINITY;
@@ -42,12 +41,12 @@ impl ListedMethod<'_> {
                 self.plain_products(alpha).iter().zip(&self.curve.u).map(|(product, u)| product - u).collect();
             let weights: Vec<f64> = self.curve.w.iter().zip(&h).zip(&u).map(|((w, h), u)| w + h * u).collect();
             let predictions = self.x.times(&weights);
-            let right = samples.iter().zip(linear).zip(&diagonal).map(|((sample, linear), diagonal)| {
-                linear.right - predictions[sample.i] - diagonal * (alpha[sample.i] - self.alpha[sample.i])
+            let equations = samples.iter().zip(&diagonal).map(|(sample, diagonal)| {
+                right[sample.i] - predictions[sample.i] - diagonal * (alpha[sample.i] - self.alpha[sample.i])
             });
-            let right: Vec<f64> = right.collect();
+            let equations: Vec<f64> = equations.collect();
             let hessian = Hessian::exact(HessianPart::Dense(self.square(&h)));
-            let d = System::new(&hessian, &diagonal, &present, n, self.intercept).solve(&right);
+            let d = System::new(&hessian, &diagonal, &present, n, self.intercept).solve(&equations);
             let mut change = vec![0.0; n];
             present.iter().zip(&d).for_each(|(&i, d)| change[i] = *d);
             alpha.iter_mut().zip(&change).for_each(|(alpha, d)| *alpha += d);

@@ -16,8 +16,13 @@
 mod curve;
 mod dual;
 mod normal;
+mod smooth;
 
-use self::{curve::Curve, normal::Normal};
+pub(super) use self::smooth::answers_of;
+use self::{
+    curve::Curve,
+    normal::{Normal, WeightSystem},
+};
 use super::{
     guard::{Aim, Guard, Pair, SampleLine, products},
     run::SampleTerm,
@@ -36,8 +41,8 @@ pub(super) struct ListedMethod<'a> {
     /// One for every sample that is present; none for a loss that is its own barrier.
     guards: Vec<Guard>,
     curve: Curve,
-    /// The samples as the weights saw them in the last step, and by which E.
-    normal: Option<(Vec<f64>, Normal)>,
+    /// The samples as the weights see them, for a parabola, where that is the same in every step.
+    normal: Option<Normal>,
     /// Whether steps are solved for alpha: where there are as many features as samples or more, and where a system for the weights
     /// has lost its digits.
     in_alpha: bool,
@@ -54,6 +59,19 @@ struct Move {
     pairs: Vec<[Pair; 4]>,
     /// What is left of `X' alpha = u`, as a share of the largest u.
     rest: f64,
+}
+
+/// The equations of the samples to first order, `alpha = alpha_0 + answers (right - t)`, with zeros for samples that are absent.
+struct SampleLines {
+    /// E, by which a dual variable answers to its prediction.
+    answers: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl SampleLines {
+    fn new(samples: usize) -> Self {
+        Self { answers: vec![0.0; samples], right: vec![0.0; samples] }
+    }
 }
 
 impl Move {
@@ -93,8 +111,10 @@ const AIM_AFTER_SLOW_STEP: f64 = 0.3;
 const SETTLED_SHARE: f64 = 1e-9;
 /// The largest error of `X' alpha = u`, as a share of the largest u. Systems for the weights leave more if columns or samples are alike.
 const MOST_REST: f64 = 1e-6;
-/// Refinements of the dual vector of a step. `X' alpha = u` must hold to the last digits, and alpha can be much larger than u.
+/// The most refinements of the dual vector of a step. `X' alpha = u` must hold to the last digits, and alpha can be much larger than u.
 const REFINEMENTS: usize = 2;
+/// Where so little is left of `X' alpha = u` there is none: the gap that is left to find is of the size of its square.
+const ENOUGH_REST: f64 = 1e-11;
 
 /// Whether there are few features. Beyond, steps with the heaviest part of the Hessian are faster, in spite of the passes they take.
 fn is_small(samples: usize, features: usize) -> bool {
@@ -205,90 +225,30 @@ impl<'a> ListedMethod<'a> {
     /// Predictor and corrector of Mehrotra: one matrix, two right-hand sides.
     fn step_guarded(&mut self, samples: &[SampleTerm<'_>], least: f64) {
         let plain = vec![Aim::default(); samples.len()];
-        let linear = self.linear(samples, &plain);
-        let system = self.take_normal(samples, &linear);
-        let predictor = self.solve_first(samples, &system, &linear, &plain);
+        let SampleLines { answers, right } = self.linear_guarded(samples, &plain);
+        let system = self.normal_of(answers);
+        let predictor = self.solve_first(samples, &system, &right, &plain);
         let aims = self.aims(&predictor, least);
-        let corrector = self.solve(samples, &system, &self.linear(samples, &aims), &aims);
+        let corrector = self.solve(samples, &system, &self.linear_guarded(samples, &aims).right, &aims);
         let share = (SHARE_OF_WAY * self.room(&corrector)).min(1.0);
         self.go(share, &corrector);
-        self.normal = Some(system);
     }
 
-    /// Newton's step on the primal, shortened until the primal value falls. The dual vector is the one that the predictions ask
-    /// for, with the best intercept, so that it stays inside its domain.
-    fn step_smooth(&mut self, problem: &DualProblem<'_>, samples: &[SampleTerm<'_>]) {
-        let plain = vec![Aim::default(); samples.len()];
-        let linear = self.linear(samples, &plain);
-        let system = self.take_normal(samples, &linear);
-        let from = self.curve.w.clone();
-        let found = self.solve_first(samples, &system, &linear, &plain);
-        self.normal = Some(system);
-        let between = |share: f64, from: f64, to: f64| from + share * (to - from);
-        let primal = |share: f64| {
-            let loss = |SampleTerm { i, gamma, term }: &SampleTerm<'_>| {
-                gamma * term.value(between(share, self.t[*i], found.t[*i]))
-            };
-            let norm =
-                from.iter().zip(&self.curve.w).map(|(from, to)| between(share, *from, *to).abs().powf(self.curve.p()));
-            samples.iter().map(loss).sum::<f64>() + norm.sum::<f64>() / self.curve.p()
-        };
-        let distance = |of: &dyn Fn(usize) -> f64| samples.iter().map(|sample| of(sample.i).abs()).fold(0.0, f64::max);
-        self.moved = distance(&|i| found.t[i] - self.t[i]) / distance(&|i| found.t[i]);
-        let (here, mut share) = (primal(0.0), 1.0);
-        while primal(share) > here * (1.0 + 1e-12) && share > SHORTEST_SHARE {
-            share *= 0.5;
+    /// The equations of the samples of a loss with guards.
+    fn linear_guarded(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> SampleLines {
+        let mut lines = SampleLines::new(self.alpha.len());
+        for (at, SampleTerm { i, gamma, term }) in samples.iter().enumerate() {
+            let term = term.proximal().expect("a loss with guards is made of parabolas");
+            let SampleLine { curvature, right } = self.guards[at].linear(&term, self.alpha[*i] / gamma, &aims[at]);
+            (lines.right[*i], lines.answers[*i]) = (right, gamma / curvature);
         }
-        self.go(share, &found);
-        if share < 1.0 {
-            self.curve.place(from.iter().zip(&self.curve.w).map(|(from, to)| between(share, *from, *to)).collect());
-        }
-        if problem.loss().curvature().is_none() {
-            let b = problem.centred_intercept(&self.t);
-            self.t.iter_mut().for_each(|t| *t += b);
-            // Close to the solution the end of the step has more digits of `X' alpha = u`.
-            let near = |SampleTerm { i, gamma, term }: &SampleTerm<'_>| {
-                term.is_near(self.alpha[*i] / gamma, term.answer(self.t[*i]).0)
-            };
-            if share < 1.0 || !samples.iter().all(near) {
-                samples
-                    .iter()
-                    .for_each(|SampleTerm { i, gamma, term }| self.alpha[*i] = gamma * term.answer(self.t[*i]).0);
-            }
-        }
+        lines
     }
 
-    /// The equations of the samples.
-    fn linear(&self, samples: &[SampleTerm<'_>], aims: &[Aim]) -> Vec<SampleLine> {
-        let linear = |(at, sample): (usize, &SampleTerm<'_>)| {
-            let s = self.alpha[sample.i] / sample.gamma;
-            if let (Some(guard), Some(term)) = (self.guards.get(at), sample.term.proximal()) {
-                return guard.linear(&term, s, &aims[at]);
-            }
-            // A smooth loss: its dual variable follows from the prediction, and a parabola is the same everywhere.
-            let (asked, curvature) = sample.term.answer(self.t[sample.i]);
-            SampleLine { curvature, right: self.t[sample.i] + curvature * (asked - s) }
-        };
-        samples.iter().enumerate().map(linear).collect()
-    }
-
-    /// `E_i`, by which a dual variable answers to its prediction; 0 for samples that are absent.
-    fn answers(&self, samples: &[SampleTerm<'_>], linear: &[SampleLine]) -> Vec<f64> {
-        let mut answers = vec![0.0; self.alpha.len()];
-        samples.iter().zip(linear).for_each(|(sample, linear)| answers[sample.i] = sample.gamma / linear.curvature);
-        answers
-    }
-
-    /// E and `G = X_c' E X_c`, which is to be put back: for a parabola it is the same in every step.
-    fn take_normal(&mut self, samples: &[SampleTerm<'_>], linear: &[SampleLine]) -> (Vec<f64>, Normal) {
-        let answers = self.answers(samples, linear);
-        match self.normal.take() {
-            Some(last) if last.0 == answers => last,
-            _ => {
-                let normal = Normal::new(self.x, &answers, self.intercept, !self.in_alpha);
-                (answers, normal)
-            }
-        }
+    /// E and `G = X_c' E X_c`.
+    fn normal_of(&self, answers: Vec<f64>) -> (Vec<f64>, Normal) {
+        let normal = Normal::new(self.x, &answers, self.intercept, !self.in_alpha);
+        (answers, normal)
     }
 
     /// The step for given aims. If the system for the weights has lost its digits, this and all later steps are solved for alpha.
@@ -296,15 +256,15 @@ impl<'a> ListedMethod<'a> {
         &mut self,
         samples: &[SampleTerm<'_>],
         system: &(Vec<f64>, Normal),
-        linear: &[SampleLine],
+        right: &[f64],
         aims: &[Aim],
     ) -> Move {
         let from = (!self.in_alpha).then(|| self.curve.clone());
-        let found = self.solve(samples, system, linear, aims);
+        let found = self.solve(samples, system, right, aims);
         match from {
             Some(curve) if !found.is_good() && self.turn_to_alpha() => {
                 self.curve = curve;
-                self.solve(samples, system, linear, aims)
+                self.solve(samples, system, right, aims)
             }
             _ => found,
         }
@@ -315,58 +275,72 @@ impl<'a> ListedMethod<'a> {
         &mut self,
         samples: &[SampleTerm<'_>],
         (answers, normal): &(Vec<f64>, Normal),
-        linear: &[SampleLine],
+        right: &[f64],
         aims: &[Aim],
     ) -> Move {
         if self.in_alpha {
             let mut alpha = self.alpha.clone();
-            self.settle_in_alpha(samples, normal, linear, &mut alpha);
-            return self.moved(samples, linear, aims, alpha, 0.0);
+            self.settle_in_alpha(samples, normal, (answers, right), &mut alpha);
+            return self.moved(samples, answers, right, aims, alpha, 0.0);
         }
-        let mut right = vec![0.0; self.alpha.len()];
-        samples.iter().zip(linear).for_each(|(sample, linear)| right[sample.i] = linear.right);
+        let (mut alpha, system) = self.settle_weights(answers, normal, right);
+        let rest = self.refine(answers, normal, &system, &mut alpha);
+        self.moved(samples, answers, right, aims, alpha, rest)
+    }
+
+    /// Moves to the weights at the end of a step. Returns the dual vector there and the system of these weights.
+    fn settle_weights(&mut self, answers: &[f64], normal: &Normal, right: &[f64]) -> (Vec<f64>, WeightSystem) {
         let total: f64 = answers.iter().sum();
-        let sum = |values: &[f64]| values.iter().sum::<f64>();
-        let b = if self.intercept { (sum(&self.alpha) + dot(answers, &right)) / total } else { 0.0 };
+        let b = if self.intercept { (self.alpha.iter().sum::<f64>() + dot(answers, right)) / total } else { 0.0 };
         // The end of the step for w = 0, and then for the weights that go with it.
-        let each = self.alpha.iter().zip(answers).zip(&right);
+        let each = self.alpha.iter().zip(answers).zip(right);
         let mut alpha: Vec<f64> = each.map(|((alpha, answer), right)| alpha + answer * (right - b)).collect();
-        let mut rest = self.products(normal, &alpha);
+        let rest = self.products(normal, &alpha);
         let system = self.curve.settle(normal, &rest);
         self.subtract(normal, answers, &self.curve.w, &mut alpha);
-        for _ in 0..REFINEMENTS {
-            if self.intercept {
-                let excess = sum(&alpha) / total;
+        (alpha, system)
+    }
+
+    /// Refines the dual vector and the weights of a step until `X' alpha = u` holds. Returns what is left, as a share of the largest u.
+    fn refine(&mut self, answers: &[f64], normal: &Normal, system: &WeightSystem, alpha: &mut [f64]) -> f64 {
+        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let total: f64 = answers.iter().sum();
+        let mut refinements = 0;
+        loop {
+            let is_last = refinements == REFINEMENTS;
+            if self.intercept && !is_last {
+                let excess = alpha.iter().sum::<f64>() / total;
                 alpha.iter_mut().zip(answers).for_each(|(alpha, answer)| *alpha -= answer * excess);
             }
-            rest = self.products(normal, &alpha);
+            let mut rest = self.products(normal, alpha);
             rest.iter_mut().zip(&self.curve.u).for_each(|(rest, u)| *rest -= u);
+            let left = largest(&rest) / largest(&self.curve.u).max(f64::MIN_POSITIVE);
+            if is_last || left <= ENOUGH_REST {
+                return left;
+            }
             system.solve(&mut rest);
             self.curve.correct(&rest);
-            self.subtract(normal, answers, &rest, &mut alpha);
+            self.subtract(normal, answers, &rest, alpha);
+            refinements += 1;
         }
-        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        rest = self.products(normal, &alpha);
-        rest.iter_mut().zip(&self.curve.u).for_each(|(rest, u)| *rest -= u);
-        let rest = largest(&rest) / largest(&self.curve.u).max(f64::MIN_POSITIVE);
-        self.moved(samples, linear, aims, alpha, rest)
     }
 
     /// The step to a dual vector.
     fn moved(
         &self,
         samples: &[SampleTerm<'_>],
-        linear: &[SampleLine],
+        answers: &[f64],
+        right: &[f64],
         aims: &[Aim],
         alpha: Vec<f64>,
         rest: f64,
     ) -> Move {
         let mut t = vec![0.0; alpha.len()];
         let mut pairs = Vec::new();
-        for (at, (SampleTerm { i, gamma, .. }, linear)) in samples.iter().zip(linear).enumerate() {
-            let ds = (alpha[*i] - self.alpha[*i]) / gamma;
-            t[*i] = linear.right - linear.curvature * ds;
-            pairs.extend(self.guards.get(at).map(|guard| guard.step(ds, &aims[at])));
+        for (at, SampleTerm { i, gamma, .. }) in samples.iter().enumerate() {
+            let d = alpha[*i] - self.alpha[*i];
+            t[*i] = right[*i] - d / answers[*i];
+            pairs.extend(self.guards.get(at).map(|guard| guard.step(d / gamma, &aims[at])));
         }
         Move { alpha, t, pairs, rest }
     }
@@ -384,9 +358,8 @@ impl<'a> ListedMethod<'a> {
     fn subtract(&self, normal: &Normal, answers: &[f64], w: &[f64], alpha: &mut [f64]) {
         let shift = dot(normal.means(), w);
         let predictions = self.x.times(w);
-        for ((alpha, answer), prediction) in alpha.iter_mut().zip(answers).zip(&predictions) {
-            *alpha -= answer * (prediction - shift);
-        }
+        let each = alpha.iter_mut().zip(answers).zip(&predictions);
+        each.for_each(|((alpha, answer), prediction)| *alpha -= answer * (prediction - shift));
     }
 
     /// Mehrotra's choice: the closer the predictor comes to the end, the smaller the products that are aimed at.
