@@ -181,6 +181,10 @@ impl QForm for KernelFeatures {
         self.features.hessian(at, keep, scratch)
     }
 
+    fn hessian_in_place(&self, at: &Expansion) -> Option<Hessian> {
+        self.features.hessian_in_place(at)
+    }
+
     fn preview<'b>(
         &'b self,
         at: &Expansion,
