@@ -132,7 +132,7 @@ pub(crate) const MOST_DENSE: usize = 4096;
 
 /// Listed features of which there are more than this, over more samples than this, are read where they are stored. A formed matrix of n
 /// rows takes about n^2 k operations for k features, conjugate gradients a multiple of n k for each of their steps, so that n alone decides.
-/// At 1000 x 1000 and 1500 x 1500 that was 1/10 to 2/3 of the time, whatever p and gamma; the last of these where gamma is so large that steps
+/// At 1000 x 1000 and 1500 x 1500 those took 1/60 to 2/3 of the time of formed ones, the last of these where gamma is so large that steps
 /// are many (docs/solvers.md).
 const MOST_FORMED: usize = 1024;
 
