@@ -37,7 +37,7 @@ enum Method<'a> {
     /// Woodbury's formula for `diag + C C'` with fewer columns than rows: Cholesky's factor of `I + C' diag^-1 C`.
     Factor { columns: Vec<f64>, diagonal: Vec<f64>, inner: Vec<f64> },
     /// Conjugate gradients with `diag + C C'`, given the diagonal before it was equilibrated. The answer is in balance by itself.
-    Free { system: FreeSystem<'a>, curvatures: Vec<f64>, intercept: bool },
+    Free { system: Box<FreeSystem<'a>>, curvatures: Vec<f64>, intercept: bool },
 }
 
 /// Added to a diagonal of ones, a few units in the last place, so that rounding leaves the matrix positive definite.
@@ -74,7 +74,7 @@ impl<'a> System<'a> {
         let equilibration: Vec<f64> =
             present.iter().zip(&curvatures).map(|(&i, entry)| 1.0 / (whole[i] + entry).sqrt()).collect();
         let diagonal = curvatures.iter().zip(&equilibration).map(|(entry, s)| entry * s * s + RIDGE).collect();
-        let system = FreeSystem::new(columns, part, present, &equilibration, diagonal);
+        let system = Box::new(FreeSystem::new(columns, part, present, &equilibration, diagonal));
         Self { equilibration, solver: Method::Free { system, curvatures, intercept }, ones: None }
     }
 
