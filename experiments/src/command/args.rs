@@ -167,7 +167,7 @@ pub(crate) enum BenchCommand {
         /// A small version that takes seconds; what it says is little.
         #[arg(long)]
         quick: bool,
-        /// Only these, such as table1 or search-wide; may be repeated.
+        /// Only these, such as table1 or search-wide; may be repeated. square-large (20,000 x 20,000) is measured only if it is named.
         #[arg(long, value_name = "KEY")]
         only: Vec<String>,
     },

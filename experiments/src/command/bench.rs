@@ -67,9 +67,15 @@ pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Co
         }
         Some(BenchCommand::Plan { quick, only }) => {
             let mut tasks = if quick { plan::quick() } else { plan::full() };
+            let usual = tasks.len();
+            tasks.extend(plan::on_request());
             let known: Vec<&str> = tasks.iter().map(|task| task.key).collect();
             check_only(&only, &known)?;
-            tasks.retain(|task| only.is_empty() || only.iter().any(|asked| asked == task.key));
+            if only.is_empty() {
+                tasks.truncate(usual);
+            } else {
+                tasks.retain(|task| only.iter().any(|asked| asked == task.key));
+            }
             let bench = PlanBench::run(tasks, bar)?;
             show(common, &bench, || report::plan(&bench).text())
         }

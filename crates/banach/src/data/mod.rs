@@ -13,6 +13,7 @@ mod rotation;
 mod scratch;
 pub(crate) mod stream;
 mod sweep;
+mod weighted_square;
 
 pub use column_moments::ColumnMoments;
 pub use column_scaling::ColumnScaling;
@@ -26,3 +27,4 @@ pub use rank_scores::RankScores;
 pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
 pub(crate) use sweep::{MAX_BLOCK, Sweep, SweepBlock};
+pub(crate) use weighted_square::product_length;

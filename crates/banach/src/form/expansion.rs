@@ -1,6 +1,6 @@
 //! `Q` around a point: what one pass leaves for a second-order step.
 
-use super::{Evaluation, tiles::Heaviest};
+use super::{Evaluation, InPlace, tiles::Heaviest};
 use crate::numeric::dot;
 
 /// `Q` at one dual vector, with what its route needs to give the Hessian there, or the line to another such point, without
@@ -130,6 +130,17 @@ impl Hessian {
 /// Beyond this many rows a matrix is not formed. To factorise one of 4096 rows takes 2e10 operations, as much as many passes.
 pub(crate) const MOST_DENSE: usize = 4096;
 
+/// Listed features of which there are more than this, over more samples than this, are read where they are stored. A formed matrix of n
+/// rows takes about n^2 k operations for k features, conjugate gradients a multiple of n k for each of their steps, so that n alone decides.
+/// At 1000 x 1000 and 1500 x 1500 those took 1/60 to 2/3 of the time of formed ones, the last of these where gamma is so large that steps
+/// are many (docs/solvers.md).
+const MOST_FORMED: usize = 1024;
+
+/// Whether the Hessian of listed features is made of these where they are stored: both sides are large.
+pub(crate) fn is_in_place(samples: usize, features: usize) -> bool {
+    samples.min(features) > MOST_FORMED
+}
+
 /// A positive semidefinite matrix.
 #[derive(Debug, Clone)]
 pub enum HessianPart {
@@ -137,6 +148,8 @@ pub enum HessianPart {
     Dense(Vec<f64>),
     /// `C C'` for an n x k matrix C, column by column.
     Factor(Vec<f64>),
+    /// `C C'` where the columns of C are kept features times numbers. The features are read where they are stored.
+    InPlace(InPlace),
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use faer::{
 };
 use rayon::prelude::*;
 
-use super::{Hessian, HessianPart, LocalModel, MOST_DENSE, local::Neighbourhood};
+use super::{Hessian, HessianPart, InPlace, LocalModel, MOST_DENSE, local::Neighbourhood};
 use crate::{
     Exponent, FeatureMatrix,
     data::{Column, Scratch},
@@ -112,6 +112,22 @@ impl HeaviestFeatures {
     /// Whether their Hessian for n samples is kept as its columns, and not as n x n numbers.
     pub(super) fn is_factored(&self, n: usize) -> bool {
         self.columns.len() <= n || n > MOST_DENSE
+    }
+
+    /// The Hessian on these features, which stay where they are stored. What they leave out does not matter.
+    pub(super) fn in_place(self, matrix: &FeatureMatrix<'_>, q: f64) -> Hessian {
+        let Self { columns, weights, size, exponent, tail, tail_exponent } = self;
+        let mut entries = if matrix.size() > 0.0 { f64::from(binary_exponent(matrix.size())) } else { 0.0 };
+        let (mut rows, mut parts) = matrix.weighted_squares(&columns, &weights, entries);
+        if matrix.size() > 0.0 && rows.iter().sum::<f64>() < LEAST_TRACE {
+            entries = matrix.exponent_of(&columns);
+            (rows, parts) = matrix.weighted_squares(&columns, &weights, entries);
+        }
+        let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
+        let tail = power.times((q - 1.0) * scale_by_exp2(tail, 2.0 * (tail_exponent - entries)) / rows.len() as f64);
+        let root = power.root().times((q - 1.0).sqrt());
+        let main = HessianPart::InPlace(InPlace::new(weights, rows, &parts, root, entries));
+        Hessian { main, tail, tail_share: 0.0, columns }
     }
 
     /// The Hessian on these features.

@@ -185,6 +185,10 @@ impl QForm for KernelFeatures {
         self.features.local(at, keep, most_left_out)
     }
 
+    fn hessian_in_place(&self, at: &Expansion) -> Option<Hessian> {
+        self.features.hessian_in_place(at)
+    }
+
     fn preview<'b>(
         &'b self,
         at: &Expansion,

@@ -8,6 +8,7 @@ mod expansion;
 mod features;
 mod gram;
 mod heaviest;
+mod in_place;
 mod kernel_features;
 #[cfg(test)]
 pub(crate) mod laws;
@@ -19,11 +20,13 @@ pub(crate) mod tiles;
 
 pub use endpoint::SparseWeights;
 pub(crate) use endpoint::{Endpoint, LargestProducts, WeightedMonomial};
-pub(crate) use expansion::MOST_DENSE;
 pub use expansion::{Expanded, Expansion, Hessian, HessianPart};
+pub(crate) use expansion::{MOST_DENSE, is_in_place};
 pub use features::Features;
 pub use gram::Gram;
 pub(crate) use heaviest::square_of;
+pub use in_place::InPlace;
+pub(crate) use in_place::{MOST_HEAVIEST, features};
 pub use kernel_features::KernelFeatures;
 pub use local::LocalModel;
 pub(crate) use local::LocalPoint;
@@ -99,6 +102,12 @@ pub trait QForm: sealed::Sealed + fmt::Debug + Send + Sync {
     /// that know their features keep the `keep` heaviest of them, at most [`most_kept`](Self::most_kept), and put the others in
     /// as a multiple of the identity. A tensor is exact, and so is a route that keeps all features.
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian;
+
+    /// The same on all features that matter, which are read where they are stored, on routes that list them; `None` elsewhere, and where either
+    /// side is so small that a matrix costs less.
+    fn hessian_in_place(&self, _at: &Expansion) -> Option<Hessian> {
+        None
+    }
 
     /// `Q` along the line from an expanded point in the direction d, from the features that a Hessian has kept alone: a lower bound
     /// that costs no pass. `None` from a tensor.

@@ -14,7 +14,7 @@ use banach::{
 use serde::Serialize;
 
 use self::tasks::FOLDS;
-pub use self::tasks::{PlanTask, PlanWork, full, quick};
+pub use self::tasks::{PlanTask, PlanWork, full, on_request, quick};
 use super::timing::processor_seconds;
 use crate::{Error, Watch};
 

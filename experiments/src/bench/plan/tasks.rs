@@ -137,6 +137,19 @@ pub fn full() -> Vec<PlanTask> {
         PlanTask::hinge("hinge", (200, 2_000), third, 3.0),
         PlanTask::auto("auto-small", (100, 10)),
         PlanTask::auto("auto-wide", (100, 2_000)),
+        PlanTask::fit("square", (6_000, 6_000), third, 10.0),
+        PlanTask::fit("square-near-one", (6_000, 6_000), 1.1, 10.0),
+        PlanTask::logistic("square-logistic", (6_000, 6_000), third, 10.0),
+    ]
+}
+
+/// What takes gigabytes and minutes, and is measured only where it is asked for.
+pub fn on_request() -> Vec<PlanTask> {
+    let third = 4.0 / 3.0;
+    vec![
+        PlanTask::fit("square-large", (20_000, 20_000), third, 10.0),
+        PlanTask::fit("square-large-near-one", (20_000, 20_000), 1.1, 10.0),
+        PlanTask::logistic("square-large-logistic", (20_000, 20_000), third, 10.0),
     ]
 }
 

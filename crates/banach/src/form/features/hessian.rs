@@ -85,6 +85,40 @@ pub(super) fn local(
     heaviest.local(form.exponent, (alpha, &at.evaluation.omegas), &form.matrix, &products.u, most_left_out)
 }
 
+/// The Hessian at an expansion, made of the features where they are stored.
+pub(super) fn in_place(form: &Features<'_>, at: &Expansion) -> Hessian {
+    if form.exponent.q() == 2.0 {
+        return HeaviestFeatures::all(&form.matrix).in_place(&form.matrix, 2.0);
+    }
+    let products = at.products();
+    let size = largest(&products.u);
+    if size < NEGLIGIBLE {
+        return Hessian::exact(HessianPart::Factor(Vec::new()));
+    }
+    select_all(form, norms(form), products, size).in_place(&form.matrix, form.exponent.q())
+}
+
+/// Features that are read where they are stored are all kept, but for those whose part of the trace is below this share of a mean one:
+/// to keep them would not gain a digit.
+const NEGLIGIBLE_SHARE: f64 = 1e-6;
+
+/// All features that matter.
+fn select_all(form: &Features<'_>, norms: &Norms, at: &Products, size: f64) -> HeaviestFeatures {
+    let (power, root) = (form.exponent.q() - 2.0, root(form.exponent.q()));
+    let weigh = |(u, rho): (&f64, &f64)| {
+        let weight = (u.abs() / size).powf(power);
+        (weight, norms.largest * rho.powf(power / root) * weight)
+    };
+    let weighed: Vec<(f64, f64)> = at.u.par_iter().zip(&norms.relative).with_min_len(1 << 10).map(weigh).collect();
+    let total: f64 = weighed.iter().map(|(_, part)| part).sum();
+    let least = NEGLIGIBLE_SHARE * total / weighed.len() as f64;
+    let kept = |part: f64| part >= least && part > 0.0;
+    let tail = weighed.iter().filter(|(_, part)| !kept(*part)).map(|(_, part)| part).sum();
+    let of_kept = weighed.iter().enumerate().filter(|(_, (_, part))| kept(*part));
+    let (columns, weights) = of_kept.map(|(column, (weight, _))| (column, *weight)).unzip();
+    HeaviestFeatures { columns, weights, size, exponent: at.exponent, tail, tail_exponent: norms.exponent }
+}
+
 /// If the largest of the squares is below this, smaller ones lose digits to underflow.
 const LEAST_SQUARE: f64 = 1e-200;
 
@@ -204,5 +238,47 @@ impl Bucket {
     fn add(&mut self, v: f64) {
         self.count += 1;
         self.sum += v;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::{Exponent, FeatureMatrix, data::Pool};
+
+    /// Products with the Hessian in place are those with all of its features copied, in every unit, and its diagonal is theirs.
+    #[test]
+    fn in_place_is_the_hessian_on_all_features() {
+        let (n, d) = (30, 50);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut random = |count: usize| (0..count).map(|_| rng.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+        let (columns, alpha, v) = (random(n * d), random(n), random(n));
+        for (p, size) in [(4.0 / 3.0, 1.0), (1.1, 1.0), (1.5, 1.0), (2.0, 1.0), (4.0 / 3.0, 1e-30), (4.0 / 3.0, 1e30)] {
+            let x: Vec<f64> = columns.iter().map(|x| x * size).collect();
+            let x = FeatureMatrix::from_columns(n, d, x).expect("valid");
+            let form = Features::new(x.clone(), Exponent::new(p).expect("inside"));
+            let (mut at, mut scratch) = (Expansion::default(), Scratch::new());
+            form.expand(&alpha, &mut [&mut at], &mut scratch);
+            let free = in_place(&form, &at);
+            let HessianPart::Dense(dense) = hessian(&form, &at, d, &mut scratch).main else { panic!("more features") };
+            let HessianPart::InPlace(part) = &free.main else { panic!("in place") };
+            let entry = |i: usize, j: usize| dense[i.min(j) * n + i.max(j)];
+            let trace: f64 = (0..n).map(|i| entry(i, i)).sum();
+            assert!(free.tail * n as f64 <= 1e-6 * trace && free.columns.len() <= d, "{p} {size:e}");
+            let slack = 1e-5 * trace;
+            for (i, (found, diagonal)) in
+                part.times(&x, &free.columns, &v, &mut Pool::default()).iter().zip(part.diagonal()).enumerate()
+            {
+                let expected: f64 = (0..n).map(|j| entry(i, j) * v[j]).sum();
+                assert!((found - expected).abs() <= slack, "{p} {size:e}: {found:e} {expected:e}");
+                assert!((diagonal - entry(i, i)).abs() <= slack, "{p} {size:e}: {diagonal:e}");
+            }
+            let heaviest: Vec<f64> = part.heaviest().map(|(_, part)| part).collect();
+            assert!(heaviest.is_sorted_by(|a, b| a >= b) && heaviest.len() == free.columns.len(), "{p} {size:e}");
+            assert!((heaviest.iter().sum::<f64>() - trace).abs() <= slack, "{p} {size:e}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 
 use self::sizes::Sizes;
 pub(super) use self::{lines::FeatureLines, sizes::Origin, weights::Weights};
-use super::{Evaluation, Expanded, Expansion, Hessian, LINES, Lines, LocalModel, Predict, QForm};
+use super::{Evaluation, Expanded, Expansion, Hessian, LINES, Lines, LocalModel, Predict, QForm, is_in_place};
 use crate::{
     Exponent, FeatureMatrix,
     data::{MAX_BLOCK, Scratch, Sweep, SweepBlock},
@@ -220,6 +220,10 @@ impl QForm for Features<'_> {
 
     fn hessian(&self, at: &Expansion, keep: usize, scratch: &mut Scratch) -> Hessian {
         hessian::hessian(self, at, keep, scratch)
+    }
+
+    fn hessian_in_place(&self, at: &Expansion) -> Option<Hessian> {
+        is_in_place(self.samples(), self.matrix.features()).then(|| hessian::in_place(self, at))
     }
 
     fn preview<'b>(

@@ -28,6 +28,7 @@ fn entry(hessian: &Hessian, i: usize, j: usize) -> f64 {
     match &hessian.main {
         HessianPart::Dense(entries) => entries[i.min(j) * N + i.max(j)],
         HessianPart::Factor(factor) => factor.chunks(N).map(|column| column[i] * column[j]).sum(),
+        HessianPart::InPlace(_) => unreachable!("a local model has few samples"),
     }
 }
 

@@ -29,6 +29,7 @@ fn symmetric(part: &HessianPart, n: usize) -> Vec<f64> {
         match part {
             HessianPart::Dense(entries) => entries[i.min(j) * n + i.max(j)],
             HessianPart::Factor(columns) => columns.chunks(n).map(|column| column[i] * column[j]).sum(),
+            HessianPart::InPlace(_) => panic!("both sides are small"),
         }
     };
     (0..n * n).map(entry).collect()

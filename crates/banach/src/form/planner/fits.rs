@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Memory,
     cost::{PredictedPass, Prediction, Rates, tensor_entries},
-    form::{MOST_DENSE, tiles::Tiles},
+    form::{MOST_DENSE, is_in_place, tiles::Tiles},
 };
 
 /// Fits over one form, as a solver goes about them.
@@ -49,6 +49,14 @@ const KEPT_GROWTH: f64 = 0.055;
 const STEPS_OF_WEIGHTS: f64 = 5.0;
 /// Reads of listed features by a step besides its pass.
 const READS_OF_STEP: f64 = 8.0;
+/// Steps of conjugate gradients that solve a system with features where they are stored, on average, without a barrier and with one. With large
+/// gammas they are many more.
+const STEPS_IN_PLACE: f64 = 5.0;
+const STEPS_UNDER_BARRIER: f64 = 25.0;
+/// Reads of these features by a step besides: their squares, the rounding of predictions, and how long a step may be.
+const READS_IN_PLACE: f64 = 3.0;
+/// The share of these features that precondition the others.
+const HEAVY_SHARE: f64 = 0.05;
 
 impl Plan {
     /// What fits by the chosen route are predicted to take on a machine with these rates.
@@ -98,7 +106,7 @@ impl Plan {
     /// For q = 2 the Hessian of listed features is the same everywhere, and found once.
     fn square_once(&self, rates: &Rates) -> f64 {
         let (n, features) = (self.shape.samples as f64, self.monomials().unwrap_or(0.0));
-        let listed = matches!(self.chosen, Route::Features | Route::Tiles) && features > n;
+        let listed = matches!(self.chosen, Route::Features | Route::Tiles) && features > n && !self.is_in_place();
         if listed && self.exponent.q() == 2.0 { rates.square(n, features, 1.0) } else { 0.0 }
     }
 
@@ -106,7 +114,13 @@ impl Plan {
     /// (`solver/newton/listed`).
     pub(crate) fn finds_weights(&self) -> bool {
         let (n, features) = (self.shape.samples as f64, self.monomials().unwrap_or(f64::INFINITY));
-        self.chosen == Route::Features && features <= 2.0 * n && features.min(n) <= MOST_DENSE as f64
+        self.chosen == Route::Features && features <= 2.0 * n && !self.is_in_place()
+    }
+
+    /// Whether the Hessian is made of listed features where they are stored.
+    fn is_in_place(&self) -> bool {
+        let features = self.monomials().unwrap_or(0.0);
+        self.chosen == Route::Features && is_in_place(self.shape.samples, features as usize)
     }
 
     /// Seconds of a step of one fit, where so many take one at a time.
@@ -116,6 +130,7 @@ impl Plan {
         let system = match self.chosen {
             Route::Gram | Route::Streamed => rates.factorisation(n, at_a_time),
             _ if self.finds_weights() => self.step_of_weights(features, fits, rates, at_a_time),
+            _ if self.is_in_place() => self.step_in_place(features, fits, rates, at_a_time),
             _ if self.exponent.q() == 2.0 => rates.factorisation(n, at_a_time),
             _ => self.step_of_heaviest(features, fits, rates, at_a_time),
         };
@@ -132,6 +147,16 @@ impl Plan {
             (0.0, rates.square(n, features, at_a_time) + rates.factorisation(n, at_a_time))
         };
         fits.systems.min(1.0) * once + fits.systems.max(1.0) * (STEPS_OF_WEIGHTS * inner + READS_OF_STEP * reading)
+    }
+
+    /// The system is solved by conjugate gradients, which read the features.
+    fn step_in_place(&self, features: f64, fits: &Fits, rates: &Rates, at_a_time: f64) -> f64 {
+        let n = self.shape.samples as f64;
+        let reading = rates.reading(self.shape.stored.max(1) as f64, 1, 1);
+        let heavy = HEAVY_SHARE * features;
+        let preconditioner = rates.square(heavy, n, at_a_time) + rates.factorisation(heavy, at_a_time);
+        let steps = if fits.systems > 1.0 { STEPS_UNDER_BARRIER } else { STEPS_IN_PLACE };
+        fits.systems.max(1.0) * (steps * reading + preconditioner) + READS_IN_PLACE * reading
     }
 
     /// The Hessian is that of the heaviest features.
@@ -179,8 +204,8 @@ mod laws {
         let mut plans: Vec<Plan> =
             Route::ALL.map(|route| plan(Shape::dense(60, 40), squares(), 4.0 / 3.0, Some(route))).to_vec();
         plans.push(plan(Shape::dense(60, 8), Exponential::new(0.1).expect("valid"), 4.0 / 3.0, None));
-        for (shape, p) in [((50, 2000), 1.05), ((50, 2000), 2.0), ((3000, 20), 1.1), ((3000, 20), 2.0), ((60, 90), 1.5)]
-        {
+        let shapes = [(50, 2000), (50, 2000), (3000, 20), (3000, 20), (60, 90), (1500, 2000), (1500, 6000)];
+        for (shape, p) in shapes.into_iter().zip([1.05, 2.0, 1.1, 2.0, 1.5, 1.1, 2.0]) {
             plans.push(plan(Shape::dense(shape.0, shape.1), Linear, p, None));
         }
         plans.push(plan(Shape { samples: 500, inputs: 9000, stored: 30_000, sparse: true }, Linear, 1.1, None));

@@ -191,7 +191,7 @@ fn several_solutions_share_a_pass() {
             let found = leave_one_out_all(&problems, &solutions.iter().collect::<Vec<_>>(), memory);
             (found.into_iter().collect::<Option<Vec<_>>>().expect("it fits"), listed.expansions() - before)
         };
-        let (own, step) = Newton::bytes(form).expect("small");
+        let (own, step) = Newton::formed_bytes(form).expect("small");
         let ((all, passes), (few, more)) = (each(Memory::default()), each(Memory::limit(2 * own + step + 50_000)));
         let counted = usize::from(form.cardinality().is_some());
         assert!(passes == counted && more >= passes, "{passes} {more}");

@@ -89,7 +89,7 @@ pub fn leave_one_out_all(
 
 /// How many solutions are expanded in one pass, given the most bytes that one of them takes.
 fn together(form: &dyn QForm, most: Option<u64>, memory: Memory) -> usize {
-    let own = Newton::bytes(form).map_or(u64::MAX, |(own, _)| own.max(1));
+    let own = Newton::formed_bytes(form).map_or(u64::MAX, |(own, _)| own.max(1));
     let left = memory.bytes().saturating_sub(most.unwrap_or(0));
     usize::try_from(left / own).unwrap_or(usize::MAX).saturating_add(1)
 }
@@ -128,7 +128,7 @@ impl<'a> MovableSolution<'a> {
     /// The bytes of the Hessian and of the answer to it.
     fn bytes(&self) -> Option<u64> {
         let form = self.problem.form();
-        let (own, step) = Newton::bytes(form)?;
+        let (own, step) = Newton::formed_bytes(form)?;
         let response = Response::length(Newton::columns(form), &self.free, self.held.len())?;
         own.checked_add(step)?.checked_add(response.checked_mul(8)?)
     }

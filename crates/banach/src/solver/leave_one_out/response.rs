@@ -124,6 +124,7 @@ fn below_diagonal(main: &HessianPart, n: usize, order: &[usize]) -> Vec<f64> {
             matmul(out, lower, Accum::Replace, rows, whole, rows.transpose(), whole, 1.0, Par::Seq);
         }
         HessianPart::Factor(_) => {}
+        HessianPart::InPlace(_) => unreachable!("a matrix was asked for"),
     }
     square
 }

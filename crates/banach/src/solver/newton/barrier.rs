@@ -38,6 +38,12 @@ const LEAST_PROMISED: f64 = 0.1;
 const LEAST_SHARE: f64 = 1e-3;
 /// Stands for a tolerance of 0: some tens of units in the last place, below which rounding decides.
 const LEAST_TOLERANCE: f64 = 1e-14;
+/// A direction that is found by steps may leave this share of the gap open: a Newton step rarely gains more.
+const OPEN_SHARE: f64 = 1e-2;
+/// The same as a share of what the barrier leaves open.
+const OPEN_UNDER_BARRIER: f64 = 0.1;
+/// It need not leave less open than this share of the tolerance.
+const LEAST_OPEN: f64 = 0.1;
 
 impl Barrier {
     pub(super) fn new(count: usize) -> Self {
@@ -75,7 +81,7 @@ impl Run<'_> {
     /// the barrier leaves open.
     pub(super) fn direction(&mut self, hessian: &Hessian, tolerance: f64) -> Vec<f64> {
         if !self.barrier.is_there() {
-            return self.newton_direction(hessian, 0.0).d;
+            return self.newton_direction(hessian, 0.0, tolerance).d;
         }
         let Certificate { primal, dual, gap, .. } = self.certificate;
         let Barrier { mu: mut last, shrink, count } = self.barrier;
@@ -89,10 +95,10 @@ impl Run<'_> {
             self.room_under(mu(place), &found.d) >= LEAST_ROOM && found.decrease <= MOST_PROMISED * count * mu(place)
         };
         let mut place = shrink;
-        let mut found = self.newton_direction(hessian, mu(place));
+        let mut found = self.newton_direction(hessian, mu(place), tolerance);
         if fits(&found, place) {
             while place > 0 {
-                let bolder = self.newton_direction(hessian, mu(place - 1));
+                let bolder = self.newton_direction(hessian, mu(place - 1), tolerance);
                 if !fits(&bolder, place - 1) {
                     break;
                 }
@@ -101,7 +107,7 @@ impl Run<'_> {
         } else {
             while place + 1 < SHRINK.len() {
                 place += 1;
-                found = self.newton_direction(hessian, mu(place));
+                found = self.newton_direction(hessian, mu(place), tolerance);
                 if fits(&found, place) {
                     break;
                 }
@@ -110,18 +116,33 @@ impl Run<'_> {
         // If the step promises next to nothing, the barrier shrinks whether its step fits or not.
         if place + 1 == SHRINK.len() && found.decrease <= LEAST_PROMISED * count * last {
             place -= 1;
-            found = self.newton_direction(hessian, mu(place));
+            found = self.newton_direction(hessian, mu(place), tolerance);
         }
         (self.barrier.mu, self.barrier.shrink) = (mu(place), place);
         found.d
     }
 
-    fn newton_direction(&self, hessian: &Hessian, mu: f64) -> Direction {
-        self.direction_at(hessian, (&self.alpha, &self.t), mu)
+    /// What a direction that is found by steps may leave open of the gap: little of what its end will have.
+    fn enough_open(&self, mu: f64, tolerance: f64) -> f64 {
+        let least = LEAST_OPEN * tolerance * self.size();
+        if self.barrier.is_there() {
+            return (OPEN_UNDER_BARRIER * self.barrier.count * mu).max(least);
+        }
+        (OPEN_SHARE * self.certificate.gap).max(least)
     }
 
-    /// The Newton direction at a dual vector with these predictions.
-    pub(super) fn direction_at(&self, hessian: &Hessian, (alpha, t): (&[f64], &[f64]), mu: f64) -> Direction {
+    fn newton_direction(&self, hessian: &Hessian, mu: f64, tolerance: f64) -> Direction {
+        self.direction_at(hessian, (&self.alpha, &self.t), mu, self.enough_open(mu, tolerance))
+    }
+
+    /// The Newton direction at a dual vector with these predictions. One that is found by steps leaves `open` of the gap.
+    pub(super) fn direction_at(
+        &self,
+        hessian: &Hessian,
+        (alpha, t): (&[f64], &[f64]),
+        mu: f64,
+        open: f64,
+    ) -> Direction {
         let (mut gradient, mut diagonal) = (Vec::new(), Vec::new());
         for SampleTerm { i, gamma, term } in &self.samples {
             let found = term.linearised(term.inside(alpha[*i] / gamma), t[*i], mu / gamma);
@@ -130,7 +151,8 @@ impl Run<'_> {
         }
         let present: Vec<usize> = self.samples.iter().map(|sample| sample.i).collect();
         let n = self.alpha.len();
-        let solved = System::new(hessian, &diagonal, &present, n, self.problem.has_intercept()).solve(&gradient);
+        let (listed, intercept) = (self.problem.form().listed(), self.problem.has_intercept());
+        let solved = System::over(listed, hessian, &diagonal, &present, n, intercept).solve_to(&gradient, open);
         let mut d = vec![0.0; n];
         present.iter().zip(&solved).for_each(|(&i, solved)| d[i] = *solved);
         Direction { d, decrease: dot(&gradient, &solved) }

@@ -50,9 +50,9 @@ impl Run<'_> {
         for step in 0..MOST_STEPS {
             let hessian = model.hessian(&at);
             let predictions = if step == 0 { self.t.clone() } else { self.predictions(&at) };
-            let found = self.direction_at(&hessian, (&at.alpha, &predictions), 0.0);
+            let found = self.direction_at(&hessian, (&at.alpha, &predictions), 0.0, 0.0);
             if step == 0 {
-                self.rounding = rounding::of_predictions(&hessian, &self.alpha);
+                self.rounding = rounding::of_predictions(&hessian, None, &self.alpha);
                 enough = enough.max(ENOUGH_LEFT_OUT * model.tail_share() * found.decrease);
             }
             at = self.advance(&model, &at, &found);

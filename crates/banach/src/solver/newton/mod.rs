@@ -2,10 +2,12 @@
 
 mod barrier;
 mod between;
+mod free;
 pub(super) mod guard;
 mod length;
 mod listed;
 mod model;
+mod preconditioner;
 mod record;
 mod rounding;
 pub(super) mod run;
@@ -16,13 +18,13 @@ mod turn;
 
 use rayon::prelude::*;
 
-use self::{between::local_features, listed::ListedMethod, run::Run, system::System};
+use self::{between::local_features, free::FreeSystem, listed::ListedMethod, run::Run, system::System};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{
-    DualProblem, Error, Memory, QForm,
+    DualProblem, Error, FeatureMatrix, Memory, QForm,
     data::Scratch,
     error::{Parameter, Remedy},
-    form::{Expansion, MOST_DENSE},
+    form::{Expansion, InPlace, MOST_DENSE, is_in_place},
     workers,
 };
 
@@ -119,8 +121,26 @@ impl Newton {
         form.cardinality().filter(|features| kept && *features <= form.samples() as u64)
     }
 
+    /// The features, where both sides are large and the Hessian is made of them where they are stored.
+    fn in_place(form: &dyn QForm) -> Option<&FeatureMatrix<'_>> {
+        form.listed().filter(|x| is_in_place(x.samples(), x.features()))
+    }
+
     /// The bytes that a problem keeps, and those that a thread takes for the step of one.
     pub(super) fn bytes(form: &dyn QForm) -> Option<(u64, u64)> {
+        let Some(x) = Self::in_place(form) else { return Self::formed_bytes(form) };
+        let (n, kept) = (x.samples() as u64, form.expansion_length() as u64);
+        let (hessian, step) =
+            (InPlace::length(x.samples(), x.features()), FreeSystem::length(x.samples(), x.features()));
+        let listed = ListedMethod::length(x.samples(), x.features())? as u64;
+        let vectors = n.checked_mul(VECTORS)?.checked_add(kept.checked_mul(3)?)?;
+        let own = hessian.checked_add(vectors)?.checked_add(listed)?;
+        let step = step.checked_add(kept.checked_mul(4)?)?;
+        Some((own.checked_mul(8)?.checked_add(form.batch_bytes())?, step.checked_mul(8)?))
+    }
+
+    /// The same where the Hessian is formed, or copies of its columns are kept.
+    pub(super) fn formed_bytes(form: &dyn QForm) -> Option<(u64, u64)> {
         let (n, kept) = (form.samples() as u64, form.expansion_length() as u64);
         let curved = form.exponent().q() > 2.0;
         let by_features = form.cardinality().is_some() && (curved || form.listed().is_some());

@@ -1,7 +1,9 @@
 //! How far rounding moves predictions from listed features.
 
 use crate::{
-    form::{Hessian, HessianPart},
+    FeatureMatrix,
+    data::Pool,
+    form::{Hessian, HessianPart, features},
     numeric::dot,
 };
 
@@ -10,8 +12,8 @@ use crate::{
 /// A rounded product `<phi_k, alpha>` is the product with an alpha that is off by a unit in the last place of its entries, up or
 /// down. The predictions then move by the Hessian of Q times these: near p = 1, where the Hessian has the factor q - 1, by
 /// hundreds of units. It is an estimate, which tells whether a run that goes no further has met its limit by rounding; certificates
-/// count bounds (`form/rounding.rs`). It costs one product with the Hessian of a step.
-pub(super) fn of_predictions(hessian: &Hessian, alpha: &[f64]) -> f64 {
+/// count bounds (`form/rounding.rs`). It costs one product with the Hessian of a step; `listed` are the features, on routes that hold them.
+pub(super) fn of_predictions(hessian: &Hessian, listed: Option<&FeatureMatrix<'_>>, alpha: &[f64]) -> f64 {
     let n = alpha.len();
     // Up or down without a pattern.
     let sign = |i: usize| if (0.618_033_988_749_895 * (i * (i + 6)) as f64).fract() < 0.5 { -1.0 } else { 1.0 };
@@ -30,6 +32,10 @@ pub(super) fn of_predictions(hessian: &Hessian, alpha: &[f64]) -> f64 {
                 let product = dot(column, &shift);
                 moved.iter_mut().zip(column).for_each(|(moved, entry)| *moved += entry * product);
             }
+        }
+        HessianPart::InPlace(part) => {
+            let product = part.times(features(listed), &hessian.columns, &shift, &mut Pool::default());
+            moved.iter_mut().zip(&product).for_each(|(moved, product)| *moved += product);
         }
     }
     let largest = moved.iter().fold(0.0_f64, |largest, moved| largest.max(moved.abs()));
@@ -52,7 +58,7 @@ mod tests {
             let columns: Vec<f64> = factor.iter().map(|entry| entry * size).collect();
             let entry = |at: usize| columns.chunks(n).map(|column| column[at / n] * column[at % n]).sum::<f64>();
             let dense: Vec<f64> = (0..n * n).map(entry).collect();
-            let of = |main| of_predictions(&Hessian { tail: 0.3 * size * size, ..Hessian::exact(main) }, &alpha);
+            let of = |main| of_predictions(&Hessian { tail: 0.3 * size * size, ..Hessian::exact(main) }, None, &alpha);
             let (a, b) = (of(HessianPart::Dense(dense)), of(HessianPart::Factor(columns)));
             assert!((a - b).abs() <= 1e-12 * a && a > 0.0, "{a:e} {b:e}");
         }
@@ -61,6 +67,6 @@ mod tests {
     #[test]
     fn nothing_moves_nothing() {
         let hessian = Hessian::exact(HessianPart::Factor(Vec::new()));
-        assert_eq!(of_predictions(&hessian, &[1.0, 2.0]), 0.0);
+        assert_eq!(of_predictions(&hessian, None, &[1.0, 2.0]), 0.0);
     }
 }

@@ -331,7 +331,7 @@ impl<'a> Run<'a> {
     /// The Hessian at the iterate, which tells how far rounding moves predictions. It is to be put back.
     pub(super) fn take_hessian(&mut self, tolerance: f64) -> Hessian {
         let hessian = self.model.take(self.problem.form(), (&self.alpha, &self.here), tolerance, &mut self.scratch);
-        self.rounding = rounding::of_predictions(&hessian, &self.alpha);
+        self.rounding = rounding::of_predictions(&hessian, self.problem.form().listed(), &self.alpha);
         hessian
     }
 

@@ -1,5 +1,7 @@
 //! The linear system of a Newton step, `(Hessian + diagonal) d = -gradient`, with `sum_i d_i = 0` if there is an intercept.
 
+use std::borrow::Cow;
+
 use faer::{
     Accum, MatMut, MatRef, Par, Spec,
     dyn_stack::{MemBuffer, MemStack},
@@ -12,38 +14,70 @@ use faer::{
     },
 };
 
+use super::free::{Enough, FreeSystem};
 use crate::{
-    form::{Hessian, HessianPart, MOST_DENSE},
+    FeatureMatrix,
+    data::MAX_ENTRY,
+    form::{Hessian, HessianPart, InPlace, MOST_DENSE, features},
     numeric::dot,
 };
 
 /// The positive definite matrix of a step, over the samples that are present, ready to be solved with.
-pub(in crate::solver) struct System {
+pub(in crate::solver) struct System<'a> {
     /// The diagonal S that equilibrates the matrix: `S (Hessian + diagonal) S` has ones on its diagonal.
     equilibration: Vec<f64>,
-    solver: Method,
+    solver: Method<'a>,
     /// The solution for a vector of ones, if there is an intercept.
     ones: Option<Vec<f64>>,
 }
 
-enum Method {
+enum Method<'a> {
     /// Cholesky's factor of the m x m matrix.
     Dense(Vec<f64>),
     /// Woodbury's formula for `diag + C C'` with fewer columns than rows: Cholesky's factor of `I + C' diag^-1 C`.
     Factor { columns: Vec<f64>, diagonal: Vec<f64>, inner: Vec<f64> },
-    /// Conjugate gradients with `diag + C C'`.
-    Free { columns: Vec<f64>, diagonal: Vec<f64> },
+    /// Conjugate gradients with `diag + C C'`, given the diagonal before it was equilibrated. The answer is in balance by itself.
+    Free { system: Box<FreeSystem<'a>>, curvatures: Vec<f64>, intercept: bool },
 }
 
 /// Added to a diagonal of ones, a few units in the last place, so that rounding leaves the matrix positive definite.
 const RIDGE: f64 = 1e-15;
-/// The most steps of conjugate gradients. A step reads all columns once, so that this many cost about as much as a factorisation of
-/// [`MOST_DENSE`] rows.
-const FREE_STEPS: usize = 500;
-/// The relative residual that ends conjugate gradients: a Newton step needs no more digits.
+/// The relative residual that ends conjugate gradients where no other is asked for.
 const FREE_RESIDUAL: f64 = 1e-10;
 
-impl System {
+impl<'a> System<'a> {
+    /// As [`new`](Self::new), for a Hessian of a form with these listed features, if it lists any.
+    pub(in crate::solver) fn over(
+        listed: Option<&'a FeatureMatrix<'a>>,
+        hessian: &'a Hessian,
+        diagonal: &[f64],
+        present: &[usize],
+        n: usize,
+        intercept: bool,
+    ) -> Self {
+        let HessianPart::InPlace(part) = &hessian.main else {
+            return Self::new(hessian, diagonal, present, n, intercept);
+        };
+        let curvatures = diagonal.iter().map(|entry| entry + hessian.tail).collect();
+        let columns = (Cow::Borrowed(features(listed)), Cow::Borrowed(&hessian.columns[..]));
+        Self::free(columns, Cow::Borrowed(part), curvatures, present, intercept)
+    }
+
+    fn free(
+        columns: (Cow<'a, FeatureMatrix<'a>>, Cow<'a, [usize]>),
+        part: Cow<'a, InPlace>,
+        curvatures: Vec<f64>,
+        present: &[usize],
+        intercept: bool,
+    ) -> Self {
+        let whole = part.diagonal();
+        let equilibration: Vec<f64> =
+            present.iter().zip(&curvatures).map(|(&i, entry)| 1.0 / (whole[i] + entry).sqrt()).collect();
+        let diagonal = curvatures.iter().zip(&equilibration).map(|(entry, s)| entry * s * s + RIDGE).collect();
+        let system = Box::new(FreeSystem::new(columns, part, present, &equilibration, diagonal));
+        Self { equilibration, solver: Method::Free { system, curvatures, intercept }, ones: None }
+    }
+
     /// The system of a Hessian over all n samples and of the diagonal of those that are `present`.
     pub(in crate::solver) fn new(
         hessian: &Hessian,
@@ -69,6 +103,10 @@ impl System {
                 factorise(&mut matrix, m);
                 (equilibration, Method::Dense(matrix))
             }
+            HessianPart::Factor(entries) if entries.len() / n > MOST_DENSE => {
+                return Self::of_columns(entries, diagonal, present, n, intercept);
+            }
+            HessianPart::InPlace(_) => unreachable!("made by a form that lists its features"),
             HessianPart::Factor(entries) => {
                 let squares = |i: usize| entries.chunks(n).map(|column| column[i] * column[i]).sum::<f64>();
                 let equilibration = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (squares(i) + entry).sqrt());
@@ -87,8 +125,34 @@ impl System {
         system
     }
 
+    /// The system of stored columns that are too many for a factor of their size.
+    fn of_columns(entries: &[f64], curvatures: Vec<f64>, present: &[usize], n: usize, intercept: bool) -> Self {
+        // Where a number is none the step is none either.
+        let (entries, curvatures) = if entries.iter().all(|x| x.abs() <= MAX_ENTRY) {
+            (entries.to_vec(), curvatures)
+        } else {
+            (vec![0.0; n], vec![f64::NAN; curvatures.len()])
+        };
+        let matrix = FeatureMatrix::from_columns(n, entries.len() / n, entries).expect("checked above");
+        let Hessian { main: HessianPart::InPlace(part), columns, .. } = InPlace::of_all(&matrix) else {
+            unreachable!("it is in place")
+        };
+        Self::free((Cow::Owned(matrix), Cow::Owned(columns)), Cow::Owned(part), curvatures, present, intercept)
+    }
+
     /// The solution of the system, with `sum_i d_i = 0` if there is an intercept.
     pub(in crate::solver) fn solve(&self, right: &[f64]) -> Vec<f64> {
+        self.solve_to(right, 0.0)
+    }
+
+    /// As [`solve`](Self::solve). Where it is found by steps, they may end when the residual leaves at most `open` of the duality gap.
+    pub(in crate::solver) fn solve_to(&self, right: &[f64], open: f64) -> Vec<f64> {
+        let scaled = |x: &[f64]| -> Vec<f64> { x.iter().zip(&self.equilibration).map(|(x, s)| x * s).collect() };
+        if let Method::Free { system, curvatures, intercept } = &self.solver {
+            let enough = Enough { share: FREE_RESIDUAL, open, curvatures, equilibration: &self.equilibration };
+            let balance = intercept.then_some(&self.equilibration[..]);
+            return scaled(&system.solve(&scaled(right), balance, &enough));
+        }
         let Some(ones) = &self.ones else { return self.solve_plain(right) };
         let total: f64 = ones.iter().sum();
         let multiplier = self.solve_plain(right).iter().sum::<f64>() / total;
@@ -108,12 +172,9 @@ impl System {
     }
 }
 
-impl Method {
+impl Method<'_> {
     fn of_factor(columns: Vec<f64>, diagonal: Vec<f64>) -> Self {
         let (m, k) = (diagonal.len(), columns.len() / diagonal.len());
-        if k > MOST_DENSE {
-            return Self::Free { columns, diagonal };
-        }
         let mut inner = vec![0.0; k * k];
         if k > 0 {
             let weighted: Vec<f64> =
@@ -140,7 +201,7 @@ impl Method {
                 woodbury(columns, diagonal, inner, &mut residual);
                 x.iter_mut().zip(&residual).for_each(|(x, correction)| *x += correction);
             }
-            Self::Free { columns, diagonal } => conjugate_gradients(columns, diagonal, FREE_STEPS, x),
+            Self::Free { .. } => unreachable!("it has no solution for a vector of ones"),
         }
     }
 }
@@ -167,30 +228,6 @@ fn product(columns: &[f64], diagonal: &[f64], x: &[f64]) -> Vec<f64> {
         out.iter_mut().zip(column).for_each(|(out, c)| *out += weight * c);
     }
     out
-}
-
-/// The matrix has ones on its diagonal, so that it needs no other preconditioner.
-///
-/// After `steps` steps it ends where it is. From zero every step lowers `x'Ax/2 - b'x`, so that `b'x > x'Ax/2 > 0` at every
-/// end: the answer is a direction of descent, shorter than Newton's, and a run whose systems end so takes more steps.
-fn conjugate_gradients(columns: &[f64], diagonal: &[f64], steps: usize, x: &mut [f64]) {
-    let mut residual = x.to_vec();
-    x.fill(0.0);
-    let mut direction = residual.clone();
-    let mut square = dot(&residual, &residual);
-    let enough = square * FREE_RESIDUAL * FREE_RESIDUAL;
-    for _ in 0..steps {
-        if square <= enough {
-            break;
-        }
-        let image = product(columns, diagonal, &direction);
-        let step = square / dot(&direction, &image);
-        x.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
-        residual.iter_mut().zip(&image).for_each(|(residual, image)| *residual -= step * image);
-        let next = dot(&residual, &residual);
-        direction.iter_mut().zip(&residual).for_each(|(d, residual)| *d = residual + next / square * *d);
-        square = next;
-    }
 }
 
 /// Cholesky's factor in place of a positive definite matrix, given below its diagonal. Pivots that rounding has made
@@ -257,19 +294,15 @@ mod tests {
         }
     }
 
-    fn system(main: HessianPart, tail: f64, diagonal: &[f64], n: usize, intercept: bool) -> System {
+    fn system(main: HessianPart, tail: f64, diagonal: &[f64], n: usize, intercept: bool) -> System<'static> {
         let present: Vec<usize> = (0..n).collect();
         System::new(&Hessian { tail, ..Hessian::exact(main) }, diagonal, &present, n, intercept)
     }
 
     /// Conjugate gradients instead of Woodbury's formula.
-    fn free(mut system: System) -> System {
-        if let Method::Factor { columns, diagonal, .. } = system.solver {
-            system.solver = Method::Free { columns, diagonal };
-        }
-        let m = system.equilibration.len();
-        system.ones = system.ones.is_some().then(|| system.solve_plain(&vec![1.0; m]));
-        system
+    fn free(columns: &[f64], tail: f64, diagonal: &[f64], n: usize, intercept: bool) -> System<'static> {
+        let present: Vec<usize> = (0..n).collect();
+        System::of_columns(columns, diagonal.iter().map(|d| d + tail).collect(), &present, n, intercept)
     }
 
     /// Cholesky, Woodbury and conjugate gradients agree with each other and with elimination, with and without an
@@ -290,7 +323,10 @@ mod tests {
                 let dense = system(HessianPart::Dense(matrix.clone()), tail, &diagonal, n, intercept);
                 assert_close(&dense.solve(&right), &expected, 1e-11, &format!("Cholesky, {what}"));
                 assert_close(&factor().solve(&right), &expected, 1e-11, &format!("Woodbury, {what}"));
-                assert_close(&free(factor()).solve(&right), &expected, 1e-8, &format!("conjugate gradients, {what}"));
+                if k > 0 {
+                    let free = free(&columns, tail, &diagonal, n, intercept).solve(&right);
+                    assert_close(&free, &expected, 1e-8, &format!("conjugate gradients, {what}"));
+                }
                 let sum: f64 = factor().solve(&right).iter().sum();
                 assert!(!intercept || sum.abs() <= 1e-12, "{what}: {sum:e}");
             }
@@ -337,26 +373,6 @@ mod tests {
         }
     }
 
-    /// Wherever conjugate gradients end, they have found a direction of descent, and each step a better one: diagonals over
-    /// eight orders of magnitude, more columns than steps.
-    #[test]
-    fn conjugate_gradients_that_end_early_descend() {
-        let (n, k) = (60, 40);
-        let (columns, right) = (random(n * k, 12), random(n, 13));
-        let diagonal: Vec<f64> = (0..n).map(|i| 10.0_f64.powf(-8.0 * i as f64 / n as f64)).collect();
-        let mut last = 0.0;
-        for steps in [1, 2, 5, 10, 20, 40] {
-            let mut x = right.clone();
-            conjugate_gradients(&columns, &diagonal, steps, &mut x);
-            let descent = dot(&right, &x);
-            let value = 0.5 * dot(&x, &product(&columns, &diagonal, &x)) - descent;
-            assert!(descent > 0.0 && value < last, "{steps}: {descent:e}, {value:e} after {last:e}");
-            last = value;
-        }
-        let exact = direct(&square(&columns, n), 0.0, &diagonal, n, &right, false);
-        assert!(-0.5 * dot(&right, &exact) < last, "it had not ended: {last:e}");
-    }
-
     /// Absent samples have no row, whatever the Hessian says of them.
     #[test]
     fn absent_samples() {
@@ -371,6 +387,8 @@ mod tests {
                 let found = System::new(&hessian, &diagonal, &present, n, intercept).solve(&right);
                 assert_close(&found, &expected, 1e-11, &format!("b: {intercept}"));
             }
+            let free = System::of_columns(&columns, diagonal.map(|d| d + 0.3).to_vec(), &present, n, intercept);
+            assert_close(&free.solve(&right), &expected, 1e-8, &format!("conjugate gradients, b: {intercept}"));
         }
     }
 

@@ -55,7 +55,7 @@ enum StepSystem {
     /// For the samples and the weights, where samples are held by kinks or ends.
     Both(Saddle),
     /// For the samples alone.
-    OfSamples(System),
+    OfSamples(System<'static>),
 }
 
 /// The two walls of a feature, at `u_k = 1` and at `u_k = -1`.

@@ -27,7 +27,11 @@ use super::{
     guard::{Aim, Guard, Pair, SampleLine, products},
     run::SampleTerm,
 };
-use crate::{DualProblem, FeatureMatrix, form::MOST_DENSE, numeric::dot};
+use crate::{
+    DualProblem, FeatureMatrix,
+    form::{MOST_DENSE, is_in_place},
+    numeric::dot,
+};
 
 /// The state of an interior-point method.
 pub(super) struct ListedMethod<'a> {
@@ -118,7 +122,7 @@ const ENOUGH_REST: f64 = 1e-11;
 
 /// Whether there are few features. Beyond, steps with the heaviest part of the Hessian are faster, in spite of the passes they take.
 fn is_small(samples: usize, features: usize) -> bool {
-    features <= FEATURES_PER_SAMPLE.saturating_mul(samples) && samples.min(features) <= MOST_DENSE
+    features <= FEATURES_PER_SAMPLE.saturating_mul(samples) && !is_in_place(samples, features)
 }
 
 /// The matrix of a problem that can be solved in this way, and when it is.
