@@ -132,7 +132,7 @@ mod tests {
         let dense = FeatureMatrix::from_columns(n, d, values.clone()).expect("valid");
         values.chunks_mut(n).for_each(|column| (0..n).filter(|i| i % 3 > 0).for_each(|i| column[i] = 0.0));
         let rows: Vec<usize> = (0..n).step_by(3).collect();
-        let stored = (0..n * d).filter(|at| at % n % 3 == 0).map(|at| values[at]).collect::<Vec<f64>>();
+        let stored = (0..n * d).filter(|at| (at % n).is_multiple_of(3)).map(|at| values[at]).collect::<Vec<f64>>();
         let starts: Vec<usize> = (0..=d).map(|k| k * rows.len()).collect();
         let sparse = FeatureMatrix::from_sparse_columns(n, d, starts, rows.repeat(d), stored).expect("valid");
         [dense, sparse]

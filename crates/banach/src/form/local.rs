@@ -101,7 +101,7 @@ impl LocalModel {
         };
         let (weights, power) = model.curvatures(&model.start);
         model.tail_share = left_out / (left_out + power * dot(&weights, &model.squares));
-        if !(model.tail_share <= most_left_out) {
+        if model.tail_share.is_nan() || model.tail_share > most_left_out {
             return None;
         }
         let own = model.gradient(&model.start, &model.origin);

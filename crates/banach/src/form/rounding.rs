@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn moduli_of_any_size_are_added_up() {
         let close = |found: f64, expected: f64| {
-            assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{found} {expected}")
+            assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{found} {expected}");
         };
         close(ln_moduli(&[3.0, -4.0, 0.0], &[2.0_f64.ln(), 5.0_f64.ln(), 7.0]), 26.0_f64.ln());
         close(ln_moduli(&[1e300, 1e300], &[500.0, 500.0]), 1e300_f64.ln() + 500.0 + 2.0_f64.ln());

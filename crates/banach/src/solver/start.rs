@@ -28,7 +28,7 @@ pub enum Start {
     /// A given vector; with an intercept its entries sum to zero.
     At(Vec<f64>),
     /// A given vector where Q is known, from the solution of another problem over the same form.
-    Known(KnownPoint),
+    Known(Box<KnownPoint>),
 }
 
 /// A dual vector with what a pass has found there.
@@ -46,11 +46,21 @@ impl PartialEq for KnownPoint {
 }
 
 impl Start {
+    /// The vector, where one is given.
+    pub(super) fn given(&self) -> Option<&[f64]> {
+        match self {
+            Self::Auto | Self::Ray => None,
+            Self::At(alpha) => Some(alpha),
+            Self::Known(known) => Some(&known.alpha),
+        }
+    }
+
     /// The starting vector, and the passes over the data that it took.
     pub(crate) fn alpha(&self, problem: &DualProblem<'_>, scratch: &mut Scratch) -> Result<(Vec<f64>, usize), Error> {
         let zero = vec![0.0; problem.samples()];
         let (alpha, passes) = match self {
-            Self::At(alpha) | Self::Known(KnownPoint { alpha, .. }) => (alpha.clone(), 0),
+            Self::At(alpha) => (alpha.clone(), 0),
+            Self::Known(known) => (known.alpha.clone(), 0),
             Self::Auto if problem.first_inadmissible(&zero).is_none() => (zero, 0),
             Self::Auto | Self::Ray => (ray(problem, scratch)?, 1),
         };

@@ -44,7 +44,7 @@ impl History {
     pub(super) fn start(&mut self, problem: &DualProblem<'_>) -> Start {
         let Some(last) = &mut self.last else { return Start::Auto };
         if let Some(expansion) = last.expansion.take().filter(|_| problem.check_start(&last.alpha).is_ok()) {
-            return Start::Known(KnownPoint { alpha: last.alpha.clone(), expansion });
+            return Start::Known(Box::new(KnownPoint { alpha: last.alpha.clone(), expansion }));
         }
         let last = &*last;
         let before = self.before.as_ref().filter(|_| !problem.loss().has_kinks());

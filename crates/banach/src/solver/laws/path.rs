@@ -82,7 +82,7 @@ fn what_is_known_is_a_start_without_a_pass() {
                 let (first, expansion) = start(&problem, Start::Auto);
                 let known = KnownPoint { alpha: first.alpha.clone(), expansion: expansion.expect("a local model") };
                 // Nothing is left to do, and Q is known.
-                let (again, _) = start(&problem, Start::Known(known.clone()));
+                let (again, _) = start(&problem, Start::Known(Box::new(known.clone())));
                 assert_eq!((again.passes, again.iterations), (0, 0), "{what}");
                 let alike = |found: &Solution, expected: &Solution, accuracy: f64| {
                     let size = expected.alpha.iter().fold(0.0, |size: f64, alpha| size.max(alpha.abs()));
@@ -92,7 +92,8 @@ fn what_is_known_is_a_start_without_a_pass() {
                 };
                 alike(&again, &first, 1e-9);
                 let [(cold, _), (warm, _), (led, _)] =
-                    [Start::Auto, Start::At(first.alpha.clone()), Start::Known(known)].map(|from| start(&next, from));
+                    [Start::Auto, Start::At(first.alpha.clone()), Start::Known(Box::new(known))]
+                        .map(|from| start(&next, from));
                 assert!(led.passes < warm.passes && led.passes < cold.passes, "{what}: {} passes", led.passes);
                 alike(&led, &cold, 1e-4);
             }

@@ -18,7 +18,13 @@ mod turn;
 
 use rayon::prelude::*;
 
-use self::{between::local_features, free::FreeSystem, listed::ListedMethod, run::Run, system::System};
+use self::{
+    between::local_features,
+    free::FreeSystem,
+    listed::ListedMethod,
+    run::{PointRole, Run},
+    system::System,
+};
 use super::{Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{
     DualProblem, Error, FeatureMatrix, Memory, QForm,
@@ -179,10 +185,10 @@ impl Newton {
         let known = (problems as u64).saturating_mul(form.expansion_length() as u64).saturating_mul(8 * 3);
         let keeps = known <= self.memory.bytes() / MOST_KNOWN_SHARE;
         let memory = self.memory.less(waiting).less(if keeps { known } else { 0 });
-        Ok((self.fitting(form, problems, memory)?, keeps))
+        Ok((Self::fitting(form, problems, memory)?, keeps))
     }
 
-    fn fitting(&self, form: &dyn QForm, problems: usize, memory: Memory) -> Result<usize, Error> {
+    fn fitting(form: &dyn QForm, problems: usize, memory: Memory) -> Result<usize, Error> {
         let bytes = Self::bytes(form);
         // As many steps are under way as there are threads and problems.
         let of = |together: u64| {
@@ -222,7 +228,7 @@ impl Newton {
                 break;
             }
             let mut asking: Vec<&mut Run<'_>> =
-                running.iter_mut().filter(|(_, run)| !run.known).map(|(_, run)| &mut **run).collect();
+                running.iter_mut().filter(|(_, run)| run.role != PointRole::Known).map(|(_, run)| &mut **run).collect();
             if !asking.is_empty() && !workers::pass(|| expand(form, &mut asking, &mut scratch)) {
                 *stopped = true;
                 running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));

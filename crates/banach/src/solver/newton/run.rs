@@ -18,7 +18,7 @@ use crate::{
     Certificate, DualProblem, Error, FeatureMatrix,
     data::Scratch,
     form::{Expansion, Hessian},
-    solver::{KnownPoint, Progress, Solution, Start, Status, path::untouched},
+    solver::{Progress, Solution, Start, Status, path::untouched},
 };
 
 /// A sample with positive weight: its number, its gamma and its term of the dual.
@@ -50,6 +50,8 @@ pub(super) enum PointRole {
     Ray,
     /// A start that was given.
     Given,
+    /// A start that was given, where Q is known and no pass is needed.
+    Known,
     /// The start that was found, where it had to be expanded again.
     Start,
     /// The end of a Newton step.
@@ -97,8 +99,6 @@ pub(super) struct Run<'a> {
     pub(super) reserve: Option<&'a FeatureMatrix<'a>>,
     /// Whether this method has solved its equations. A gap that is left is then rounding of the dual vector, whatever steps follow.
     pub(super) solved: bool,
-    /// Whether Q is known at the point that is asked for.
-    pub(super) known: bool,
     /// Whether the start was given. The ray is then left to try.
     pub(super) given: bool,
     /// The length of the ray up to its minimum, once it is known, and up to the end of the domain as a multiple of that.
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         start: &mut Start,
         keep: RangeInclusive<usize>,
     ) -> Result<Self, Error> {
-        if let Start::At(alpha) | Start::Known(KnownPoint { alpha, .. }) = start {
+        if let Some(alpha) = start.given() {
             problem.check_start(alpha)?;
         }
         let (n, loss) = (problem.samples(), problem.loss());
@@ -158,7 +158,6 @@ impl<'a> Run<'a> {
             warm: None,
             reserve: matrix.filter(|matrix| !matrix.at_once).map(|matrix| matrix.x),
             solved: false,
-            known: false,
             given: false,
             ray_length: f64::INFINITY,
             ray_room: 1.0,
@@ -181,10 +180,10 @@ impl<'a> Run<'a> {
     /// Takes in the expansion of the point that was asked for. Afterwards the run stands at a new iterate, unless it asks for
     /// another point first, which is the answer `false`.
     pub(super) fn absorb(&mut self, tolerance: f64) -> bool {
-        self.passes += usize::from(!std::mem::take(&mut self.known));
+        self.passes += usize::from(self.role != PointRole::Known);
         let arrived = match self.role {
             PointRole::Ray => self.settle_on_ray(),
-            PointRole::Given if self.is_worse_than_zero() => {
+            PointRole::Given | PointRole::Known if self.is_worse_than_zero() => {
                 self.start_again();
                 false
             }
@@ -193,7 +192,7 @@ impl<'a> Run<'a> {
                 self.shorten();
                 false
             }
-            PointRole::Given | PointRole::Start | PointRole::Step | PointRole::Shorter => true,
+            PointRole::Given | PointRole::Known | PointRole::Start | PointRole::Step | PointRole::Shorter => true,
         };
         if !arrived {
             return false;

@@ -27,13 +27,13 @@ impl Run<'_> {
             Start::Known(known) => {
                 self.ask_for_given(&known.alpha);
                 // A barrier may have moved it.
-                self.known = self.point == known.alpha;
-                if self.known {
+                if self.role == PointRole::Given && self.point == known.alpha {
                     self.there = std::mem::take(&mut known.expansion);
+                    self.role = PointRole::Known;
                 }
             }
         }
-        self.given = self.role == PointRole::Given;
+        self.given = matches!(self.role, PointRole::Given | PointRole::Known);
     }
 
     /// Where features are listed and few, and the loss is smooth and no parabola, asks for the dual vector that the best constant asks for.

@@ -6,7 +6,7 @@ use crate::{
     form::{Endpoint, LargestProducts, SparseWeights},
     numeric::dot_in_lanes,
     solver::{
-        KnownPoint, Progress, Solution, Start, Status,
+        Progress, Solution, Start, Status,
         gamma_grid::first_alpha,
         newton::{run::SampleTerm, term::Term},
         path::untouched,
@@ -76,12 +76,12 @@ impl<'a> WorkingRun<'a> {
         let direction = inner_direction(problem);
         let length = ray_length(problem, &direction, f64::NEG_INFINITY, RAY_SHARE);
         let inner: Vec<f64> = direction.iter().map(|a| length * a).collect();
-        let alpha = match start {
-            Start::At(alpha) | Start::Known(KnownPoint { alpha, .. }) => {
+        let alpha = match start.given() {
+            Some(alpha) => {
                 problem.check_start(alpha)?;
-                alpha.clone()
+                alpha.to_vec()
             }
-            Start::Auto | Start::Ray => first_alpha(problem),
+            None => first_alpha(problem),
         };
         Ok(Self {
             problem,
