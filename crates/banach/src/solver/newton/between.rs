@@ -14,7 +14,9 @@ use crate::{
 
 /// A local model is used if the features that it leaves out have at most this share of the trace of the Hessian: each step leaves
 /// about this share of the way, and steps between passes cannot mend that.
-const MOST_LEFT_OUT: f64 = 0.3;
+const MOST_LEFT_OUT: f64 = 0.1;
+/// Weights are `|u|^(q-2)`. Below this q, which is about p = 6/5, they fall so slowly that a few features do not hold the trace.
+const LEAST_Q: f64 = 5.9;
 /// Steps between two passes, at most. Nearly all minima of local models take fewer than this.
 const MOST_STEPS: usize = 10;
 /// Steps end when the next one promises at most this share of the tolerance, or of what the features that are left out can spoil.
@@ -30,10 +32,10 @@ const LEAST_FOR_SAMPLE: usize = 4;
 /// See [`LEAST_FOR_SAMPLE`].
 const MOST_FOR_SAMPLE: usize = 16;
 
-/// How many features a local model has; 0 where Hessians are exact.
+/// How many features a local model has; 0 where there is none to be had, or to be gained.
 pub(super) fn local_features(form: &dyn QForm) -> usize {
     let (n, features) = (form.samples(), usize::try_from(form.cardinality().unwrap_or(0)).unwrap_or(usize::MAX));
-    if features <= n || n > MOST_SAMPLES {
+    if form.exponent().q() < LEAST_Q || features <= n || n > MOST_SAMPLES {
         return 0;
     }
     (features / FEATURES_SHARE).clamp(LEAST_FOR_SAMPLE * n, MOST_FOR_SAMPLE * n).min(form.most_kept())
