@@ -11,7 +11,7 @@ use faer::{
 };
 use rayon::prelude::*;
 
-use super::{Hessian, HessianPart, InPlace, LocalModel, MOST_DENSE, local::Neighbourhood};
+use super::{Hessian, HessianPart, InPlace, LocalModel, MOST_DENSE, local::LocalSource};
 use crate::{
     Exponent, FeatureMatrix,
     data::{Column, Scratch},
@@ -105,7 +105,7 @@ impl HeaviestFeatures {
         let power = WidePower::new(self.size, self.exponent, q.q() - 2.0).scaled_by_exp2(2.0 * self.tail_exponent);
         let left_out = (q.q() - 1.0) * power.times(self.tail);
         let u = self.columns.iter().map(|&column| scale_by_exp2(u[column], self.exponent)).collect();
-        let near = Neighbourhood { alpha, omega, matrix, columns: &self.columns, u, left_out };
+        let near = LocalSource { alpha, omega, matrix, columns: &self.columns, u, left_out };
         LocalModel::new(q, near, most_left_out)
     }
 

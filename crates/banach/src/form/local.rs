@@ -52,7 +52,7 @@ pub(crate) struct LocalLine<'a> {
 }
 
 /// What a [`LocalModel`] is made from: a point, some features there, and what is left out.
-pub(super) struct Neighbourhood<'a> {
+pub(super) struct LocalSource<'a> {
     pub alpha: &'a [f64],
     pub omega: &'a [f64],
     /// The features, and their `u`.
@@ -77,8 +77,8 @@ const LEAST_WEIGHT: f64 = 1e-13;
 
 impl LocalModel {
     /// The model, if powers are in range and the features that are left out have at most the share `most_left_out` of the trace.
-    pub(super) fn new(exponent: Exponent, near: Neighbourhood<'_>, most_left_out: f64) -> Option<Self> {
-        let Neighbourhood { alpha, omega, matrix, columns, u, left_out } = near;
+    pub(super) fn new(exponent: Exponent, near: LocalSource<'_>, most_left_out: f64) -> Option<Self> {
+        let LocalSource { alpha, omega, matrix, columns, u, left_out } = near;
         let (n, q, size) = (alpha.len(), exponent.q(), largest(&u));
         let in_range = |power: f64| (1.0 / WIDEST..WIDEST).contains(&power);
         if !(size > 0.0 && in_range(size.powf(q)) && in_range(size.powf(q - 2.0))) {
@@ -100,8 +100,9 @@ impl LocalModel {
             tail_share: 0.0,
         };
         let (weights, power) = model.curvatures(&model.start);
-        model.tail_share = left_out / (left_out + power * dot(&weights, &model.squares));
-        if model.tail_share.is_nan() || model.tail_share > most_left_out {
+        let kept = power * dot(&weights, &model.squares);
+        model.tail_share = left_out / (left_out + kept);
+        if !(kept > 0.0 && kept.is_finite()) || model.tail_share.is_nan() || model.tail_share > most_left_out {
             return None;
         }
         let own = model.gradient(&model.start, &model.origin);

@@ -26,7 +26,7 @@ pub(super) struct TermSums {
 }
 
 /// Some samples that are present, as columns.
-struct Chunk {
+struct SampleChunk {
     length: usize,
     gammas: [f64; CHUNK],
     y: [f64; CHUNK],
@@ -37,7 +37,7 @@ struct Chunk {
     out: [[f64; CHUNK]; 4],
 }
 
-impl Chunk {
+impl SampleChunk {
     fn new() -> Self {
         let [gammas, y, t, s, t_moved, s_moved] = [[0.0; CHUNK]; 6];
         Self { length: 0, gammas, y, t, s, t_moved, s_moved, out: [[0.0; CHUNK]; 4] }
@@ -48,7 +48,7 @@ impl DualProblem<'_> {
     /// The loss term of the primal, `sum_i gamma_i L(y_i, t_i)`, with targets from their centre.
     pub(super) fn value_sum(&self, t: impl Fn(usize) -> f64 + Sync) -> f64 {
         let [sum] = self.sum_over(|samples| {
-            let (mut chunk, mut sum) = (Chunk::new(), RunningSum::default());
+            let (mut chunk, mut sum) = (SampleChunk::new(), RunningSum::default());
             for samples in pieces(samples) {
                 chunk.length = 0;
                 for i in samples.filter(|&i| self.gammas[i] > 0.0) {
@@ -56,7 +56,7 @@ impl DualProblem<'_> {
                     (chunk.gammas[k], chunk.y[k], chunk.t[k]) = (self.gammas[i], self.centred(self.y[i]), t(i));
                     chunk.length += 1;
                 }
-                let Chunk { length: n, gammas, y, t, out: [values, ..], .. } = &mut chunk;
+                let SampleChunk { length: n, gammas, y, t, out: [values, ..], .. } = &mut chunk;
                 let (y, t, values) = (&y[..*n], &t[..*n], &mut values[..*n]);
                 match self.loss.slices() {
                     Some(slices) => slices.values(y, t, values),
@@ -80,7 +80,7 @@ impl DualProblem<'_> {
         alpha: &[f64],
     ) -> TermSums {
         let [value, conjugate, gap, bound, outside] = self.sum_over(|samples| {
-            let (mut chunk, mut sums) = (Chunk::new(), [RunningSum::default(); 5]);
+            let (mut chunk, mut sums) = (SampleChunk::new(), [RunningSum::default(); 5]);
             for samples in pieces(samples) {
                 chunk.length = 0;
                 for i in samples {
@@ -112,8 +112,8 @@ impl DualProblem<'_> {
         TermSums { value, conjugate: conjugate + outside, gap, bound }
     }
 
-    fn terms_into(&self, chunk: &mut Chunk) {
-        let Chunk { length: n, y, t, s, t_moved, s_moved, out: [values, conjugates, gaps, bounds], .. } = chunk;
+    fn terms_into(&self, chunk: &mut SampleChunk) {
+        let SampleChunk { length: n, y, t, s, t_moved, s_moved, out: [values, conjugates, gaps, bounds], .. } = chunk;
         let n = *n;
         if let Some(slices) = self.loss.slices() {
             let out = SliceTerms { values, conjugates, gaps, bounds };

@@ -128,7 +128,9 @@ impl Run<'_> {
         if self.barrier.is_there() {
             return (OPEN_UNDER_BARRIER * self.barrier.count * mu).max(least);
         }
-        (OPEN_SHARE * self.certificate.gap).max(least)
+        // Without what rounding adds, which no step can close.
+        let open = OPEN_SHARE * self.plain_gap;
+        if open.is_finite() { open.max(least) } else { least }
     }
 
     fn newton_direction(&self, hessian: &Hessian, mu: f64, tolerance: f64) -> Direction {

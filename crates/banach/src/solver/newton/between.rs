@@ -4,7 +4,7 @@ use super::{
     barrier::Direction,
     length::{MOST_CLIMB, SHARE_OF_WAY, SLOPE_SHARE},
     rounding,
-    run::Run,
+    run::{PointRole, Run},
 };
 use crate::{
     QForm,
@@ -23,6 +23,8 @@ const MOST_STEPS: usize = 10;
 const ENOUGH: f64 = 0.01;
 /// See [`ENOUGH`].
 const ENOUGH_LEFT_OUT: f64 = 0.1;
+/// Iterations without progress after which a run goes on without local models.
+const MOST_IDLE: usize = 2;
 /// A local model has one in so many of the features, so that its gradients and its columns take a fraction of a pass.
 const FEATURES_SHARE: usize = 16;
 /// Beyond so many samples a step between passes, which factorises a matrix of this size, takes longer than many passes.
@@ -32,13 +34,18 @@ const LEAST_FOR_SAMPLE: usize = 4;
 /// See [`LEAST_FOR_SAMPLE`].
 const MOST_FOR_SAMPLE: usize = 16;
 
-/// How many features a local model has; 0 where there is none to be had, or to be gained.
+/// How many features a local model has at first; 0 where there is none to be had, or to be gained.
 pub(super) fn local_features(form: &dyn QForm) -> usize {
     let (n, features) = (form.samples(), usize::try_from(form.cardinality().unwrap_or(0)).unwrap_or(usize::MAX));
     if form.exponent().q() < LEAST_Q || features <= n || n > MOST_SAMPLES {
         return 0;
     }
     (features / FEATURES_SHARE).clamp(LEAST_FOR_SAMPLE * n, MOST_FOR_SAMPLE * n).min(form.most_kept())
+}
+
+/// The most features that a local model has: twice as many.
+pub(super) fn most_local_features(form: &dyn QForm) -> usize {
+    (2 * local_features(form)).min(form.most_kept())
 }
 
 impl Run<'_> {
@@ -57,21 +64,34 @@ impl Run<'_> {
                 self.rounding = rounding::of_predictions(&hessian, None, &self.alpha);
                 enough = enough.max(ENOUGH_LEFT_OUT * model.tail_share() * found.decrease);
             }
+            if found.decrease.is_nan() {
+                break;
+            }
             at = self.advance(&model, &at, &found);
             // What the next step would promise, if it gained as much as this one.
             let gain = if last > 0.0 { (found.decrease / last).min(1.0) } else { 1.0 };
-            if gain * found.decrease <= enough || found.decrease.is_nan() {
+            if gain * found.decrease <= enough {
                 break;
             }
             last = found.decrease;
         }
         self.point = at.alpha;
         self.keep_inside();
-        true
+        if self.leads_nowhere() {
+            self.local_features = 0;
+        }
+        self.local_features > 0
     }
 
     /// `Q` near the iterate. Where one is not good enough the run does without.
     fn local_model(&mut self) -> Option<LocalModel> {
+        if self.record.idle() > MOST_IDLE {
+            self.local_features = 0;
+        }
+        if self.role == PointRole::Shorter {
+            // Features that it did not have were in the way.
+            self.local_features = most_local_features(self.problem.form()).min(2 * self.local_features);
+        }
         if self.local_features == 0 {
             return None;
         }

@@ -24,7 +24,7 @@ const SHORTEST_STRETCH: f64 = 1e-3;
 /// The search for a minimum along a step ends where the slope is this share of the one at the start: the next step is another anyway.
 pub(super) const SLOPE_SHARE: f64 = 0.1;
 /// As [`SLOPE_SHARE`] on the ray, where a place costs as much as a certificate, and no pass.
-const RAY_SLOPE_SHARE: f64 = 1e-3;
+const RAY_SLOPE_SHARE: f64 = 1e-6;
 
 impl Run<'_> {
     /// The largest t with `from + t d` in the domain.
@@ -57,7 +57,11 @@ impl Run<'_> {
             let start = self.conjugate_slope(alpha, d, 0.0);
             (start, self.conjugate_slope(alpha, d, 1.0) - start)
         });
-        move |t| line.map_or_else(|| self.conjugate_slope(alpha, d, t), |(start, growth)| start + t * growth)
+        move |t| match line {
+            Some((start, growth)) if t != 0.0 => start + t * growth,
+            Some((start, _)) => start,
+            None => self.conjugate_slope(alpha, d, t),
+        }
     }
 
     /// The slope of the smoothed dual along d at the iterate.

@@ -19,7 +19,7 @@ mod turn;
 use rayon::prelude::*;
 
 use self::{
-    between::local_features,
+    between::most_local_features,
     free::FreeSystem,
     listed::ListedMethod,
     run::{PointRole, Run},
@@ -168,7 +168,7 @@ impl Newton {
             0
         };
         // The columns of a local model with a few numbers for each, and the heaviest of them once more with weights.
-        let local = (local_features(form) as u64).checked_mul(n.checked_add(LOCAL_NUMBERS)?)?.checked_mul(2)?;
+        let local = (most_local_features(form) as u64).checked_mul(n.checked_add(LOCAL_NUMBERS)?)?.checked_mul(2)?;
         let local = if by_features && curved { local } else { 0 };
         let step = kept.checked_mul(4)?.checked_add(hessian.checked_mul(4)?)?.checked_add(parts)?.checked_add(local)?;
         let listed = form.listed().map_or(Some(0), |x| ListedMethod::length(x.samples(), x.features()))?;

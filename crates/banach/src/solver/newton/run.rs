@@ -48,6 +48,8 @@ const MOST_DOUBTS: usize = 2;
 pub(super) enum PointRole {
     /// The direction of the ray, on which the start is found.
     Ray,
+    /// The dual vector that the best constant asks for.
+    Answers,
     /// A start that was given.
     Given,
     /// A start that was given, where Q is known and no pass is needed.
@@ -80,7 +82,7 @@ pub(super) struct Run<'a> {
     pub(super) plain: f64,
     pub(super) still: usize,
     /// The gap of the iterate if its predictions were not rounded.
-    plain_gap: f64,
+    pub(super) plain_gap: f64,
     /// The iterates that have reached the tolerance.
     pub(super) polishes: usize,
     /// The point that is asked for, and why.
@@ -183,6 +185,11 @@ impl<'a> Run<'a> {
         self.passes += usize::from(self.role != PointRole::Known);
         let arrived = match self.role {
             PointRole::Ray => self.settle_on_ray(),
+            // Powers that leave the range of f64 tell nothing; the search on the ray stays inside of it.
+            PointRole::Answers if !self.is_in_range() => {
+                (self.point, self.role) = (self.ray(), PointRole::Ray);
+                false
+            }
             PointRole::Given | PointRole::Known if self.is_worse_than_zero() => {
                 self.start_again();
                 false
@@ -192,7 +199,12 @@ impl<'a> Run<'a> {
                 self.shorten();
                 false
             }
-            PointRole::Given | PointRole::Known | PointRole::Start | PointRole::Step | PointRole::Shorter => true,
+            PointRole::Given
+            | PointRole::Known
+            | PointRole::Answers
+            | PointRole::Start
+            | PointRole::Step
+            | PointRole::Shorter => true,
         };
         if !arrived {
             return false;
@@ -203,6 +215,12 @@ impl<'a> Run<'a> {
         }
         self.certify(tolerance);
         true
+    }
+
+    /// Whether Q and its gradient at the point that was asked for are numbers.
+    fn is_in_range(&self) -> bool {
+        let evaluation = &self.there.evaluation;
+        evaluation.values.iter().chain(&evaluation.omegas).all(|number| number.is_finite())
     }
 
     /// Makes the point that was asked for the iterate.

@@ -48,7 +48,7 @@ impl Run<'_> {
         answers_of(problem, &self.samples, &t, |sample, s, _| self.point[sample.i] = sample.gamma * s);
         self.keep_inside();
         if problem.is_balanced(&self.point) {
-            self.role = PointRole::Start;
+            self.role = PointRole::Answers;
         } else {
             self.point = ray;
         }

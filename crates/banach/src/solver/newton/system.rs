@@ -73,7 +73,9 @@ impl<'a> System<'a> {
         let whole = part.diagonal();
         let equilibration: Vec<f64> =
             present.iter().zip(&curvatures).map(|(&i, entry)| 1.0 / (whole[i] + entry).sqrt()).collect();
-        let diagonal = curvatures.iter().zip(&equilibration).map(|(entry, s)| entry * s * s + RIDGE).collect();
+        // A sample at an end of its domain, where the curvature is infinite, does not move.
+        let own = |(entry, s): (&f64, &f64)| if *s == 0.0 { 1.0 } else { entry * s * s + RIDGE };
+        let diagonal = curvatures.iter().zip(&equilibration).map(own).collect();
         let system = Box::new(FreeSystem::new(columns, part, present, &equilibration, diagonal));
         Self { equilibration, solver: Method::Free { system, curvatures, intercept }, ones: None }
     }
