@@ -68,6 +68,9 @@ const TIED_GAP: f64 = 4.0 * f64::EPSILON;
 /// not fall for many steps.
 const PROGRESS_IN_DUAL: f64 = 0.02;
 
+/// Below this relative gap the primal and the dual value are the same number, whatever further steps take off the gap.
+const LEAST_GAP: f64 = f64::EPSILON / 16.0;
+
 impl Record {
     pub(super) fn new() -> Self {
         Self {
@@ -118,7 +121,7 @@ impl Record {
     pub(super) fn is_progress(&self, certificate: &Certificate) -> bool {
         let shrinks = certificate.relative_gap() < PROGRESS_IN_GAP * self.least_relative
             || certificate.gap < PROGRESS_IN_GAP * self.least_gap;
-        shrinks || self.falls(certificate)
+        (shrinks && self.least_relative > LEAST_GAP) || self.falls(certificate)
     }
 
     fn falls(&self, certificate: &Certificate) -> bool {
