@@ -14,9 +14,10 @@ use crate::{
     numeric::compensated_sum,
 };
 
-/// The share of an excess in what it is the difference of from which on the difference will do, and what rounding then adds: conjugates over
-/// slices are known to 4096 units of the loss at 0 (`loss/logistic/slices.rs`).
+/// A difference is taken as it stands where it is at least this share of the sum of its parts: it then has lost three of its digits.
 const LEAST_EXCESS: f64 = 1e-3;
+/// What rounding may add to such a difference, as a share of it. Conjugates over slices are known to 4096 EPSILON = 9.1e-13 of the loss at 0
+/// (`loss/logistic/slices.rs`), so that the parts are known to 1e-12 of their sum, and the difference to 1e-9 of itself.
 const EXCESS_ROUNDING: f64 = 1e-7;
 /// Below this, denormal numbers resolve the objective to less than 1e-9.
 const SMALLEST_OBJECTIVE: f64 = 1e-314;

@@ -33,12 +33,10 @@ pub struct LocalModel {
     tail_share: f64,
 }
 
-/// A point, and the model there.
+/// A point with its products.
 #[derive(Debug)]
 pub(crate) struct LocalPoint {
     pub alpha: Vec<f64>,
-    /// The gradient.
-    pub omega: Vec<f64>,
     u: Vec<f64>,
 }
 
@@ -105,7 +103,7 @@ impl LocalModel {
         if !(kept > 0.0 && kept.is_finite()) || model.tail_share.is_nan() || model.tail_share > most_left_out {
             return None;
         }
-        let own = model.gradient(&model.start, &model.origin);
+        let own = model.omega(&model.origin());
         model.rest = omega.iter().zip(&own).map(|(omega, own)| omega - own).collect();
         model.rest.iter().all(|rest| rest.is_finite()).then_some(model)
     }
@@ -115,9 +113,9 @@ impl LocalModel {
         self.tail_share
     }
 
-    /// The model at its origin.
+    /// Where it is exact.
     pub(crate) fn origin(&self) -> LocalPoint {
-        self.point(self.origin.clone(), self.start.clone())
+        LocalPoint { alpha: self.origin.clone(), u: self.start.clone() }
     }
 
     /// The line from a point in the direction d.
@@ -127,15 +125,12 @@ impl LocalModel {
         LocalLine { model: self, from, d, along }
     }
 
-    fn point(&self, alpha: Vec<f64>, u: Vec<f64>) -> LocalPoint {
-        LocalPoint { omega: self.gradient(&u, &alpha), alpha, u }
-    }
-
-    fn gradient(&self, u: &[f64], alpha: &[f64]) -> Vec<f64> {
+    /// The gradient at a point.
+    pub(crate) fn omega(&self, LocalPoint { alpha, u }: &LocalPoint) -> Vec<f64> {
         let n = alpha.len();
         let parts = self.rest.iter().zip(alpha.iter().zip(&self.origin));
         let mut omega: Vec<f64> = parts.map(|(rest, (alpha, origin))| rest + self.tail * (alpha - origin)).collect();
-        let mut weights = u.to_vec();
+        let mut weights = u.clone();
         let power = self.weigh(&mut weights);
         for (column, weight) in self.columns.chunks_exact(n).zip(&weights) {
             if weight.abs() >= LEAST_WEIGHT {
@@ -204,10 +199,10 @@ impl LocalLine<'_> {
         dot(&model.rest, d) + model.tail * (moved + t * dot(d, d)) + power * dot(&weights, along)
     }
 
-    /// The model at the share t of the way.
+    /// The point at the share t of the way.
     pub(crate) fn end(&self, t: f64) -> LocalPoint {
         let alpha = self.from.alpha.iter().zip(self.d).map(|(alpha, d)| alpha + t * d).collect();
-        self.model.point(alpha, self.products(t))
+        LocalPoint { alpha, u: self.products(t) }
     }
 
     fn products(&self, t: f64) -> Vec<f64> {

@@ -58,7 +58,7 @@ impl Run<'_> {
         let mut last = 0.0;
         for step in 0..MOST_STEPS {
             let hessian = model.hessian(&at);
-            let predictions = if step == 0 { self.t.clone() } else { self.predictions(&at) };
+            let predictions = if step == 0 { self.t.clone() } else { self.predictions(&model.omega(&at)) };
             let found = self.direction_at(&hessian, (&at.alpha, &predictions), 0.0, 0.0);
             if step == 0 {
                 self.rounding = rounding::of_predictions(&hessian, None, &self.alpha);
@@ -102,10 +102,10 @@ impl Run<'_> {
         found
     }
 
-    /// The predictions of a local model at a point, for targets from their centre.
-    fn predictions(&self, at: &LocalPoint) -> Vec<f64> {
-        let b = self.problem.centred_intercept(&at.omega);
-        at.omega.iter().map(|omega| omega + b).collect()
+    /// The predictions where Q has this gradient, for targets from their centre.
+    fn predictions(&self, omega: &[f64]) -> Vec<f64> {
+        let b = self.problem.centred_intercept(omega);
+        omega.iter().map(|omega| omega + b).collect()
     }
 
     /// The end of a Newton step on a local model, or its minimum along the step where it climbs there.

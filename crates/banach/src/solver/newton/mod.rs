@@ -114,9 +114,9 @@ const VECTORS: u64 = 28;
 const VECTORS_WAITING: u64 = 12;
 /// Numbers of a local model for every feature, besides its column: products, weights, squares.
 const LOCAL_NUMBERS: u64 = 8;
-/// What is known at starts and solutions is kept if it takes at most this part of the memory: it saves a pass each, and another batch
-/// would cost one.
-const MOST_KNOWN_SHARE: u64 = 4;
+/// What is known at starts and solutions is kept if it takes at most so many bytes: it saves a pass each. How much memory there is does not
+/// decide, so that a path takes the same steps on every machine.
+const MOST_KNOWN: u64 = 1 << 27;
 /// Features in a part of the sum that makes a Hessian (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
 const HESSIAN_COLUMNS: u64 = 512;
 
@@ -183,7 +183,7 @@ impl Newton {
         let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * VECTORS_WAITING);
         // A start and a solution, and the start of the next batch.
         let known = (problems as u64).saturating_mul(form.expansion_length() as u64).saturating_mul(8 * 3);
-        let keeps = known <= self.memory.bytes() / MOST_KNOWN_SHARE;
+        let keeps = known <= MOST_KNOWN;
         let memory = self.memory.less(waiting).less(if keeps { known } else { 0 });
         Ok((Self::fitting(form, problems, memory)?, keeps))
     }

@@ -18,6 +18,7 @@ use crate::{
     Certificate, DualProblem, Error, FeatureMatrix,
     data::Scratch,
     form::{Expansion, Hessian},
+    numeric::largest,
     solver::{Progress, Solution, Start, Status, path::untouched},
 };
 
@@ -134,7 +135,10 @@ impl<'a> Run<'a> {
             term: Term::new(loss, problem.centred(problem.targets()[i])),
         }));
         let barrier = Barrier::new(samples.iter().map(|sample| sample.term.barriers()).sum());
-        let (matrix, has_barrier) = (Matrix::of(problem), barrier.is_there());
+        let matrix = Matrix::of(problem);
+        let (listed, reserve) = (matrix.filter(|matrix| matrix.at_once), matrix.filter(|matrix| !matrix.at_once));
+        // A barrier follows the gap from pass to pass, and the method for listed features needs no passes for its steps.
+        let stays = barrier.is_there() || listed.is_some();
         let mut run = Self {
             problem,
             samples,
@@ -156,14 +160,14 @@ impl<'a> Run<'a> {
             descent: 0.0,
             barrier,
             record: Record::new(),
-            listed: matrix.filter(|matrix| matrix.at_once).map(|matrix| (matrix.x, None)),
+            listed: listed.map(|matrix| (matrix.x, None)),
             warm: None,
-            reserve: matrix.filter(|matrix| !matrix.at_once).map(|matrix| matrix.x),
+            reserve: reserve.map(|matrix| matrix.x),
             solved: false,
             given: false,
             ray_length: f64::INFINITY,
             ray_room: 1.0,
-            local_features: if has_barrier { 0 } else { local_features(problem.form()) },
+            local_features: if stays { 0 } else { local_features(problem.form()) },
             model: HessianModel::new(keep),
             iteration: 0,
             passes: 0,
@@ -284,7 +288,6 @@ impl<'a> Run<'a> {
     /// Whether rounding makes a large part of the gap: the gap that is claimed, or the one that a few more roundings would give. Also
     /// true if rounding may have made the largest predictions.
     pub(super) fn is_noisy(&self, claimed: f64) -> bool {
-        let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let evaluation = &self.here.evaluation;
         let rounding = ROUNDINGS_AT_LIMIT * self.rounding;
         let rounded = || self.problem.gap_within(rounding, self.b, &self.alpha, evaluation);
@@ -362,7 +365,8 @@ impl<'a> Run<'a> {
         self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite())
     }
 
-    /// The best iterate, and Q there where another problem can start from it; the null model where the first pass was ended. Where a run ended for want of progress, its predictions are computed once more with less rounding.
+    /// The best iterate, and Q there where another problem can start from it; the null model where the first pass was ended. Where a run
+    /// ended for want of progress, its predictions are computed once more with less rounding.
     pub(super) fn solution(mut self, mut status: Status, tolerance: f64) -> (Solution, Option<Expansion>) {
         if !self.record.has_iterate() {
             return (untouched(self.problem), None);

@@ -29,7 +29,7 @@ impl<'a> Run<'a> {
     pub(super) fn turn_to_listed(&mut self) -> bool {
         let Some(x) = self.reserve.take() else { return false };
         self.listed = Some((x, None));
-        (self.given, self.rounding) = (false, 0.0);
+        (self.given, self.rounding, self.local_features) = (false, 0.0, 0);
         self.record.reset();
         true
     }

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     DualProblem, FeatureMatrix,
     form::{MOST_DENSE, is_in_place},
-    numeric::dot,
+    numeric::{dot, largest},
 };
 
 /// The state of an interior-point method.
@@ -120,9 +120,10 @@ const REFINEMENTS: usize = 2;
 /// Where so little is left of `X' alpha = u` there is none: the gap that is left to find is of the size of its square.
 const ENOUGH_REST: f64 = 1e-11;
 
-/// Whether there are few features. Beyond, steps with the heaviest part of the Hessian are faster, in spite of the passes they take.
-fn is_small(samples: usize, features: usize) -> bool {
-    features <= FEATURES_PER_SAMPLE.saturating_mul(samples) && !is_in_place(samples, features)
+/// Whether there are few features for the samples that are present, of all. Beyond, steps with the heaviest part of the Hessian are faster,
+/// in spite of the passes they take.
+fn is_small(present: usize, samples: usize, features: usize) -> bool {
+    features <= FEATURES_PER_SAMPLE.saturating_mul(present) && !is_in_place(samples, features)
 }
 
 /// The matrix of a problem that can be solved in this way, and when it is.
@@ -140,7 +141,7 @@ impl<'a> Matrix<'a> {
         let is_plain = |number: f64| number == 0.0 || (IN_RANGE.recip()..IN_RANGE).contains(&number.abs());
         let plain =
             is_plain(x.size()) && problem.targets().iter().chain(problem.gammas()).all(|number| is_plain(*number));
-        let at_once = is_small(present, x.features());
+        let at_once = is_small(present, x.samples(), x.features());
         (plain && (at_once || x.samples() <= MOST_DENSE)).then_some(Self { x, at_once })
     }
 }
@@ -148,8 +149,8 @@ impl<'a> Matrix<'a> {
 impl<'a> ListedMethod<'a> {
     /// The numbers that a step keeps at a time: systems of features or samples, and vectors.
     pub(super) fn length(samples: usize, features: usize) -> Option<usize> {
-        let small = is_small(samples, features);
-        if !small && samples > MOST_DENSE {
+        let may_be_small = is_small(samples, samples, features);
+        if !may_be_small && samples > MOST_DENSE {
             return Some(0);
         }
         let side = if samples <= MOST_SAMPLES { samples } else { samples.min(features) };
@@ -307,7 +308,6 @@ impl<'a> ListedMethod<'a> {
 
     /// Refines the dual vector and the weights of a step until `X' alpha = u` holds. Returns what is left, as a share of the largest u.
     fn refine(&mut self, answers: &[f64], normal: &Normal, system: &WeightSystem, alpha: &mut [f64]) -> f64 {
-        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
         let total: f64 = answers.iter().sum();
         let mut refinements = 0;
         loop {
