@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Certificate, DualProblem, Error,
     error::{Parameter, names},
-    form::{Expansion, SparseWeights},
+    form::SparseWeights,
 };
 
 /// An algorithm that minimises the dual.
@@ -60,14 +60,14 @@ pub trait Solver: fmt::Debug + Send + Sync {
         false
     }
 
-    /// As [`solve_all`](Self::solve_all), with what is left known of Q at the solutions: other problems over the form can start from
-    /// there without a pass ([`Start::Known`]). A solver that keeps nothing returns `None`.
+    /// As [`solve_all`](Self::solve_all), with the points from which other problems over the form are best started, where that is the
+    /// solution itself ([`Start::Known`]).
     fn solve_on(
         &self,
         problems: &[DualProblem<'_>],
         starts: Vec<Start>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<(Solution, Option<Expansion>)>, Error> {
+    ) -> Result<Vec<(Solution, Option<KnownPoint>)>, Error> {
         let solutions = self.solve_all(problems, &starts, observer)?;
         Ok(solutions.into_iter().map(|solution| (solution, None)).collect())
     }

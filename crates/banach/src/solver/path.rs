@@ -122,9 +122,9 @@ pub(super) fn follow(
         if solutions.iter().any(|(solution, _)| solution.status == Status::Interrupted) {
             stopped = ControlFlow::Break(());
         }
-        for ((fit, problem), (solution, expansion)) in fits.iter().zip(&problems).zip(solutions) {
+        for ((fit, problem), (solution, known)) in fits.iter().zip(&problems).zip(solutions) {
             keep(fit.0, fit.1, &solution);
-            histories[history(fit)].push(problem.gamma(), solution, expansion);
+            histories[history(fit)].push(problem.gamma(), solution, known);
         }
     }
     Ok(())

@@ -27,15 +27,15 @@ pub enum Start {
     Ray,
     /// A given vector; with an intercept its entries sum to zero.
     At(Vec<f64>),
-    /// A given vector where Q is known, from the solution of another problem over the same form.
+    /// The solution of another problem over the same form, where Q may still be known; then it costs no pass.
     Known(Box<KnownPoint>),
 }
 
-/// A dual vector with what a pass has found there.
+/// A dual vector with what a pass has found there, if that was kept: it takes as much memory as the products with all features.
 #[derive(Debug, Clone, Default)]
 pub struct KnownPoint {
     pub(crate) alpha: Vec<f64>,
-    pub(crate) expansion: Expansion,
+    pub(crate) expansion: Option<Expansion>,
 }
 
 /// What is known of a dual vector follows from it.

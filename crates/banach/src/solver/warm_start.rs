@@ -3,7 +3,6 @@
 use super::{KnownPoint, Solution, Start};
 use crate::{
     DualProblem,
-    form::Expansion,
     numeric::{dot, search::bisect},
 };
 
@@ -24,14 +23,14 @@ struct Solved {
     alpha: Vec<f64>,
     /// `q Q(alpha)`.
     power: f64,
-    /// What else is known there, until a start has taken it.
-    expansion: Option<Expansion>,
+    /// The start for the next gamma, if it is this solution, until it is taken.
+    known: Option<KnownPoint>,
 }
 
 impl History {
-    pub(super) fn push(&mut self, gamma: f64, solution: Solution, expansion: Option<Expansion>) {
+    pub(super) fn push(&mut self, gamma: f64, solution: Solution, known: Option<KnownPoint>) {
         let power = dot(&solution.alpha, &solution.omega);
-        self.before = self.last.replace(Solved { gamma, alpha: solution.alpha, power, expansion });
+        self.before = self.last.replace(Solved { gamma, alpha: solution.alpha, power, known });
     }
 
     /// The start for a problem with a larger gamma.
@@ -43,8 +42,8 @@ impl History {
     /// for the others.
     pub(super) fn start(&mut self, problem: &DualProblem<'_>) -> Start {
         let Some(last) = &mut self.last else { return Start::Auto };
-        if let Some(expansion) = last.expansion.take().filter(|_| problem.check_start(&last.alpha).is_ok()) {
-            return Start::Known(Box::new(KnownPoint { alpha: last.alpha.clone(), expansion }));
+        if let Some(known) = last.known.take().filter(|known| problem.check_start(&known.alpha).is_ok()) {
+            return Start::Known(Box::new(known));
         }
         let last = &*last;
         let before = self.before.as_ref().filter(|_| !problem.loss().has_kinks());

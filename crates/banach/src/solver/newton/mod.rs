@@ -25,12 +25,12 @@ use self::{
     run::{PointRole, Run},
     system::System,
 };
-use super::{Observer, Solution, Solver, Start, Status, Stopping};
+use super::{KnownPoint, Observer, Solution, Solver, Start, Status, Stopping};
 use crate::{
     DualProblem, Error, FeatureMatrix, Memory, QForm,
     data::Scratch,
     error::{Parameter, Remedy},
-    form::{Expansion, InPlace, MOST_DENSE, is_in_place},
+    form::{InPlace, MOST_DENSE, is_in_place},
     workers,
 };
 
@@ -80,7 +80,7 @@ impl Solver for Newton {
         problems: &[DualProblem<'_>],
         mut starts: Vec<Start>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<(Solution, Option<Expansion>)>, Error> {
+    ) -> Result<Vec<(Solution, Option<KnownPoint>)>, Error> {
         assert_eq!(problems.len(), starts.len(), "every problem has a start");
         self.stopping.check()?;
         let Some(first) = problems.first() else { return Ok(Vec::new()) };
@@ -100,8 +100,8 @@ impl Solver for Newton {
             self.run_together(form, &mut runs, group * together, &mut stopped, observer);
             solutions.extend(runs.into_iter().map(|run| {
                 let status = run.status.expect("every run has ended");
-                let (solution, expansion) = run.solution(status, self.stopping.tolerance);
-                (solution, expansion.filter(|_| keeps))
+                let (solution, known) = run.solution(status, self.stopping.tolerance);
+                (solution, known.map(|known| if keeps { known } else { KnownPoint { expansion: None, ..known } }))
             }));
         }
         Ok(solutions)
@@ -114,9 +114,9 @@ const VECTORS: u64 = 28;
 const VECTORS_WAITING: u64 = 12;
 /// Numbers of a local model for every feature, besides its column: products, weights, squares.
 const LOCAL_NUMBERS: u64 = 8;
-/// What is known at starts and solutions is kept if it takes at most so many bytes: it saves a pass each. How much memory there is does not
-/// decide, so that a path takes the same steps on every machine.
-const MOST_KNOWN: u64 = 1 << 27;
+/// What is known at starts and solutions is kept if it takes at most this part of the memory: it saves a pass each. Where it is not kept, it
+/// is found again, so that a path takes the same steps up to rounding.
+const MOST_KNOWN_SHARE: u64 = 4;
 /// Features in a part of the sum that makes a Hessian (`SQUARE_COLUMNS` of form/heaviest.rs), for the count of memory.
 const HESSIAN_COLUMNS: u64 = 512;
 
@@ -183,7 +183,7 @@ impl Newton {
         let waiting = (problems as u64).saturating_mul(form.samples() as u64).saturating_mul(8 * VECTORS_WAITING);
         // A start and a solution, and the start of the next batch.
         let known = (problems as u64).saturating_mul(form.expansion_length() as u64).saturating_mul(8 * 3);
-        let keeps = known <= MOST_KNOWN;
+        let keeps = known <= self.memory.bytes() / MOST_KNOWN_SHARE;
         let memory = self.memory.less(waiting).less(if keeps { known } else { 0 });
         Ok((Self::fitting(form, problems, memory)?, keeps))
     }

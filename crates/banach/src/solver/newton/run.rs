@@ -19,7 +19,7 @@ use crate::{
     data::Scratch,
     form::{Expansion, Hessian},
     numeric::largest,
-    solver::{Progress, Solution, Start, Status, path::untouched},
+    solver::{KnownPoint, Progress, Solution, Start, Status, path::untouched},
 };
 
 /// A sample with positive weight: its number, its gamma and its term of the dual.
@@ -365,9 +365,9 @@ impl<'a> Run<'a> {
         self.point == self.alpha || !self.point.iter().all(|alpha| alpha.is_finite())
     }
 
-    /// The best iterate, and Q there where another problem can start from it; the null model where the first pass was ended. Where a run
-    /// ended for want of progress, its predictions are computed once more with less rounding.
-    pub(super) fn solution(mut self, mut status: Status, tolerance: f64) -> (Solution, Option<Expansion>) {
+    /// The best iterate, and the same as a start for other problems where that is a good one; the null model where the first pass was
+    /// ended. Where a run ended for want of progress, its predictions are computed once more with less rounding.
+    pub(super) fn solution(mut self, mut status: Status, tolerance: f64) -> (Solution, Option<KnownPoint>) {
         if !self.record.has_iterate() {
             return (untouched(self.problem), None);
         }
@@ -388,7 +388,8 @@ impl<'a> Run<'a> {
         let led = self.local_features > 0
             && !self.here.evaluation.values.is_empty()
             && alpha.iter().any(|alpha| *alpha != 0.0);
-        let known = (led && alpha == self.alpha).then_some(self.here);
+        let known = (led && alpha == self.alpha)
+            .then(|| KnownPoint { alpha: alpha.clone(), expansion: Some(self.here) });
         let solution = Solution {
             alpha,
             omega,

@@ -27,9 +27,9 @@ impl Run<'_> {
             Start::Known(known) => {
                 self.ask_for_given(&known.alpha);
                 // A barrier may have moved it.
-                if self.role == PointRole::Given && self.point == known.alpha {
-                    self.there = std::mem::take(&mut known.expansion);
-                    self.role = PointRole::Known;
+                let stays = self.role == PointRole::Given && self.point == known.alpha;
+                if let Some(expansion) = known.expansion.take().filter(|_| stays) {
+                    (self.there, self.role) = (expansion, PointRole::Known);
                 }
             }
         }
