@@ -21,12 +21,19 @@ def main():
         default=[],
         help="solving, modelling, or a problem such as solving/wide; may be repeated; the other figures of the file stay",
     )
+    parser.add_argument(
+        "--among", action="append", default=[], help="only these contenders, such as ours; the figures are printed and not kept"
+    )
     parser.add_argument("--results", type=Path, default=ROOT / "target" / "users.json", help="the file of the figures")
     parser.add_argument("--report", action="store_true", help="measure nothing: the page from the file of the figures")
     arguments = parser.parse_args()
 
     if not arguments.report:
-        results = schedule.run(arguments.quick, arguments.only, lambda line: print(line, file=sys.stderr, flush=True))
+        only, among = arguments.only, arguments.among
+        results = schedule.run(arguments.quick, only, among, lambda line: print(line, file=sys.stderr, flush=True))
+        if among:
+            print(report.text(results))
+            return
         if arguments.only and arguments.results.exists():
             results = schedule.merged(json.loads(arguments.results.read_text()), results)
         arguments.results.parent.mkdir(parents=True, exist_ok=True)

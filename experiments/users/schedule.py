@@ -24,12 +24,13 @@ def plan(quick):
         yield "modelling", name, task, task.contenders, task.seeds()
 
 
-def run(quick, only, log):
-    """All measurements, one after another, as one object that can be written to a file."""
+def run(quick, only, among, log):
+    """All measurements, one after another, as one object that can be written to a file; of these contenders, if any are named."""
     groups = []
     for kind, name, subject, names, seeds in plan(quick):
         if only and not {kind, name, f"{kind}/{name}"} & set(only):
             continue
+        names = [contender for contender in names if not among or contender in among]
         began, load = time.monotonic(), os.getloadavg()[0]
         measured = group(kind, name, subject, names, seeds, quick, log)
         minutes = (time.monotonic() - began) / 60.0

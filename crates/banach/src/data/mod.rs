@@ -24,7 +24,7 @@ pub use excluded_products::{ExcludedProducts, Interactions};
 pub(crate) use feature_matrix::MAX_ENTRY;
 pub use feature_matrix::{Entries, FeatureMatrix};
 pub use rank_scores::RankScores;
-pub(crate) use scratch::Pool;
 pub use scratch::Scratch;
+pub(crate) use scratch::{Pool, Spare};
 pub(crate) use sweep::{MAX_BLOCK, Sweep, SweepBlock};
 pub(crate) use weighted_square::product_length;

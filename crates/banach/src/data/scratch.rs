@@ -11,12 +11,44 @@ pub struct Scratch {
     pub(crate) duals: Pool,
     /// Numbers kept for each feature.
     pub(crate) per_feature: Pool,
+    /// Matrices and columns of a step.
+    pub(crate) spare: Spare,
 }
 
 impl Scratch {
     /// Empty working memory.
     pub fn new() -> Self {
         Self::default()
+    }
+}
+
+/// Vectors that somebody owned for a while, until others need some.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(Vec<Vec<f64>>);
+
+/// Most vectors that wait: a step has a Hessian, a factor and the columns of a local model.
+const MOST_SPARE: usize = 3;
+/// A vector is used again for one of at least this part of its length, as who takes it may keep it: what is kept is counted.
+const LEAST_USED: usize = 2;
+
+impl Spare {
+    /// A vector of this length; its contents are left from earlier use.
+    pub(crate) fn take(&mut self, length: usize) -> Vec<f64> {
+        let fits = |capacity: usize| capacity >= length && capacity / LEAST_USED <= length;
+        let fitting = (0..self.0.len()).filter(|&at| fits(self.0[at].capacity()));
+        let Some(at) = fitting.min_by_key(|&at| self.0[at].capacity()) else { return vec![0.0; length] };
+        let mut vector = self.0.swap_remove(at);
+        vector.resize(length, 0.0);
+        vector
+    }
+
+    /// Gives a vector that is no longer needed. Of too many the smallest is freed.
+    pub(crate) fn give(&mut self, vector: Vec<f64>) {
+        self.0.push(vector);
+        if self.0.len() > MOST_SPARE {
+            let smallest = (0..self.0.len()).min_by_key(|&at| self.0[at].capacity());
+            smallest.map(|at| self.0.swap_remove(at));
+        }
     }
 }
 
@@ -33,5 +65,31 @@ impl Pool {
             self.0 = vec![0.0; length];
         }
         &mut self.0[..length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_come_back_where_they_fit() {
+        let mut spare = Spare::default();
+        let places: Vec<*const f64> = [100, 40, 1000]
+            .map(|length| {
+                let vector = vec![1.0; length];
+                let place = vector.as_ptr();
+                spare.give(vector);
+                place
+            })
+            .to_vec();
+        // The smallest that holds them, but none that is far too large.
+        let taken = spare.take(60);
+        assert_eq!((taken.as_ptr(), taken.len()), (places[0], 60));
+        assert!(!places.contains(&spare.take(100).as_ptr()));
+        assert_eq!(spare.take(900).as_ptr(), places[2]);
+        // Of too many the smallest is freed.
+        (1..=MOST_SPARE + 1).for_each(|times| spare.give(vec![0.0; 100 * times]));
+        assert!(spare.0.len() == MOST_SPARE && spare.0.iter().all(|vector| vector.len() > 100));
     }
 }

@@ -1,7 +1,7 @@
 //! `Q` around a point: what one pass leaves for a second-order step.
 
 use super::{Evaluation, InPlace, tiles::Heaviest};
-use crate::numeric::dot;
+use crate::{data::Scratch, numeric::dot};
 
 /// `Q` at one dual vector, with what its route needs to give the Hessian there, or the line to another such point, without
 /// another pass over the data. Only the form that made it can read it.
@@ -97,6 +97,13 @@ impl Hessian {
     /// The Hessian itself.
     pub(crate) fn exact(main: HessianPart) -> Self {
         Self { main, tail: 0.0, tail_share: 0.0, columns: Vec::new() }
+    }
+
+    /// Gives its memory to those who come next.
+    pub(crate) fn end(self, scratch: &mut Scratch) {
+        if let HessianPart::Dense(entries) | HessianPart::Factor(entries) = self.main {
+            scratch.spare.give(entries);
+        }
     }
 
     /// The update of Broyden, Fletcher, Goldfarb and Shanno: makes this a positive model that maps s to y. A model that is not known

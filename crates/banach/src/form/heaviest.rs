@@ -101,12 +101,13 @@ impl HeaviestFeatures {
         matrix: &dyn Columns,
         u: &[f64],
         most_left_out: f64,
+        scratch: &mut Scratch,
     ) -> Option<LocalModel> {
         let power = WidePower::new(self.size, self.exponent, q.q() - 2.0).scaled_by_exp2(2.0 * self.tail_exponent);
         let left_out = (q.q() - 1.0) * power.times(self.tail);
         let u = self.columns.iter().map(|&column| scale_by_exp2(u[column], self.exponent)).collect();
         let near = LocalSource { alpha, omega, matrix, columns: &self.columns, u, left_out };
-        LocalModel::new(q, near, most_left_out)
+        LocalModel::new(q, near, most_left_out, scratch)
     }
 
     /// Whether their Hessian for n samples is kept as its columns, and not as n x n numbers.
@@ -138,7 +139,7 @@ impl HeaviestFeatures {
         let mut form = |entries: f64| {
             let power = WidePower::new(size, exponent, q - 2.0).scaled_by_exp2(2.0 * entries);
             if factored {
-                let mut factor = vec![0.0; n * columns.len()];
+                let mut factor = scratch.spare.take(n * columns.len());
                 weighted_columns(matrix, &columns, &weights, entries, &mut factor);
                 let trace: f64 = factor.iter().map(|entry| entry * entry).sum();
                 multiply(&mut factor, power.root(), (q - 1.0).sqrt());
@@ -204,18 +205,24 @@ fn multiply(numbers: &mut [f64], power: WidePower, factor: f64) {
 const FEW: usize = 4;
 
 /// `Phi_K diag(weights) Phi_K*` over some features, times a factor, for numbers that are in range.
-pub(super) fn weighted(matrix: &dyn Columns, columns: &[usize], weights: &[f64], factor: f64) -> HessianPart {
+pub(super) fn weighted(
+    matrix: &dyn Columns,
+    columns: &[usize],
+    weights: &[f64],
+    factor: f64,
+    scratch: &mut Scratch,
+) -> HessianPart {
     let n = matrix.samples();
     let times = |mut numbers: Vec<f64>, factor: f64| {
         numbers.iter_mut().for_each(|number| *number *= factor);
         numbers
     };
     if FEW * columns.len() <= n || n > MOST_DENSE {
-        let mut entries = vec![0.0; n * columns.len()];
+        let mut entries = scratch.spare.take(n * columns.len());
         weighted_columns(matrix, columns, weights, 0.0, &mut entries);
         HessianPart::Factor(times(entries, factor.sqrt()))
     } else {
-        HessianPart::Dense(times(weighted_square(matrix, columns, weights, 0.0, &mut Scratch::new()), factor))
+        HessianPart::Dense(times(weighted_square(matrix, columns, weights, 0.0, scratch), factor))
     }
 }
 
@@ -223,6 +230,8 @@ pub(super) fn weighted(matrix: &dyn Columns, columns: &[usize], weights: &[f64],
 const SQUARE_COLUMNS: usize = 512;
 /// Most pieces of the sum of a weighted square. Each is an n x n matrix, so there are few.
 const SQUARE_PIECES: usize = 4;
+/// The fewest columns of a piece: of fewer, setting and adding up its matrix would take as long as the product.
+const LEAST_PIECE: usize = 256;
 
 /// Some features, one after another, with entries divided by `2^exponent` and multiplied by the root of the feature's weight.
 fn weighted_columns(matrix: &dyn Columns, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
@@ -248,7 +257,7 @@ fn weighted_square(
 ) -> Vec<f64> {
     let n = matrix.samples();
     // Pieces that depend on the number of features alone, added up in their order.
-    let piece = columns.len().div_ceil(SQUARE_PIECES).max(1);
+    let piece = columns.len().div_ceil(SQUARE_PIECES).max(LEAST_PIECE);
     let width = piece.min(SQUARE_COLUMNS);
     let areas = scratch.pass.take((n * n + n * width) * columns.len().div_ceil(piece));
     let pieces = columns.par_chunks(piece).zip(weights.par_chunks(piece));
@@ -265,7 +274,8 @@ fn weighted_square(
             triangular::matmul(sum, lower, Accum::Add, factor, full, factor.transpose(), full, 1.0, Par::Seq);
         }
     });
-    let mut out = vec![0.0; n * n];
+    let mut out = scratch.spare.take(n * n);
+    out.fill(0.0);
     for area in areas.chunks(n * n + n * width) {
         out.iter_mut().zip(area).for_each(|(out, part)| *out += part);
     }

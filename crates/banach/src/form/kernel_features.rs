@@ -181,8 +181,8 @@ impl QForm for KernelFeatures {
         self.features.hessian(at, keep, scratch)
     }
 
-    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64) -> Option<LocalModel> {
-        self.features.local(at, keep, most_left_out)
+    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64, scratch: &mut Scratch) -> Option<LocalModel> {
+        self.features.local(at, keep, most_left_out, scratch)
     }
 
     fn hessian_in_place(&self, at: &Expansion) -> Option<Hessian> {

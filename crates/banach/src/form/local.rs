@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Exponent,
-    data::stream,
+    data::{Scratch, stream},
     numeric::{dot, largest, raise, vectorised},
 };
 
@@ -75,14 +75,19 @@ const LEAST_WEIGHT: f64 = 1e-13;
 
 impl LocalModel {
     /// The model, if powers are in range and the features that are left out have at most the share `most_left_out` of the trace.
-    pub(super) fn new(exponent: Exponent, near: LocalSource<'_>, most_left_out: f64) -> Option<Self> {
+    pub(super) fn new(
+        exponent: Exponent,
+        near: LocalSource<'_>,
+        most_left_out: f64,
+        scratch: &mut Scratch,
+    ) -> Option<Self> {
         let LocalSource { alpha, omega, matrix, columns, u, left_out } = near;
         let (n, q, size) = (alpha.len(), exponent.q(), largest(&u));
         let in_range = |power: f64| (1.0 / WIDEST..WIDEST).contains(&power);
         if !(size > 0.0 && in_range(size.powf(q)) && in_range(size.powf(q - 2.0))) {
             return None;
         }
-        let mut values = vec![0.0; n * columns.len()];
+        let mut values = scratch.spare.take(n * columns.len());
         columns.iter().zip(values.chunks_mut(n)).for_each(|(&column, out)| matrix.column_into(column, out));
         let mut squares = vec![0.0; columns.len()];
         stream::squares(n, &values, &mut squares);
@@ -162,14 +167,19 @@ impl LocalModel {
         (weights, (q - 1.0) * size.powf(q - 2.0))
     }
 
+    /// Gives its memory to those who come next.
+    pub(crate) fn end(self, scratch: &mut Scratch) {
+        scratch.spare.give(self.columns);
+    }
+
     /// The second derivatives at a point. The features that hardly count are a multiple of the identity, as those that are left out.
-    pub(crate) fn hessian(&self, at: &LocalPoint) -> Hessian {
+    pub(crate) fn hessian(&self, at: &LocalPoint, scratch: &mut Scratch) -> Hessian {
         let (weights, power) = self.curvatures(&at.u);
         let parts: Vec<f64> = weights.iter().zip(&self.squares).map(|(weight, square)| weight * square).collect();
         let (least, light) = least_part(&parts);
         let columns: Vec<usize> = (0..parts.len()).filter(|&k| parts[k] > least).collect();
         let weights: Vec<f64> = columns.iter().map(|&k| weights[k]).collect();
-        let mut hessian = Hessian::exact(heaviest::weighted(self, &columns, &weights, power));
+        let mut hessian = Hessian::exact(heaviest::weighted(self, &columns, &weights, power, scratch));
         hessian.tail = self.tail + power * light / self.origin.len() as f64;
         hessian
     }

@@ -124,7 +124,13 @@ pub trait QForm: sealed::Sealed + fmt::Debug + Send + Sync {
     /// `Q` near an expanded point, from the `keep` heaviest features, if the others have at most the share `most_left_out` of the trace of
     /// the Hessian. `None` otherwise, from a tensor, for q = 2, where the Hessian is the same everywhere, and where powers of numbers
     /// leave their range.
-    fn local(&self, _at: Expanded<'_>, _keep: usize, _most_left_out: f64) -> Option<LocalModel> {
+    fn local(
+        &self,
+        _at: Expanded<'_>,
+        _keep: usize,
+        _most_left_out: f64,
+        _scratch: &mut Scratch,
+    ) -> Option<LocalModel> {
         None
     }
 

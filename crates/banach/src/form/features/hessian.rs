@@ -75,6 +75,7 @@ pub(super) fn local(
     (alpha, at): Expanded<'_>,
     keep: usize,
     most_left_out: f64,
+    scratch: &mut Scratch,
 ) -> Option<LocalModel> {
     let (q, products) = (form.exponent.q(), at.products());
     let size = largest(&products.u);
@@ -82,7 +83,7 @@ pub(super) fn local(
         return None;
     }
     let heaviest = select(form, norms(form), products, size, keep);
-    heaviest.local(form.exponent, (alpha, &at.evaluation.omegas), &form.matrix, &products.u, most_left_out)
+    heaviest.local(form.exponent, (alpha, &at.evaluation.omegas), &form.matrix, &products.u, most_left_out, scratch)
 }
 
 /// The Hessian at an expansion, made of the features where they are stored.

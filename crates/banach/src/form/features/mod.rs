@@ -237,8 +237,8 @@ impl QForm for Features<'_> {
         (!hessian.columns.is_empty()).then(|| Box::new(lines) as Box<dyn Lines>)
     }
 
-    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64) -> Option<LocalModel> {
-        hessian::local(self, at, keep, most_left_out)
+    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64, scratch: &mut Scratch) -> Option<LocalModel> {
+        hessian::local(self, at, keep, most_left_out, scratch)
     }
 
     fn segment<'b>(

@@ -52,7 +52,7 @@ fn all_features_are_the_form() {
         for (route, form) in all(&x, Exponent::new(p).expect("inside")) {
             let what = format!("{route:?}, d = {d}, p = {p}");
             let at = expanded(&*form, &from);
-            let Some(model) = form.local((&from, &at), usize::MAX, 0.0) else {
+            let Some(model) = form.local((&from, &at), usize::MAX, 0.0, &mut Scratch::new()) else {
                 assert!(form.cardinality().is_none(), "{what}: no model");
                 continue;
             };
@@ -70,7 +70,7 @@ fn all_features_are_the_form() {
                 assert!(close(line.slope(t), slope, 1e-10 * size * largest(&step) * N as f64), "{what}, t = {t}");
                 let there = expanded(&*form, &alpha);
                 let expected = form.hessian(&there, usize::MAX, &mut Scratch::new());
-                assert_alike(&model.hessian(&end), &expected, 0.011, &what);
+                assert_alike(&model.hessian(&end, &mut Scratch::new()), &expected, 0.011, &what);
             }
         }
     }
@@ -85,16 +85,16 @@ fn some_features_are_the_form_at_the_origin() {
         for (route, form) in all(&x, Exponent::new(p).expect("inside")) {
             let (what, at) = (format!("{route:?}, p = {p}"), expanded(&*form, &from));
             for keep in [20, 100, 399] {
-                let Some(model) = form.local((&from, &at), keep, 1.0) else { continue };
+                let Some(model) = form.local((&from, &at), keep, 1.0, &mut Scratch::new()) else { continue };
                 let hessian = form.hessian(&at, keep, &mut Scratch::new());
                 assert!(close(model.tail_share(), hessian.tail_share, 1e-9), "{what}, keep {keep}");
-                assert_alike(&model.hessian(&model.origin()), &hessian, 0.011, &what);
+                assert_alike(&model.hessian(&model.origin(), &mut Scratch::new()), &hessian, 0.011, &what);
                 assert!(all_close(
                     &model.omega(&model.origin()),
                     &at.evaluation.omegas,
                     1e-11 * largest(&at.evaluation.omegas)
                 ));
-                let refused = form.local((&from, &at), keep, 0.5 * model.tail_share());
+                let refused = form.local((&from, &at), keep, 0.5 * model.tail_share(), &mut Scratch::new());
                 assert!(refused.is_none() || model.tail_share() == 0.0, "{what}, keep {keep}");
                 // Away from the origin the slope grows with the multiple of the identity and more.
                 let (origin, step) = (model.origin(), difference(&to, &from));
@@ -119,7 +119,7 @@ fn powers_out_of_range_have_no_model() {
                 let end = model.line(&origin, &step).end(1.0);
                 model.omega(&end).iter().all(|omega| omega.is_finite())
             };
-            assert!(form.local((&from, &at), usize::MAX, 0.0).is_none_or(finite), "{size:e} {p}");
+            assert!(form.local((&from, &at), usize::MAX, 0.0, &mut Scratch::new()).is_none_or(finite), "{size:e} {p}");
         }
     }
 }
@@ -131,10 +131,10 @@ fn threads_do_not_matter() {
     let bits = || {
         let form = Features::new(x.by_columns(), Exponent::new(1.1).expect("inside"));
         let at = expanded(&form, &from);
-        let model = form.local((&from, &at), 3000, 1.0).expect("in range");
+        let model = form.local((&from, &at), 3000, 1.0, &mut Scratch::new()).expect("in range");
         let (origin, step) = (model.origin(), difference(&to, &from));
         let end = model.line(&origin, &step).end(0.7);
-        let hessian = model.hessian(&end);
+        let hessian = model.hessian(&end, &mut Scratch::new());
         let entries = (0..N).map(|i| entry(&hessian, i, 0));
         model.omega(&end).into_iter().chain(entries).map(f64::to_bits).collect::<Vec<u64>>()
     };

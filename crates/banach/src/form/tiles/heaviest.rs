@@ -359,6 +359,7 @@ pub(super) fn local(
     (alpha, expansion): Expanded<'_>,
     keep: usize,
     most_left_out: f64,
+    scratch: &mut Scratch,
 ) -> Option<LocalModel> {
     let exponent = form.exponent();
     if exponent.q() == 2.0 {
@@ -366,7 +367,7 @@ pub(super) fn local(
     }
     let at = kept(expansion);
     let (selection, listed) = select(form, at, keep)?;
-    selection.local(exponent, (alpha, &expansion.evaluation.omegas), &listed, &at.u, most_left_out)
+    selection.local(exponent, (alpha, &expansion.evaluation.omegas), &listed, &at.u, most_left_out, scratch)
 }
 
 /// The `keep` heaviest of the monomials that an expansion has kept, as places in its list; `None` where all are 0.

@@ -239,8 +239,8 @@ impl QForm for Tiles<'_> {
         segment::preview(self, at, hessian, d, scratch)
     }
 
-    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64) -> Option<LocalModel> {
-        heaviest::local(self, at, keep, most_left_out)
+    fn local(&self, at: Expanded<'_>, keep: usize, most_left_out: f64, scratch: &mut Scratch) -> Option<LocalModel> {
+        heaviest::local(self, at, keep, most_left_out, scratch)
     }
 
     fn segment<'b>(&'b self, from: Expanded<'_>, to: Expanded<'_>, scratch: &'b mut Scratch) -> Box<dyn Lines + 'b> {

@@ -71,8 +71,14 @@ impl QForm for Unlisted<'_> {
         self.form.preview(at, hessian, d, scratch)
     }
 
-    fn local(&self, at: (&[f64], &Expansion), keep: usize, most_left_out: f64) -> Option<LocalModel> {
-        self.form.local(at, keep, most_left_out)
+    fn local(
+        &self,
+        at: (&[f64], &Expansion),
+        keep: usize,
+        most_left_out: f64,
+        scratch: &mut Scratch,
+    ) -> Option<LocalModel> {
+        self.form.local(at, keep, most_left_out, scratch)
     }
 
     fn segment<'b>(

@@ -4,7 +4,7 @@ use super::{
     System,
     run::{Run, SampleTerm},
 };
-use crate::{Certificate, form::Hessian, numeric::dot};
+use crate::{Certificate, data::Spare, form::Hessian, numeric::dot};
 
 /// The barrier that smooths ends and kinks.
 pub(super) struct Barrier {
@@ -80,8 +80,16 @@ impl Run<'_> {
     /// The Newton direction for the smallest barrier under which the step neither meets the border nor promises more than
     /// the barrier leaves open.
     pub(super) fn direction(&mut self, hessian: &Hessian, tolerance: f64) -> Vec<f64> {
+        let mut memory = std::mem::take(&mut self.scratch.spare);
+        let found = self.direction_under_barrier(hessian, tolerance, &mut memory);
+        self.scratch.spare = memory;
+        found.d
+    }
+
+    /// The trials of the barrier: each is a system in the same memory.
+    fn direction_under_barrier(&mut self, hessian: &Hessian, tolerance: f64, memory: &mut Spare) -> Direction {
         if !self.barrier.is_there() {
-            return self.newton_direction(hessian, 0.0, tolerance).d;
+            return self.newton_direction(hessian, 0.0, tolerance, memory);
         }
         let Certificate { primal, dual, gap, .. } = self.certificate;
         let Barrier { mu: mut last, shrink, count } = self.barrier;
@@ -95,10 +103,10 @@ impl Run<'_> {
             self.room_under(mu(place), &found.d) >= LEAST_ROOM && found.decrease <= MOST_PROMISED * count * mu(place)
         };
         let mut place = shrink;
-        let mut found = self.newton_direction(hessian, mu(place), tolerance);
+        let mut found = self.newton_direction(hessian, mu(place), tolerance, memory);
         if fits(&found, place) {
             while place > 0 {
-                let bolder = self.newton_direction(hessian, mu(place - 1), tolerance);
+                let bolder = self.newton_direction(hessian, mu(place - 1), tolerance, memory);
                 if !fits(&bolder, place - 1) {
                     break;
                 }
@@ -107,7 +115,7 @@ impl Run<'_> {
         } else {
             while place + 1 < SHRINK.len() {
                 place += 1;
-                found = self.newton_direction(hessian, mu(place), tolerance);
+                found = self.newton_direction(hessian, mu(place), tolerance, memory);
                 if fits(&found, place) {
                     break;
                 }
@@ -116,10 +124,10 @@ impl Run<'_> {
         // If the step promises next to nothing, the barrier shrinks whether its step fits or not.
         if place + 1 == SHRINK.len() && found.decrease <= LEAST_PROMISED * count * last {
             place -= 1;
-            found = self.newton_direction(hessian, mu(place), tolerance);
+            found = self.newton_direction(hessian, mu(place), tolerance, memory);
         }
         (self.barrier.mu, self.barrier.shrink) = (mu(place), place);
-        found.d
+        found
     }
 
     /// What a direction that is found by steps may leave open of the gap: little of what its end will have.
@@ -133,8 +141,8 @@ impl Run<'_> {
         if open.is_finite() { open.max(least) } else { least }
     }
 
-    fn newton_direction(&self, hessian: &Hessian, mu: f64, tolerance: f64) -> Direction {
-        self.direction_at(hessian, (&self.alpha, &self.t), mu, self.enough_open(mu, tolerance))
+    fn newton_direction(&self, hessian: &Hessian, mu: f64, tolerance: f64, memory: &mut Spare) -> Direction {
+        self.direction_at(hessian, (&self.alpha, &self.t), mu, self.enough_open(mu, tolerance), memory)
     }
 
     /// The Newton direction at a dual vector with these predictions. One that is found by steps leaves `open` of the gap.
@@ -144,6 +152,7 @@ impl Run<'_> {
         (alpha, t): (&[f64], &[f64]),
         mu: f64,
         open: f64,
+        memory: &mut Spare,
     ) -> Direction {
         let (mut gradient, mut diagonal) = (Vec::new(), Vec::new());
         for SampleTerm { i, gamma, term } in &self.samples {
@@ -154,7 +163,9 @@ impl Run<'_> {
         let present: Vec<usize> = self.samples.iter().map(|sample| sample.i).collect();
         let n = self.alpha.len();
         let (listed, intercept) = (self.problem.form().listed(), self.problem.has_intercept());
-        let solved = System::over(listed, hessian, &diagonal, &present, n, intercept).solve_to(&gradient, open);
+        let system = System::over(listed, hessian, &diagonal, &present, n, intercept, memory);
+        let solved = system.solve_to(&gradient, open);
+        system.end(memory);
         let mut d = vec![0.0; n];
         present.iter().zip(&solved).for_each(|(&i, solved)| d[i] = *solved);
         Direction { d, decrease: dot(&gradient, &solved) }

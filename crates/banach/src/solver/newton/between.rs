@@ -57,13 +57,16 @@ impl Run<'_> {
         // What the step before has promised.
         let mut last = 0.0;
         for step in 0..MOST_STEPS {
-            let hessian = model.hessian(&at);
+            let hessian = model.hessian(&at, &mut self.scratch);
             let predictions = if step == 0 { self.t.clone() } else { self.predictions(&model.omega(&at)) };
-            let found = self.direction_at(&hessian, (&at.alpha, &predictions), 0.0, 0.0);
+            let mut memory = std::mem::take(&mut self.scratch.spare);
+            let found = self.direction_at(&hessian, (&at.alpha, &predictions), 0.0, 0.0, &mut memory);
+            self.scratch.spare = memory;
             if step == 0 {
                 self.rounding = rounding::of_predictions(&hessian, None, &self.alpha);
                 enough = enough.max(ENOUGH_LEFT_OUT * model.tail_share() * found.decrease);
             }
+            hessian.end(&mut self.scratch);
             if found.decrease.is_nan() {
                 break;
             }
@@ -75,6 +78,7 @@ impl Run<'_> {
             }
             last = found.decrease;
         }
+        model.end(&mut self.scratch);
         self.point = at.alpha;
         self.keep_inside();
         if self.leads_nowhere() {
@@ -95,7 +99,8 @@ impl Run<'_> {
         if self.local_features == 0 {
             return None;
         }
-        let found = self.problem.form().local((&self.alpha, &self.here), self.local_features, MOST_LEFT_OUT);
+        let found =
+            self.problem.form().local((&self.alpha, &self.here), self.local_features, MOST_LEFT_OUT, &mut self.scratch);
         if found.is_none() {
             self.local_features = 0;
         }

@@ -148,7 +148,10 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::{super::system::System, *};
-    use crate::form::{Hessian, HessianPart};
+    use crate::{
+        data::Spare,
+        form::{Hessian, HessianPart},
+    };
 
     fn random(count: usize, seed: u64) -> Vec<f64> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -201,7 +204,10 @@ mod tests {
                     let expected = System::new(&dense, &diagonal, &present, n, intercept).solve(&right);
                     let found = [1, 2].map(|threads| {
                         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a few threads");
-                        pool.install(|| System::over(Some(&x), &free, &diagonal, &present, n, intercept).solve(&right))
+                        pool.install(|| {
+                            System::over(Some(&x), &free, &diagonal, &present, n, intercept, &mut Spare::default())
+                                .solve(&right)
+                        })
                     });
                     assert_close(&found[0], &expected, 1e-7, &what);
                     assert_eq!(found[0], found[1], "{what}");
@@ -224,7 +230,7 @@ mod tests {
         let image = |d: &[f64]| -> Vec<f64> {
             (0..n).map(|i| dot(&entries[i * n..(i + 1) * n], d) + diagonal[i] * d[i]).collect()
         };
-        let system = System::over(Some(&x), &free, &diagonal, &present, n, false);
+        let system = System::over(Some(&x), &free, &diagonal, &present, n, false, &mut Spare::default());
         let whole = 0.5 * dot(&right, &right) / 0.3;
         let mut last = 0.0;
         for share in [0.5, 0.1, 1e-2, 1e-4, 1e-8] {

@@ -4,6 +4,7 @@ mod barrier;
 mod between;
 mod free;
 pub(super) mod guard;
+mod lending;
 mod length;
 mod listed;
 mod model;
@@ -21,6 +22,7 @@ use rayon::prelude::*;
 use self::{
     between::most_local_features,
     free::FreeSystem,
+    lending::Lending,
     listed::ListedMethod,
     run::{PointRole, Run},
     system::System,
@@ -221,6 +223,9 @@ impl Newton {
         observer: &mut dyn Observer,
     ) {
         let mut scratch = Scratch::new();
+        // Where there are very many samples working memory is large beside what the runs keep, and soon made again.
+        let keeps = form.samples() <= MOST_DENSE;
+        let lending = Lending::new(keeps);
         loop {
             let mut running: Vec<(usize, &mut Run<'_>)> =
                 runs.iter_mut().enumerate().filter(|(_, run)| run.status.is_none()).collect();
@@ -234,21 +239,18 @@ impl Newton {
                 running.iter_mut().for_each(|(_, run)| run.status = Some(Status::Interrupted));
                 break;
             }
-            // Where there are very many samples it is large beside what the runs keep, and soon made again.
-            if form.samples() > MOST_DENSE {
+            if !keeps {
                 scratch = Scratch::new();
             }
-            let arrived: Vec<bool> =
-                running.par_iter_mut().map(|(_, run)| run.absorb(self.stopping.tolerance)).collect();
+            let tolerance = self.stopping.tolerance;
+            let absorb = |(_, run): &mut (usize, &mut Run<'_>)| lending.lend(run, |run| run.absorb(tolerance));
+            let arrived: Vec<bool> = running.par_iter_mut().map(absorb).collect();
             let mut arrived: Vec<_> = running.into_iter().zip(arrived).filter(|(_, arrived)| *arrived).collect();
             for ((problem, run), _) in &mut arrived {
                 run.status = self.end(run, first + *problem, stopped, observer);
             }
-            arrived.par_iter_mut().filter(|((_, run), _)| run.status.is_none()).for_each(|((_, run), _)| {
-                run.step(self.stopping.tolerance);
-                // Working memory is the thread's, not the problem's: very many problems may run together.
-                run.scratch = Scratch::new();
-            });
+            let going_on = arrived.par_iter_mut().filter(|((_, run), _)| run.status.is_none());
+            going_on.for_each(|((_, run), _)| lending.lend(run, |run| run.step(tolerance)));
         }
     }
 

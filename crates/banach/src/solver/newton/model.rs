@@ -63,7 +63,10 @@ impl HessianModel {
     ) -> Hessian {
         let mut hessian = match self.hessian.take() {
             Some(hessian) if hessian.tail_share > 0.0 && self.serves_again(tolerance) => hessian,
-            _ => form.hessian_in_place(here).unwrap_or_else(|| form.hessian(here, self.keep, scratch)),
+            last => {
+                last.into_iter().for_each(|last| last.end(scratch));
+                form.hessian_in_place(here).unwrap_or_else(|| form.hessian(here, self.keep, scratch))
+            }
         };
         if hessian.tail_share > 0.0 {
             self.correct(&mut hessian, alpha, &here.evaluation.omegas, form.exponent().q());

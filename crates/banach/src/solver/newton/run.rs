@@ -388,8 +388,8 @@ impl<'a> Run<'a> {
         let led = self.local_features > 0
             && !self.here.evaluation.values.is_empty()
             && alpha.iter().any(|alpha| *alpha != 0.0);
-        let known = (led && alpha == self.alpha)
-            .then(|| KnownPoint { alpha: alpha.clone(), expansion: Some(self.here) });
+        let known =
+            (led && alpha == self.alpha).then(|| KnownPoint { alpha: alpha.clone(), expansion: Some(self.here) });
         let solution = Solution {
             alpha,
             omega,

@@ -17,7 +17,7 @@ use faer::{
 use super::free::{Enough, FreeSystem};
 use crate::{
     FeatureMatrix,
-    data::MAX_ENTRY,
+    data::{MAX_ENTRY, Spare},
     form::{Hessian, HessianPart, InPlace, MOST_DENSE, features},
     numeric::dot,
 };
@@ -46,7 +46,7 @@ const RIDGE: f64 = 1e-15;
 const FREE_RESIDUAL: f64 = 1e-10;
 
 impl<'a> System<'a> {
-    /// As [`new`](Self::new), for a Hessian of a form with these listed features, if it lists any.
+    /// As [`new`](Self::new), for a Hessian of a form with these listed features, if it lists any, with a matrix in this memory.
     pub(in crate::solver) fn over(
         listed: Option<&'a FeatureMatrix<'a>>,
         hessian: &'a Hessian,
@@ -54,9 +54,10 @@ impl<'a> System<'a> {
         present: &[usize],
         n: usize,
         intercept: bool,
+        memory: &mut Spare,
     ) -> Self {
         let HessianPart::InPlace(part) = &hessian.main else {
-            return Self::new(hessian, diagonal, present, n, intercept);
+            return Self::formed(hessian, diagonal, present, n, intercept, memory);
         };
         let curvatures = diagonal.iter().map(|entry| entry + hessian.tail).collect();
         let columns = (Cow::Borrowed(features(listed)), Cow::Borrowed(&hessian.columns[..]));
@@ -88,6 +89,24 @@ impl<'a> System<'a> {
         n: usize,
         intercept: bool,
     ) -> Self {
+        Self::formed(hessian, diagonal, present, n, intercept, &mut Spare::default())
+    }
+
+    /// Gives its memory to those who come next.
+    pub(super) fn end(self, memory: &mut Spare) {
+        if let Method::Dense(matrix) = self.solver {
+            memory.give(matrix);
+        }
+    }
+
+    fn formed(
+        hessian: &Hessian,
+        diagonal: &[f64],
+        present: &[usize],
+        n: usize,
+        intercept: bool,
+        memory: &mut Spare,
+    ) -> Self {
         let m = present.len();
         let diagonal: Vec<f64> = diagonal.iter().map(|entry| entry + hessian.tail).collect();
         let (equilibration, solver) = match &hessian.main {
@@ -95,7 +114,8 @@ impl<'a> System<'a> {
                 let whole = |i: usize, j: usize| entries[i.min(j) * n + i.max(j)];
                 let equilibration = present.iter().zip(&diagonal).map(|(&i, entry)| 1.0 / (whole(i, i) + entry).sqrt());
                 let equilibration: Vec<f64> = equilibration.collect();
-                let mut matrix = vec![0.0; m * m];
+                // Above the diagonal nothing is read.
+                let mut matrix = memory.take(m * m);
                 for (j, column) in matrix.chunks_mut(m).enumerate() {
                     for (i, entry) in column.iter_mut().enumerate().skip(j) {
                         *entry = whole(present[i], present[j]) * equilibration[i] * equilibration[j];
@@ -391,6 +411,25 @@ mod tests {
             }
             let free = System::of_columns(&columns, diagonal.map(|d| d + 0.3).to_vec(), &present, n, intercept);
             assert_close(&free.solve(&right), &expected, 1e-8, &format!("conjugate gradients, b: {intercept}"));
+        }
+    }
+
+    /// What was left in memory, also above the diagonal, does not count, and the memory comes back.
+    #[test]
+    fn memory_is_used_again() {
+        let (n, k) = (9, 30);
+        let (columns, right, present) = (random(n * k, 1), random(n, 2), (0..n).collect::<Vec<usize>>());
+        let hessian = Hessian::exact(HessianPart::Dense(square(&columns, n)));
+        let expected = system(hessian.main.clone(), 0.0, &[0.5; 9], n, true).solve(&right);
+        for left in [f64::NAN, f64::INFINITY, 7.0] {
+            let mut memory = Spare::default();
+            let given = vec![left; n * n + 5];
+            let place = given.as_ptr();
+            memory.give(given);
+            let system = System::over(None, &hessian, &[0.5; 9], &present, n, true, &mut memory);
+            assert_eq!(system.solve(&right), expected, "{left}");
+            system.end(&mut memory);
+            assert_eq!(memory.take(n * n).as_ptr(), place, "no other memory was taken");
         }
     }
 
