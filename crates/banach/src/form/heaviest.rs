@@ -11,7 +11,7 @@ use faer::{
 };
 use rayon::prelude::*;
 
-use super::{Hessian, HessianPart, InPlace, LocalModel, MOST_DENSE, local::LocalSource};
+use super::{Hessian, HessianPart, InPlace, LocalModel, MOST_DENSE, local::LocalSource, scattered};
 use crate::{
     Exponent, FeatureMatrix,
     data::{Column, Scratch},
@@ -31,6 +31,11 @@ pub(super) trait Columns: Sync {
     fn scaled_column_into(&self, column: usize, factor: f64, out: &mut [f64]) {
         self.column_into(column, out);
         out.iter_mut().for_each(|x| *x *= factor);
+    }
+
+    /// The samples and the values of the entries of one feature that are stored; `None` where all are.
+    fn stored(&self, _column: usize) -> Option<(&[usize], &[f64])> {
+        None
     }
 
     /// The exponent of a power of two that divides the entries of all features to at most 1, as far as it is known without looking at them.
@@ -61,6 +66,11 @@ impl Columns for FeatureMatrix<'_> {
                 rows.iter().zip(values).for_each(|(&row, x)| out[row] = factor * x);
             }
         }
+    }
+
+    fn stored(&self, column: usize) -> Option<(&[usize], &[f64])> {
+        let Column { rows, values } = self.column(column);
+        rows.map(|rows| (rows, values))
     }
 
     fn exponent(&self) -> Option<f64> {
@@ -255,6 +265,9 @@ fn weighted_square(
     exponent: f64,
     scratch: &mut Scratch,
 ) -> Vec<f64> {
+    if let Some(square) = scattered::weighted_square(matrix, columns, weights, exponent, scratch) {
+        return square;
+    }
     let n = matrix.samples();
     // Pieces that depend on the number of features alone, added up in their order.
     let piece = columns.len().div_ceil(SQUARE_PIECES).max(LEAST_PIECE);

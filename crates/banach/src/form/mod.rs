@@ -15,6 +15,7 @@ pub(crate) mod laws;
 mod local;
 mod planner;
 mod rounding;
+mod scattered;
 pub(crate) mod sealed;
 pub(crate) mod tiles;
 

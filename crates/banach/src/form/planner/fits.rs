@@ -1,7 +1,7 @@
 //! What fits are predicted to take by a route: passes over the data, and the steps between them.
 
 use super::{
-    Plan, Planner, Route,
+    Plan, Planner, Route, Shape,
     cost::{SECONDS_OF_COLUMN, Workload},
 };
 use crate::{
@@ -169,7 +169,15 @@ impl Plan {
         let alone = SECONDS_OF_FEATURE * most + if tiles { SECONDS_OF_COLUMN * kept } else { 0.0 };
         // Beyond, a Hessian is its columns.
         let side = n.min(MOST_DENSE as f64);
-        rates.square(side, kept, at_a_time) + rates.factorisation(side, at_a_time) + alone * rates.share(at_a_time)
+        let square = rates.square(side, kept, at_a_time).min(self.scattered_square(kept, rates));
+        square + rates.factorisation(side, at_a_time) + alone * rates.share(at_a_time)
+    }
+
+    /// Seconds for a Hessian from the pairs of stored entries of so many features.
+    fn scattered_square(&self, kept: f64, rates: &Rates) -> f64 {
+        let Shape { inputs, stored, sparse, .. } = self.shape;
+        let scattered = sparse && self.chosen == Route::Features && self.lists_inputs();
+        if scattered { kept * (stored as f64 / inputs as f64).powi(2) / rates.scatter } else { f64::INFINITY }
     }
 
     /// What a pass goes through.
@@ -189,7 +197,6 @@ mod laws {
     use super::*;
     use crate::{
         Exponent,
-        form::Shape,
         kernel::{Exponential, Linear, Polynomial, TensorKernel},
     };
 

@@ -40,6 +40,10 @@ pub(super) fn local_features(form: &dyn QForm) -> usize {
     if form.exponent().q() < LEAST_Q || features <= n || n > MOST_SAMPLES {
         return 0;
     }
+    // Its columns hold every entry: a pass over few stored ones takes less than they do.
+    if form.listed().is_some_and(|x| x.is_sparse() && x.stored() < LEAST_FOR_SAMPLE * n * n) {
+        return 0;
+    }
     (features / FEATURES_SHARE).clamp(LEAST_FOR_SAMPLE * n, MOST_FOR_SAMPLE * n).min(form.most_kept())
 }
 
