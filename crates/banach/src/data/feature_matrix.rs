@@ -77,9 +77,9 @@ impl<'a> FeatureMatrix<'a> {
     /// # Panics
     ///
     /// If there are more or fewer entries than samples times features.
-    pub fn columns_of_rows(samples: usize, features: usize, rows: &[f64]) -> Vec<f64> {
+    pub fn columns_of_rows<T: Copy + Default + Send + Sync>(samples: usize, features: usize, rows: &[T]) -> Vec<T> {
         assert_eq!(rows.len(), samples * features, "n d entries");
-        let mut columns = vec![0.0; rows.len()];
+        let mut columns = vec![T::default(); rows.len()];
         if columns.is_empty() {
             return columns;
         }

@@ -22,6 +22,8 @@ pub use column_scaling::ColumnScaling;
 pub use column_units::ColumnUnits;
 pub(crate) use columns::Column;
 pub use compact::Genotypes;
+#[cfg(test)]
+pub(crate) use compact::laws::instances as compact_instances;
 pub(crate) use derived::COLUMNS_AT_ONCE;
 pub use excluded_products::{ExcludedProducts, Interactions};
 pub(crate) use feature_matrix::MAX_ENTRY;

@@ -10,7 +10,7 @@ mod numbers;
 mod two_bit;
 
 #[cfg(test)]
-mod laws;
+pub(super) mod laws;
 
 use std::ops::Range;
 
