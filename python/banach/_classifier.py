@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _parameters
+from ._base import NUMBERS
 from ._doc import with_parameters
 from ._lp_model import LpModel
 
