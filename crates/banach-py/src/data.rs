@@ -57,7 +57,8 @@ impl Table {
             Self::Dense(values) => Borrowed::Dense(values.bind(py).try_readonly().map_err(busy)?),
             Self::Compact(array) => array.borrow(py, None)?,
             Self::Rescaled(array, centres, factors) => {
-                let [centres, factors] = [centres, factors].map(|numbers| numbers.bind(py).try_readonly().map_err(busy));
+                let [centres, factors] =
+                    [centres, factors].map(|numbers| numbers.bind(py).try_readonly().map_err(busy));
                 array.borrow(py, Some((centres?, factors?)))?
             }
             Self::Sparse(shape, starts, rows, values) => Borrowed::Sparse(

@@ -5,11 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::Spec;
-use crate::{
-    FeatureMatrix,
-    data::ColumnMoments,
-    kernel::MonomialScale,
-};
+use crate::{FeatureMatrix, data::ColumnMoments, kernel::MonomialScale};
 
 /// Deviations that differ by more than this factor are unequal.
 const FACTOR: f64 = 100.0;

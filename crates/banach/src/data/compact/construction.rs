@@ -67,11 +67,7 @@ impl<'a> FeatureMatrix<'a> {
     }
 
     /// The checked matrix.
-    pub(in crate::data) fn from_compact(
-        samples: usize,
-        features: usize,
-        columns: Compact<'a>,
-    ) -> Result<Self, Error> {
+    pub(in crate::data) fn from_compact(samples: usize, features: usize, columns: Compact<'a>) -> Result<Self, Error> {
         if samples == 0 || features == 0 {
             return Err(Error::Empty { what: "X" });
         }

@@ -75,8 +75,19 @@ fn read(x: &FeatureMatrix<'_>) -> Vec<u64> {
     x.scaled_column_into(d - 1, 0.7, &mut scaled);
     let sizes: Vec<f64> = x.sample_sizes(&[]).iter().flat_map(|(size, j)| [*size, *j as f64]).collect();
     let exponents = [x.column_exponents(), vec![x.exponent_of(&all), x.size()]].concat();
-    let numbers =
-        [products, squares, square, rows, parts, product, scaled, sizes, exponents, x.times(&weights), x.scaled_squares().0];
+    let numbers = [
+        products,
+        squares,
+        square,
+        rows,
+        parts,
+        product,
+        scaled,
+        sizes,
+        exponents,
+        x.times(&weights),
+        x.scaled_squares().0,
+    ];
     bits(&numbers.concat())
 }
 
@@ -166,7 +177,8 @@ fn wrong_shapes_are_refused() {
     assert!(FeatureMatrix::from_two_bit(5, 2, vec![0; 4], levels(3)).is_err());
     assert!(FeatureMatrix::from_two_bit(usize::MAX, 2, vec![0; 4], levels(2)).is_err());
     assert!(Genotypes::of(0, &[]).is_err() && Genotypes::of(5, &[0; 3]).is_err());
-    for (centres, factors) in [(vec![0.0], vec![1.0; 2]), (vec![f64::NAN; 2], vec![1.0; 2]), (vec![0.0; 2], vec![0.0; 2])]
+    for (centres, factors) in
+        [(vec![0.0], vec![1.0; 2]), (vec![f64::NAN; 2], vec![1.0; 2]), (vec![0.0; 2], vec![0.0; 2])]
     {
         let x = FeatureMatrix::from_columns_i8(1, 2, vec![1, 2]).expect("valid");
         assert!(x.rescaled(&centres, &factors).is_err());

@@ -104,9 +104,8 @@ fn threads_change_nothing() {
     for instance in compact_instances(40, 8000) {
         let form = Features::new(instance.compact.view(), exponent);
         let alphas: Vec<f64> = (0..80).map(|i| f64::from(i * 37 % 80) / 80.0 - 0.49).collect();
-        let run = |threads| {
-            with_threads(threads, || bits(&form, &alphas, &mut Evaluation::default(), &mut Scratch::new()))
-        };
+        let run =
+            |threads| with_threads(threads, || bits(&form, &alphas, &mut Evaluation::default(), &mut Scratch::new()));
         assert!(run(1) == run(3), "{}", instance.name);
     }
 }
