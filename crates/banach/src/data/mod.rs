@@ -9,6 +9,7 @@ mod compact;
 mod derived;
 mod excluded_products;
 mod feature_matrix;
+mod number_block;
 mod products;
 mod rank_scores;
 mod rotation;

@@ -41,22 +41,22 @@ impl FeatureMatrix<'_> {
                     },
                 );
             }
-            _ => self.in_blocks(|block, features| block.apply(&w[features], &mut out)),
+            _ => self.in_blocks(|block, features, buffer| block.apply(&w[features], buffer, &mut out)),
         }
         out
     }
 
     /// The squares of the norms of all features.
     pub(crate) fn squares(&self, out: &mut [f64]) {
-        self.in_blocks(|block, features| block.squares(&mut out[features]));
+        self.in_blocks(|block, features, buffer| block.squares(buffer, &mut out[features]));
     }
 
-    /// Looks at all features, block by block.
-    fn in_blocks(&self, mut visit: impl FnMut(Block<'_>, Range<usize>)) {
+    /// Looks at all features, block by block, with a buffer for each.
+    fn in_blocks(&self, mut visit: impl FnMut(Block<'_>, Range<usize>, &mut Vec<f64>)) {
         let (width, mut buffer) = (self.layout().block, Vec::new());
         for first in (0..self.features).step_by(width) {
             let features = first..(first + width).min(self.features);
-            visit(self.block(features.clone(), &mut buffer), features);
+            visit(self.block(features.clone()), features, &mut buffer);
         }
     }
 

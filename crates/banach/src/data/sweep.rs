@@ -30,6 +30,8 @@ pub(crate) struct SweepBlock<'a> {
     /// The numbers of the features of the block, and their entries.
     pub columns: Range<usize>,
     pub features: Block<'a>,
+    /// What the entries are decoded into, if they are not stored as numbers.
+    pub buffer: &'a mut Vec<f64>,
     /// The reader's own numbers, `per_feature` for each feature of the block.
     pub kept: &'a mut [f64],
     /// `Phi_b' a`, one column per dual vector; the first `outputs` columns become `w`.
@@ -104,11 +106,11 @@ impl Sweep {
                 let (own, left) = std::mem::take(&mut kept).split_at_mut(width * self.per_feature);
                 kept = left;
                 let u = &mut u[..width * inputs];
-                let features = matrix.block(columns.clone(), buffer);
-                features.adjoint(alphas, rows, u, turned);
-                visit(SweepBlock { columns, features, kept: own, u, state, sum });
+                let features = matrix.block(columns.clone());
+                features.adjoint(alphas, rows, buffer, u, turned);
+                visit(SweepBlock { columns, features, buffer, kept: own, u, state, sum });
                 if self.outputs > 0 {
-                    features.apply(&u[..width * self.outputs], sum);
+                    features.apply(&u[..width * self.outputs], buffer, sum);
                 }
             }
         };

@@ -49,10 +49,10 @@ impl FeatureMatrix<'_> {
             while let Some(&first) = columns.first() {
                 checkpoint();
                 let run = columns.iter().zip(first..).take(TOGETHER).take_while(|(at, next)| **at == *next).count();
-                let (block, u) = (self.block(first..first + run, buffer), &mut u[..run]);
-                block.adjoint(v, v, u, &mut []);
+                let (block, u) = (self.block(first..first + run), &mut u[..run]);
+                block.adjoint(v, v, buffer, u, &mut []);
                 u.iter_mut().zip(weights).for_each(|(u, weight)| *u *= weight);
-                block.apply(u, sum);
+                block.apply(u, buffer, sum);
                 (columns, weights) = (&columns[run..], &weights[run..]);
             }
         };

@@ -4,7 +4,7 @@
 use banach::{
     Account, Error, FeatureMatrix, Fit, Memory, Route, Search, Spec, Target, Unobserved,
     data::Genotypes,
-    fit::{Auto, KernelSpace},
+    fit::{Auto, Effort, KernelSpace},
     kernel::{KernelSpec, MonomialScale},
     loss::{LossSpec, Targets},
     model::Budget,
@@ -113,7 +113,8 @@ fn searches_choices_and_few_terms() {
         assert_eq!(terms(&compact), terms(&decoded));
         let chosen = |x: &FeatureMatrix<'_>| {
             let account = Account::new(Memory::available());
-            let model = Auto::default().fit(x, &target, None, &account).expect("it fits");
+            let model =
+                Auto { effort: Effort::Quick, ..Auto::default() }.fit(x, &target, None, &account).expect("it fits");
             bits(&model.predictions(x).expect("the samples"))
         };
         assert_eq!(chosen(&compact), chosen(&decoded));
