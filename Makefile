@@ -10,7 +10,7 @@ PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(PROFILE)),debug
 # Measurements are always of the release build.
 MEASURE := $(CARGO) run --release --locked --package banach-lab --
 
-.PHONY: help demo docs notebooks test test-rust test-python install develop lint fmt clippy doc lint-python package wheels version fuzz bench suite bench-machine bench-solvers bench-interactions bench-python reproduce
+.PHONY: help demo docs notebooks test test-rust test-python install develop lint fmt clippy doc lint-python package wheels version fuzz bench suite bench-machine bench-solvers bench-interactions bench-scale bench-python reproduce
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-19s %s\n", $$1, $$2}'
@@ -137,6 +137,9 @@ bench-solvers: ## the solver's evaluations over a grid, and cross-validation in 
 
 bench-interactions: ## interactions against the matrix of all monomials, up to 1.25 billion of them
 	$(MEASURE) bench interactions
+
+bench-scale: ## columns in fewer bytes: f32 and genotypes of two bits against f64, their speed and memory; minutes
+	$(MEASURE) bench scale
 
 bench-python: install ## what the Python layer costs, its memory, and Friedman's function against scikit-learn
 	$(VENV)/bin/python experiments/python/overhead.py

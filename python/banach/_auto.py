@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _outputs, _parameters
 from ._assessment import assessment_of
-from ._base import IntervalMixin, TableEstimator, aligned, group_codes, splits_of, table_of
+from ._base import NUMBERS, IntervalMixin, TableEstimator, aligned, group_codes, splits_of, table_of
 from ._classifier import coded
 from ._doc import with_sections
 from ._sparse import SparseClassifier, SparseRegressor
@@ -340,7 +340,7 @@ class AutoRegressor(IntervalMixin, RegressorMixin, _AutoEstimator):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         self._target = _names.of_target(y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, y_numeric=True)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=NUMBERS, y_numeric=True)
         y = aligned(np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64))
         return table_of(X), y[None, :], self._weights(sample_weight, X)
 
@@ -424,7 +424,7 @@ class AutoClassifier(ClassifierMixin, _AutoEstimator):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
         self._target = _names.of_target(y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=NUMBERS)
         self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
         return table_of(X), codes, weights
 

@@ -22,6 +22,10 @@ from . import _core, _parameters
 from ._progress import Bar
 
 
+NUMBERS = [np.float64, np.float32, np.int8]
+"""The kinds of numbers that are read where they are; all others become float64."""
+
+
 def aligned(array: np.ndarray) -> np.ndarray:
     """The same array, or a copy if its numbers begin between machine words, as they may in a file or a record array."""
     return array if array.flags.aligned else array.copy(order="K")
@@ -89,7 +93,7 @@ class TableEstimator(BaseEstimator):
 
     def _validated(self, X: Any) -> Any:
         """New samples as they are, checked."""
-        return validate_data(self, X, reset=False, accept_sparse="csc", dtype=np.float64)
+        return validate_data(self, X, reset=False, accept_sparse="csc", dtype=NUMBERS)
 
     def _check_X(self, X: Any) -> Any:
         """New samples as the compiled part takes them."""

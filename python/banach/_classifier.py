@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _parameters
+from ._base import NUMBERS
 from ._doc import with_parameters
 from ._lp_model import LpModel
 
@@ -29,7 +30,7 @@ class _Classification(ClassifierMixin, LpModel):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         self._target = _names.of_target(y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=NUMBERS)
         self.classes_, codes, weights = coded(y, self._weights(sample_weight, X), self.class_weight)
         return self._training_table(X), codes, weights
 
@@ -189,7 +190,7 @@ class LpClassifier(_Classification):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            A float64 array in Fortran's order is used where it is; anything else is copied once. The model keeps a
+            A float64, float32 or int8 array in Fortran's order is used where it is; anything else is copied once. The model keeps a
             reference to it, so do not write to it afterwards.
         y : array of shape (n_samples,)
             The labels: numbers or strings.

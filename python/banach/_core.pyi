@@ -51,8 +51,11 @@ _Floats: TypeAlias = NDArray[np.float64]
 _Labels: TypeAlias = NDArray[np.int64]
 _Places: TypeAlias = NDArray[np.uintp]
 _Monomial: TypeAlias = tuple[tuple[int, int], ...]
-# An array of two dimensions, or (shape, indptr, indices, data) of a sparse one by columns.
-_Table: TypeAlias = _Floats | tuple[tuple[int, int], _Places, _Places, _Floats]
+_Compact: TypeAlias = NDArray[np.float32] | NDArray[np.int8]
+# An array of two dimensions, (array, centres, factors) of one that is rescaled, or (shape, indptr, indices, data) of a sparse one by columns.
+_Table: TypeAlias = (
+    _Floats | _Compact | tuple[_Compact, _Floats, _Floats] | tuple[tuple[int, int], _Places, _Places, _Floats]
+)
 # Numbers, one row per output, or labels.
 _Target: TypeAlias = _Floats | _Labels
 _Splits: TypeAlias = Sequence[tuple[Sequence[int], Sequence[int]]]
@@ -502,7 +505,7 @@ def folds(
     seed: int = 0,
     among_many: bool = False,
 ) -> list[list[int]]: ...
-def by_columns(x: _Floats) -> _Floats: ...
+def by_columns(x: _Floats | _Compact) -> _Floats | _Compact: ...
 def gram_tensor(x: _Table, kernel: Kernel, p: float, memory: int | None, threads: int) -> tuple[int, _Floats]: ...
 def make_sparse_linear(
     samples: int, features: int, relevant: int, noise: float, seed: int

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array
 
 from . import _core, _names, _parameters, kernels
-from ._base import table_of
+from ._base import NUMBERS, table_of
 from ._lp_model import LpModel
 from ._table import Table
 
@@ -40,7 +40,7 @@ def gram_tensor(
     >>> gram_tensor([[1.0, 2.0], [0.5, -1.0]], kernel="poly").shape
     (2, 2, 2, 2)
     """
-    X = check_array(X, accept_sparse="csc", dtype=np.float64)
+    X = check_array(X, accept_sparse="csc", dtype=NUMBERS)
     built = kernels.chosen(kernel, degree=degree, coef0=coef0, scale=scale, normalize=normalize_kernel)
     memory, threads = _parameters.memory(memory_limit), _parameters.threads(n_jobs)
     order, entries = _core.gram_tensor(table_of(X), built, _parameters.exponent(p), memory, threads)
@@ -159,7 +159,7 @@ def _of_halves(halves: _core.Halves, whole: Pipeline, X: Any, y: Any, told: Any)
     while (half := halves.next()) is not None:
         steps = clone(whole[:-1])
         made = steps.fit_transform(_safe_indexing(X, half), _safe_indexing(y, half))
-        table = table_of(check_array(made, accept_sparse="csc", dtype=np.float64))
+        table = table_of(check_array(made, accept_sparse="csc", dtype=NUMBERS))
         if whole[-1].standardize:
             table, *_ = _core.standardize(table)
         own = _made_names(steps)

@@ -10,7 +10,7 @@ from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import validate_data
 
 from . import _core, _names, _outputs, _parameters
-from ._base import IntervalMixin, aligned
+from ._base import NUMBERS, IntervalMixin, aligned
 from ._doc import with_parameters
 from ._lp_model import LpModel
 
@@ -55,7 +55,7 @@ class _Regression(IntervalMixin, MultiOutputMixin, RegressorMixin, LpModel):
         self, X: Any, y: Any, sample_weight: Any, exposure: Any = None, offset: Any = None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         columns, target = _outputs.columns_of(y), _names.of_target(y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, multi_output=True, y_numeric=True)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=NUMBERS, multi_output=True, y_numeric=True)
         outputs = aligned(np.ascontiguousarray(np.atleast_2d(np.asarray(y, dtype=np.float64).T)))
         self._single, self._functions = np.ndim(y) == 1, len(outputs)
         self._output_names, self._target = columns, target
@@ -213,7 +213,7 @@ class LpRegressor(_Regression):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            A float64 array in Fortran's order is used where it is; anything else is copied once. The model keeps a
+            A float64, float32 or int8 array in Fortran's order is used where it is; anything else is copied once. The model keeps a
             reference to it, so do not write to it afterwards.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             The targets; with ``loss="poisson"`` counts, numbers >= 0 that need not be whole.

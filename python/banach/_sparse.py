@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core, _names, _outputs, _parameters, _sparse_tables, kernels
 from ._assessment import assessment_of
-from ._base import IntervalMixin, TableEstimator, aligned, group_codes, splits_of, table_of
+from ._base import NUMBERS, IntervalMixin, TableEstimator, aligned, group_codes, splits_of, table_of
 from ._classifier import check_presence, labels
 from ._doc import with_sections
 from ._equation import Equation, written
@@ -286,7 +286,7 @@ class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            A float64 array in Fortran's order is used where it is; anything else is copied once. Units do not matter.
+            A float64, float32 or int8 array in Fortran's order is used where it is; anything else is copied once. Units do not matter.
         y : array of shape (n_samples,)
             The targets.
         sample_weight : array of shape (n_samples,), optional
@@ -306,7 +306,7 @@ class SparseRegressor(IntervalMixin, RegressorMixin, _SparseEstimator):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> tuple[Any, Any, Any]:
         X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse="csc", dtype=np.float64, multi_output=True, y_numeric=True
+            self, X, y, reset=reset, accept_sparse="csc", dtype=NUMBERS, multi_output=True, y_numeric=True
         )
         if y.ndim > 1 and y.shape[1] > 1:
             raise ValueError(
@@ -363,7 +363,7 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            A float64 array in Fortran's order is used where it is; anything else is copied once. Units do not matter.
+            A float64, float32 or int8 array in Fortran's order is used where it is; anything else is copied once. Units do not matter.
         y : array of shape (n_samples,)
             The labels: numbers or strings.
         sample_weight : array of shape (n_samples,), optional
@@ -380,7 +380,7 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
         return self
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=NUMBERS)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -392,7 +392,7 @@ class SparseClassifier(ClassifierMixin, _SparseEstimator):
         return table_of(X), np.ascontiguousarray(codes, dtype=np.int64), weights
 
     def _check_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        X, y = validate_data(self, X, y, reset=False, accept_sparse="csc", dtype=np.float64)
+        X, y = validate_data(self, X, y, reset=False, accept_sparse="csc", dtype=NUMBERS)
         y = column_or_1d(y, warn=True)
         if not np.isin(y, self.classes_).all():
             raise ValueError("y has classes that the model does not know; allowed: those that it was fitted to")

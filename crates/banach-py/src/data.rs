@@ -2,26 +2,65 @@
 
 use banach::FeatureMatrix;
 use numpy::{
-    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods, ndarray::Array2,
-    npyffi::NPY_ORDER,
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+    ndarray::Array2, npyffi::NPY_ORDER,
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-/// A table as it comes from Python.
+/// A table as it comes from Python. Arrays are in Fortran's order, and used where they are.
 #[derive(FromPyObject)]
 pub(crate) enum Table {
-    /// Of float64, in Fortran's order; it is used where it is.
+    /// Of float64.
     #[pyo3(transparent)]
     Dense(Py<PyArray2<f64>>),
+    /// Of float32 or int8.
+    #[pyo3(transparent)]
+    Compact(CompactArray),
+    /// The same, each column less a centre and times a factor.
+    Rescaled(CompactArray, Py<PyArray1<f64>>, Py<PyArray1<f64>>),
     /// By columns: (shape, indptr, indices, data) of a `scipy.sparse.csc_array` with sorted indices.
     Sparse((usize, usize), Py<PyArray1<usize>>, Py<PyArray1<usize>>, Py<PyArray1<f64>>),
 }
 
+/// An array of numbers with fewer bytes than those of float64.
+#[derive(FromPyObject)]
+pub(crate) enum CompactArray {
+    #[pyo3(transparent)]
+    F32(Py<PyArray2<f32>>),
+    #[pyo3(transparent)]
+    I8(Py<PyArray2<i8>>),
+}
+
+impl CompactArray {
+    fn borrow<'py>(&self, py: Python<'py>, units: Option<Units<'py>>) -> PyResult<Borrowed<'py>> {
+        Ok(match self {
+            Self::F32(values) => Borrowed::F32(values.bind(py).try_readonly().map_err(busy)?, units),
+            Self::I8(values) => Borrowed::I8(values.bind(py).try_readonly().map_err(busy)?, units),
+        })
+    }
+
+    pub(crate) fn to_python(&self, py: Python<'_>) -> Py<PyAny> {
+        match self {
+            Self::F32(values) => values.clone_ref(py).into_any(),
+            Self::I8(values) => values.clone_ref(py).into_any(),
+        }
+    }
+}
+
+fn busy(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("X is written to at the same time: {error}"))
+}
+
 impl Table {
     pub(crate) fn borrow<'py>(&self, py: Python<'py>) -> PyResult<Borrowed<'py>> {
-        let busy = |error| PyValueError::new_err(format!("X is written to at the same time: {error}"));
         Ok(match self {
             Self::Dense(values) => Borrowed::Dense(values.bind(py).try_readonly().map_err(busy)?),
+            Self::Compact(array) => array.borrow(py, None)?,
+            Self::Rescaled(array, centres, factors) => {
+                let [centres, factors] =
+                    [centres, factors].map(|numbers| numbers.bind(py).try_readonly().map_err(busy));
+                array.borrow(py, Some((centres?, factors?)))?
+            }
             Self::Sparse(shape, starts, rows, values) => Borrowed::Sparse(
                 *shape,
                 starts.bind(py).try_readonly().map_err(busy)?,
@@ -35,6 +74,11 @@ impl Table {
     pub(crate) fn to_python(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(match self {
             Self::Dense(values) => values.clone_ref(py).into_any(),
+            Self::Compact(array) => array.to_python(py),
+            Self::Rescaled(array, centres, factors) => {
+                let parts = (array.to_python(py), centres.clone_ref(py), factors.clone_ref(py));
+                parts.into_pyobject(py)?.into_any().unbind()
+            }
             Self::Sparse(shape, starts, rows, values) => {
                 let parts = (*shape, starts.clone_ref(py), rows.clone_ref(py), values.clone_ref(py));
                 parts.into_pyobject(py)?.into_any().unbind()
@@ -43,64 +87,118 @@ impl Table {
     }
 }
 
+/// The centres and factors of columns.
+type Units<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+
 /// A table that nobody writes to for a while.
 pub(crate) enum Borrowed<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
+    F32(PyReadonlyArray2<'py, f32>, Option<Units<'py>>),
+    I8(PyReadonlyArray2<'py, i8>, Option<Units<'py>>),
     Sparse((usize, usize), PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, f64>),
 }
 
 /// The numbers of a table, which another thread may read.
 #[derive(Clone, Copy)]
-pub(crate) enum Numbers<'a> {
-    Dense { samples: usize, features: usize, columns: &'a [f64] },
-    Sparse { samples: usize, features: usize, starts: &'a [usize], rows: &'a [usize], values: &'a [f64] },
+pub(crate) struct Numbers<'a> {
+    samples: usize,
+    features: usize,
+    entries: Entries<'a>,
+    /// The centres and factors of the columns.
+    units: Option<(&'a [f64], &'a [f64])>,
 }
 
-impl Numbers<'_> {
+#[derive(Clone, Copy)]
+enum Entries<'a> {
+    Dense(&'a [f64]),
+    F32(&'a [f32]),
+    I8(&'a [i8]),
+    Sparse { starts: &'a [usize], rows: &'a [usize], values: &'a [f64] },
+}
+
+impl<'a> Numbers<'a> {
     pub(crate) fn samples(&self) -> usize {
-        match *self {
-            Self::Dense { samples, .. } | Self::Sparse { samples, .. } => samples,
-        }
+        self.samples
     }
 
     /// The checked matrix. Inside of workers the check is theirs.
-    pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'_>, banach::Error> {
-        match *self {
-            Self::Dense { samples, features, columns } => FeatureMatrix::from_columns(samples, features, columns),
-            Self::Sparse { samples, features, starts, rows, values } => {
+    pub(crate) fn matrix(&self) -> Result<FeatureMatrix<'a>, banach::Error> {
+        let Self { samples, features, entries, units } = *self;
+        let matrix = match entries {
+            Entries::Dense(columns) => FeatureMatrix::from_columns(samples, features, columns),
+            Entries::F32(columns) => FeatureMatrix::from_columns_f32(samples, features, columns),
+            Entries::I8(columns) => FeatureMatrix::from_columns_i8(samples, features, columns),
+            Entries::Sparse { starts, rows, values } => {
                 FeatureMatrix::from_sparse_columns(samples, features, starts, rows, values)
             }
+        }?;
+        match units {
+            Some((centres, factors)) => matrix.rescaled(centres, factors),
+            None => Ok(matrix),
         }
     }
 }
 
 impl Borrowed<'_> {
     pub(crate) fn numbers(&self) -> PyResult<Numbers<'_>> {
+        let dense = |shape: &[usize], entries| Numbers { samples: shape[0], features: shape[1], entries, units: None };
         Ok(match self {
-            Self::Dense(array) => {
-                let columns = array.as_slice().ok().filter(|_| array.is_fortran_contiguous());
-                let columns = columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))?;
-                Numbers::Dense { samples: array.shape()[0], features: array.shape()[1], columns }
+            Self::Dense(array) => dense(array.shape(), Entries::Dense(columns(array)?)),
+            Self::F32(array, units) => {
+                Numbers { units: of_columns(units.as_ref())?, ..dense(array.shape(), Entries::F32(columns(array)?)) }
             }
-            Self::Sparse((samples, features), starts, rows, values) => Numbers::Sparse {
-                samples: *samples,
-                features: *features,
-                starts: starts.as_slice()?,
-                rows: rows.as_slice()?,
-                values: values.as_slice()?,
-            },
+            Self::I8(array, units) => {
+                Numbers { units: of_columns(units.as_ref())?, ..dense(array.shape(), Entries::I8(columns(array)?)) }
+            }
+            Self::Sparse((samples, features), starts, rows, values) => {
+                let (starts, rows, values) = (starts.as_slice()?, rows.as_slice()?, values.as_slice()?);
+                dense(&[*samples, *features], Entries::Sparse { starts, rows, values })
+            }
         })
     }
 }
 
+/// The columns of an array in Fortran's order.
+pub(crate) fn columns<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
+    let columns = array.as_slice().ok().filter(|_| array.is_fortran_contiguous());
+    columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))
+}
+
+fn of_columns<'a>(units: Option<&'a Units<'_>>) -> PyResult<Option<(&'a [f64], &'a [f64])>> {
+    units.map(|(centres, factors)| Ok((centres.as_slice()?, factors.as_slice()?))).transpose()
+}
+
+/// An array in any order.
+#[derive(FromPyObject)]
+pub(crate) enum Array<'py> {
+    #[pyo3(transparent)]
+    F64(PyReadonlyArray2<'py, f64>),
+    #[pyo3(transparent)]
+    F32(PyReadonlyArray2<'py, f32>),
+    #[pyo3(transparent)]
+    I8(PyReadonlyArray2<'py, i8>),
+}
+
 /// The same table in Fortran's order, turned by all cores.
 #[pyfunction]
-pub(crate) fn by_columns<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub(crate) fn by_columns<'py>(py: Python<'py>, x: Array<'py>) -> PyResult<Bound<'py, PyAny>> {
+    match x {
+        Array::F64(x) => turned(py, &x),
+        Array::F32(x) => turned(py, &x),
+        Array::I8(x) => turned(py, &x),
+    }
+}
+
+fn turned<'py, T: Element + Copy + Default + Sync>(
+    py: Python<'py>,
+    x: &PyReadonlyArray2<'py, T>,
+) -> PyResult<Bound<'py, PyAny>> {
     let [samples, features] = [x.shape()[0], x.shape()[1]];
     let rows = x.as_slice().ok().filter(|_| x.is_c_contiguous());
     let rows = rows.ok_or_else(|| PyValueError::new_err("X is not in the order of C"))?;
     let columns = py.detach(|| FeatureMatrix::columns_of_rows(samples, features, rows));
-    PyArray1::from_vec(py, columns).reshape_with_order([samples, features], NPY_ORDER::NPY_FORTRANORDER)
+    let columns = PyArray1::from_vec(py, columns);
+    Ok(columns.reshape_with_order([samples, features], NPY_ORDER::NPY_FORTRANORDER)?.into_any())
 }
 
 /// Rows of equal length as one array.

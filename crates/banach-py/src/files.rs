@@ -279,8 +279,10 @@ fn tell(
 fn table(py: Python<'_>, x: &FeatureMatrix<'_>) -> PyResult<Table> {
     let (samples, variables) = (x.samples(), x.features());
     Ok(match x.entries() {
-        Entries::Dense(values) => {
-            let array = Array2::from_shape_vec((samples, variables).f(), values.to_vec());
+        Entries::Dense(_) | Entries::Compact => {
+            let mut values = vec![0.0; samples * variables];
+            values.chunks_mut(samples).enumerate().for_each(|(j, column)| x.column_into(j, column));
+            let array = Array2::from_shape_vec((samples, variables).f(), values);
             let array = array.map_err(|error| PyValueError::new_err(error.to_string()))?;
             Table::Dense(PyArray2::from_owned_array(py, array).unbind())
         }

@@ -7,7 +7,10 @@ use numpy::{
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-use crate::data::{Borrowed, Table};
+use crate::{
+    data::{Borrowed, CompactArray, Numbers, Table, columns},
+    errors::exception,
+};
 
 /// A table, and the means, corrections of means and deviations of its columns.
 type Scaled<'py> = (Py<PyAny>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
@@ -17,8 +20,7 @@ fn changed(py: Python<'_>, x: &Table, mut change: impl FnMut(usize, &mut [f64], 
     Ok(match x.borrow(py)? {
         Borrowed::Dense(array) => {
             let [samples, features] = [array.shape()[0], array.shape()[1]];
-            let columns = array.as_slice().ok().filter(|_| array.is_fortran_contiguous());
-            let mut values = columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))?.to_vec();
+            let mut values = columns(&array)?.to_vec();
             values.chunks_mut(samples.max(1)).enumerate().for_each(|(at, column)| change(at, column, 0));
             let array = Array2::from_shape_vec((samples, features).f(), values);
             let array = array.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -42,13 +44,42 @@ fn changed(py: Python<'_>, x: &Table, mut change: impl FnMut(usize, &mut [f64], 
             );
             parts.into_pyobject(py)?.into_any().unbind()
         }
+        Borrowed::F32(..) | Borrowed::I8(..) => {
+            return Err(PyValueError::new_err("X is in units of its own already"));
+        }
     })
+}
+
+/// The mean and the standard deviation of every column; the value and 1 of a constant one.
+fn moments(numbers: &Numbers<'_>) -> Result<(Vec<f64>, Vec<f64>), banach::Error> {
+    let (matrix, mut column) = (numbers.matrix()?, vec![0.0; numbers.samples()]);
+    let of_column = |j: usize| {
+        matrix.column_into(j, &mut column);
+        let constant = || (column.first().copied().unwrap_or(0.0), 1.0);
+        ColumnMoments::of(&column, 0).map_or_else(constant, |moments| (moments.mean, moments.deviation))
+    };
+    Ok((0..matrix.features()).map(of_column).unzip())
+}
+
+/// The same numbers in other units: a table of the array, what is taken off and what is multiplied by.
+fn rescaled(py: Python<'_>, array: &CompactArray, means: &[f64], deviations: &[f64]) -> PyResult<Py<PyAny>> {
+    let factors: Vec<f64> = deviations.iter().map(|deviation| 1.0 / deviation).collect();
+    let parts = (array.to_python(py), PyArray1::from_slice(py, means), PyArray1::from_vec(py, factors));
+    Ok(parts.into_pyobject(py)?.into_any().unbind())
 }
 
 /// Gives the columns standard deviation 1, and those of an array mean 0. A constant column of an array becomes 0, and one of a sparse
 /// matrix stays as it is.
 #[pyfunction]
 pub(crate) fn standardize(py: Python<'_>, x: Table) -> PyResult<Scaled<'_>> {
+    if let Table::Compact(array) = &x {
+        let table = x.borrow(py)?;
+        let numbers = table.numbers()?;
+        let (means, deviations) = py.detach(|| moments(&numbers)).map_err(exception)?;
+        let corrections = PyArray1::from_vec(py, vec![0.0; means.len()]);
+        let table = rescaled(py, array, &means, &deviations)?;
+        return Ok((table, PyArray1::from_vec(py, means), corrections, PyArray1::from_vec(py, deviations)));
+    }
     let (mut means, mut corrections, mut deviations) = (Vec::new(), Vec::new(), Vec::new());
     let dense = matches!(x, Table::Dense(_));
     let table = changed(py, &x, |_, column, zeros| {
@@ -77,6 +108,9 @@ pub(crate) fn rescale(
     deviations: PyReadonlyArray1<'_, f64>,
 ) -> PyResult<Py<PyAny>> {
     let known = (means.as_slice()?, corrections.as_slice()?, deviations.as_slice()?);
+    if let Table::Compact(array) = &x {
+        return rescaled(py, array, known.0, known.2);
+    }
     changed(py, &x, |at, column, _| {
         ColumnMoments { mean: known.0[at], correction: known.1[at], deviation: known.2[at] }.apply(column);
     })

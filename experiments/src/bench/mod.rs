@@ -9,6 +9,8 @@ mod gram;
 pub mod interactions;
 mod memory;
 pub mod plan;
+mod process;
+pub mod scale;
 pub mod search;
 pub mod solvers;
 pub mod supports;

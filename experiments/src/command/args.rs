@@ -192,6 +192,15 @@ pub(crate) enum BenchCommand {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
         rounds: u16,
     },
+    /// Columns in fewer bytes than f64: f32 on the features route, and genotypes of two bits in products of degree 2, with their memory.
+    Scale {
+        /// Small sizes that take a second; their ratios say little.
+        #[arg(long)]
+        quick: bool,
+        /// Rounds of the features route; the best time of each side counts.
+        #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N")]
+        rounds: u16,
+    },
     /// Finding interactions among very many variables: against the matrix of all monomials, and with up to 1.25 billion of them.
     Interactions {
         /// Small sizes that take seconds; what they say of speed and memory is little.
@@ -201,6 +210,9 @@ pub(crate) enum BenchCommand {
     /// One measurement, read as JSON from standard input: how `interactions` gives each a process of its own.
     #[command(hide = true)]
     Task,
+    /// The same for `scale`.
+    #[command(hide = true)]
+    ScaleTask,
     /// Random problems, many of them hostile, whose certificates are computed again with 32 digits.
     #[command(after_help = "Exits with 1 if a certificate is false, routes disagree or a run stalls without rounding.")]
     Stress {

@@ -10,6 +10,7 @@ use banach_lab::{
         fits::{Fits, FitsRequest},
         interactions::{self, Interactions, InteractionsRequest},
         plan::{self, PlanBench},
+        scale::{self, Scale, ScaleRequest},
         search::{Search, SearchRequest},
         solvers::{
             grid::{Grid, GridRequest},
@@ -98,6 +99,13 @@ pub(crate) fn bench(BenchArguments { what, rounds }: BenchArguments, common: &Co
             let interactions = Interactions::run(request, bar)?;
             show(common, &interactions, || report::interactions(&interactions).map(|table| table.text()).concat())
         }
+        Some(BenchCommand::Scale { quick, rounds }) => {
+            let request = if quick { ScaleRequest::quick } else { ScaleRequest::full };
+            let request = ScaleRequest { program: Some(this_program()?), ..request(usize::from(rounds)) };
+            let scale = Scale::run(request, bar)?;
+            show(common, &scale, || report::scale(&scale).text())
+        }
+        Some(BenchCommand::ScaleTask) => Ok(scale::child(std::io::stdin().lock(), std::io::stdout().lock())?),
         Some(BenchCommand::Task) => Ok(interactions::child(std::io::stdin().lock(), std::io::stdout().lock())?),
         Some(BenchCommand::Stress { problems, seed }) => {
             let stress = Stress::run(StressRequest { problems, seed }, bar)?;

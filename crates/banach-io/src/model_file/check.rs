@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use banach::{Fit, Solution, data::Entries, loss::Targets};
+use banach::{Fit, Solution, loss::Targets};
 
 use super::{Flaw, Label, Observed, SavedModel};
 use crate::Standardization;
@@ -154,13 +154,11 @@ fn finite_predictions(model: &SavedModel<'_>) -> Result<(), Flaw> {
         model.function(at)?.check_finite()?;
     }
     let Some(done) = &model.standardization else { return Ok(()) };
+    let mut column = vec![0.0; model.x.samples()];
     for (variable, (mean, deviation)) in done.means.iter().zip(&done.deviations).enumerate() {
-        let stored = match model.x.entries() {
-            Entries::Dense(values) => &values[variable * model.x.samples()..(variable + 1) * model.x.samples()],
-            Entries::Sparse { starts, values, .. } => &values[starts[variable]..starts[variable + 1]],
-        };
+        model.x.column_into(variable, &mut column);
         // As they were before they were scaled.
-        if stored.iter().any(|x| !(x * deviation + mean).is_finite()) {
+        if column.iter().any(|x| !(x * deviation + mean).is_finite()) {
             let problem = format!("{deviation:e} makes values of the variable {variable} infinite");
             return Err(Flaw::part("scaling.deviation", problem));
         }

@@ -81,6 +81,14 @@ impl<'a> Parts<'a> {
                 parts.insert("x.rows", FileArray::whole(rows));
                 parts.insert("x.values", FileArray::numbers(&[values.len()], values));
             }
+            Entries::Compact => {
+                let column = |j| {
+                    let mut column = vec![0.0; n];
+                    model.x.column_into(j, &mut column);
+                    column
+                };
+                parts.insert("x", FileArray::own_numbers(&[d, n], (0..d).flat_map(column)));
+            }
         }
         parts.insert(
             "y",

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{columns::Column, feature_matrix::FeatureMatrix, rank_scores::RankScores};
+use super::{
+    columns::Column,
+    feature_matrix::{FeatureMatrix, Storage},
+    rank_scores::RankScores,
+};
 use crate::Error;
 
 /// Some columns of a table, each less a centre and times a factor: `(x_j - centre_j) factor_j`, where x_j is a value or the score of its rank.
@@ -129,13 +133,18 @@ impl ColumnScaling {
         let (n, count) = (x.samples(), self.columns.len());
         if x.is_sparse() && self.ranks.is_none() && self.centres.iter().all(|centre| *centre == 0.0) {
             let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+            let mut buffer = Vec::new();
             for (&column, factor) in self.columns.iter().zip(&self.factors) {
-                let Column { rows: places, values: stored } = x.column(column);
+                let Column { rows: places, values: stored } = x.column(column, &mut buffer);
                 rows.extend_from_slice(places.unwrap_or_default());
                 values.extend(stored.iter().map(|x| x * factor));
                 starts.push(values.len());
             }
             return FeatureMatrix::from_sparse_columns(n, count, starts, rows, values);
+        }
+        if let (Storage::Compact(columns), None) = (&x.storage, &self.ranks) {
+            let columns = columns.select_columns(&self.columns).into_rescaled(&self.centres, &self.factors);
+            return FeatureMatrix::from_compact(n, count, columns);
         }
         let mut values = vec![0.0; n * count];
         for (at, out) in values.chunks_mut(n).enumerate() {

@@ -1,12 +1,15 @@
-//! The columns of a feature matrix, whole or in part, from either storage.
+//! The columns of a feature matrix, whole or in part, from any storage.
 
 use std::ops::Range;
 
 use faer::MatRef;
 use rayon::prelude::*;
 
-use super::feature_matrix::{FeatureMatrix, Storage};
-use crate::numeric::{binary_exponent, largest, scale_by_exp2};
+use super::{
+    compact::Compact,
+    feature_matrix::{FeatureMatrix, Storage},
+};
+use crate::numeric::{binary_exponent, largest, scale_by_exp2, vectorised};
 
 /// A feature as it is stored.
 pub(crate) struct Column<'a> {
@@ -16,25 +19,60 @@ pub(crate) struct Column<'a> {
 }
 
 impl FeatureMatrix<'_> {
-    /// A feature as it is stored.
-    pub(crate) fn column(&self, column: usize) -> Column<'_> {
+    /// A feature: where it is stored as numbers, and else in the buffer.
+    pub(crate) fn column<'b>(&'b self, column: usize, buffer: &'b mut Vec<f64>) -> Column<'b> {
+        self.stored_column(column).unwrap_or_else(|columns| {
+            buffer.resize(self.samples, 0.0);
+            columns.decode(column, 0..self.samples, buffer);
+            Column { rows: None, values: buffer }
+        })
+    }
+
+    /// A feature where it is stored as numbers; the columns that are not.
+    pub(super) fn stored_column(&self, column: usize) -> Result<Column<'_>, &Compact<'_>> {
         match &self.storage {
-            Storage::Dense(values) => Column { rows: None, values: &values[column * self.samples..][..self.samples] },
+            Storage::Dense(values) => {
+                Ok(Column { rows: None, values: &values[column * self.samples..][..self.samples] })
+            }
             Storage::Sparse { starts, rows, values } => {
                 let stored = starts[column]..starts[column + 1];
-                Column { rows: Some(&rows[stored.clone()]), values: &values[stored] }
+                Ok(Column { rows: Some(&rows[stored.clone()]), values: &values[stored] })
             }
+            Storage::Compact(columns) => Err(columns),
         }
     }
 
     /// The values of one feature, one per sample.
-    pub(crate) fn column_into(&self, column: usize, out: &mut [f64]) {
-        let Column { rows, values } = self.column(column);
-        match rows {
-            None => out.copy_from_slice(values),
-            Some(rows) => {
+    ///
+    /// # Panics
+    ///
+    /// If there is no such feature, or `out` has another length than there are samples.
+    pub fn column_into(&self, column: usize, out: &mut [f64]) {
+        assert!(column < self.features && out.len() == self.samples, "one number for each sample of a feature");
+        match self.stored_column(column) {
+            Ok(Column { rows: None, values }) => out.copy_from_slice(values),
+            Ok(Column { rows: Some(rows), values }) => {
                 out.fill(0.0);
                 rows.iter().zip(values).for_each(|(&row, value)| out[row] = *value);
+            }
+            Err(columns) => columns.decode(column, 0..self.samples, out),
+        }
+    }
+
+    /// The values of one feature, each times a factor.
+    pub(crate) fn scaled_column_into(&self, column: usize, factor: f64, out: &mut [f64]) {
+        match self.stored_column(column) {
+            Ok(Column { rows: None, values }) => vectorised(
+                #[inline(always)]
+                move || out.iter_mut().zip(values).for_each(|(out, x)| *out = factor * x),
+            ),
+            Ok(Column { rows: Some(rows), values }) => {
+                out.fill(0.0);
+                rows.iter().zip(values).for_each(|(&row, x)| out[row] = factor * x);
+            }
+            Err(columns) => {
+                columns.decode(column, 0..self.samples, out);
+                out.iter_mut().for_each(|x| *x *= factor);
             }
         }
     }
@@ -46,14 +84,19 @@ impl FeatureMatrix<'_> {
     /// If there is no such sample.
     pub fn row(&self, sample: usize) -> Vec<f64> {
         assert!(sample < self.samples, "samples are numbered from 0");
-        let value = |Column { rows, values }: Column<'_>| match rows {
-            None => values[sample],
-            Some(rows) => rows.binary_search(&sample).map_or(0.0, |at| values[at]),
+        let value = |column: usize| match self.stored_column(column) {
+            Ok(Column { rows: None, values }) => values[sample],
+            Ok(Column { rows: Some(rows), values }) => rows.binary_search(&sample).map_or(0.0, |at| values[at]),
+            Err(columns) => {
+                let mut value = [0.0];
+                columns.decode(column, sample..sample + 1, &mut value);
+                value[0]
+            }
         };
-        (0..self.features).map(|column| value(self.column(column))).collect()
+        (0..self.features).map(value).collect()
     }
 
-    /// Some samples of some features, column by column: a view of a dense matrix, a copy in the buffer of a sparse one.
+    /// Some samples of some features, column by column: a view of what is stored as it is, and else a copy in the buffer.
     pub(crate) fn panel<'b>(
         &'b self,
         columns: Range<usize>,
@@ -66,6 +109,9 @@ impl FeatureMatrix<'_> {
                 let values = &values[columns.start * self.samples..columns.end * self.samples];
                 MatRef::from_column_major_slice(values, self.samples, count).subrows(samples.start, n)
             }
+            Storage::Compact(stored) => {
+                MatRef::from_column_major_slice(stored.decode_columns(columns, &samples, buffer), n, count)
+            }
             Storage::Sparse { .. } => {
                 let buffer = &mut buffer[..n * count];
                 for (column, out) in columns.zip(buffer.chunks_mut(n)) {
@@ -76,10 +122,13 @@ impl FeatureMatrix<'_> {
         }
     }
 
-    /// Some samples of one feature: a view of a dense matrix, a copy in the buffer of a sparse one.
+    /// Some samples of one feature: a view of what is stored as it is, and else a copy in the buffer.
     pub(crate) fn column_part<'b>(&'b self, column: usize, samples: Range<usize>, buffer: &'b mut [f64]) -> &'b [f64] {
-        let Column { rows, values } = self.column(column);
-        let Some(rows) = rows else { return &values[samples] };
+        let (rows, values) = match self.stored_column(column) {
+            Ok(Column { rows: None, values }) => return &values[samples],
+            Ok(Column { rows: Some(rows), values }) => (rows, values),
+            Err(columns) => return columns.decode_columns(column..column + 1, &samples, buffer),
+        };
         let buffer = &mut buffer[..samples.len()];
         buffer.fill(0.0);
         let part = stored_within(rows, &samples);
@@ -91,9 +140,13 @@ impl FeatureMatrix<'_> {
 
     /// Multiplies a vector by one feature, entry by entry.
     pub(crate) fn multiply_by_column(&self, column: usize, out: &mut [f64]) {
-        let Column { rows, values } = self.column(column);
-        let Some(rows) = rows else {
-            return out.iter_mut().zip(values).for_each(|(out, x)| *out *= x);
+        let multiply = |out: &mut [f64], values: &[f64]| out.iter_mut().zip(values).for_each(|(out, x)| *out *= x);
+        let (rows, values) = match self.stored_column(column) {
+            Ok(Column { rows: None, values }) => return multiply(out, values),
+            Ok(Column { rows: Some(rows), values }) => (rows, values),
+            Err(columns) => {
+                return columns.visit(column, self.samples, |samples, values| multiply(&mut out[samples], values));
+            }
         };
         let mut next = 0;
         for (&row, value) in rows.iter().zip(values) {
@@ -104,14 +157,26 @@ impl FeatureMatrix<'_> {
         out[next..].fill(0.0);
     }
 
+    /// The largest magnitude of an entry of a feature.
+    fn column_size(&self, column: usize) -> f64 {
+        match self.stored_column(column) {
+            Ok(Column { values, .. }) => largest(values),
+            Err(columns) => {
+                let mut size = 0.0_f64;
+                columns.visit(column, self.samples, |_, values| size = size.max(largest(values)));
+                size
+            }
+        }
+    }
+
     /// For each feature, the exponent of the power of two that divides its entries to at most 1.
     pub(crate) fn column_exponents(&self) -> Vec<f64> {
-        (0..self.features).map(|column| f64::from(binary_exponent(largest(self.column(column).values)))).collect()
+        (0..self.features).map(|column| f64::from(binary_exponent(self.column_size(column)))).collect()
     }
 
     /// The exponent of the power of two that divides the entries of all these features to at most 1.
     pub(crate) fn exponent_of(&self, columns: &[usize]) -> f64 {
-        let sizes = columns.par_iter().with_min_len(64).map(|&column| largest(self.column(column).values));
+        let sizes = columns.par_iter().with_min_len(64).map(|&column| self.column_size(column));
         f64::from(binary_exponent(sizes.reduce(|| 0.0, f64::max)))
     }
 

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{
     columns::stored_within,
+    compact::Compact,
     feature_matrix::{FeatureMatrix, Storage},
 };
 use crate::{Error, numeric::scale_by_exp2};
@@ -13,32 +14,71 @@ use crate::{Error, numeric::scale_by_exp2};
 /// Columns that are worth the attention of another thread.
 pub(crate) const COLUMNS_AT_ONCE: usize = 256;
 
-impl FeatureMatrix<'_> {
+impl<'a> FeatureMatrix<'a> {
     /// The matrix with feature j divided by `2^exponents[j]`.
-    pub(crate) fn scaled_columns(&self, exponents: &[f64]) -> Result<FeatureMatrix<'static>, Error> {
-        let divided = |column: usize| {
-            let exponent = -exponents[column];
-            self.column(column).values.iter().map(move |x| scale_by_exp2(*x, exponent))
-        };
-        self.with_values((0..self.features).flat_map(divided).collect())
+    pub(crate) fn into_scaled_columns(self, exponents: &[f64]) -> Result<Self, Error> {
+        self.with_stored(
+            |columns| columns.into_scaled(exponents),
+            |column, values| values.iter_mut().for_each(|x| *x = scale_by_exp2(*x, -exponents[column])),
+        )
     }
 
     /// The moduli of the entries.
-    pub(crate) fn moduli(&self) -> Result<FeatureMatrix<'static>, Error> {
-        self.with_values(self.storage.values().iter().map(|value| value.abs()).collect())
+    pub(crate) fn into_moduli(self) -> Result<Self, Error> {
+        self.with_stored(Compact::into_moduli, |_, values| values.iter_mut().for_each(|x| *x = x.abs()))
     }
 
-    /// The matrix with other numbers in place of those that are stored.
-    fn with_values(&self, values: Vec<f64>) -> Result<FeatureMatrix<'static>, Error> {
-        let matrix = match &self.storage {
-            Storage::Dense(_) => FeatureMatrix::from_columns(self.samples, self.features, values),
-            Storage::Sparse { starts, rows, .. } => {
-                FeatureMatrix::from_sparse_columns(self.samples, self.features, starts.to_vec(), rows.to_vec(), values)
+    /// The matrix with other entries in the same storage: compact columns as a whole, or the numbers that are stored of each column.
+    pub(super) fn with_stored(
+        self,
+        of_compact: impl FnOnce(Compact<'a>) -> Compact<'a>,
+        change: impl Fn(usize, &mut [f64]),
+    ) -> Result<Self, Error> {
+        let (samples, features, excluded) = (self.samples, self.features, self.excluded().cloned());
+        let matrix = match self.storage {
+            Storage::Dense(values) => {
+                let mut values = values.into_owned();
+                values.chunks_mut(samples).enumerate().for_each(|(column, values)| change(column, values));
+                Self::from_columns(samples, features, values)
             }
+            Storage::Sparse { starts, rows, values } => {
+                let mut values = values.into_owned();
+                let ends = starts.windows(2).enumerate();
+                ends.for_each(|(column, ends)| change(column, &mut values[ends[0]..ends[1]]));
+                Self::from_sparse_columns(samples, features, starts, rows, values)
+            }
+            Storage::Compact(columns) => Self::from_compact(samples, features, of_compact(columns)),
         };
-        Ok(matrix?.with_excluded(self.excluded().cloned()))
+        Ok(matrix?.with_excluded(excluded))
     }
 
+    /// Every column j less `centres[j]` and times `factors[j]`. Compact columns keep the numbers that they were given and change them as
+    /// they are read; a sparse matrix becomes dense where something is taken off.
+    ///
+    /// ```
+    /// use banach::FeatureMatrix;
+    ///
+    /// let x = FeatureMatrix::from_columns_i8(2, 1, &[3_i8, 7][..])?.rescaled(&[5.0], &[0.5])?;
+    /// assert_eq!([x.row(0), x.row(1)], [[-1.0], [1.0]]);
+    /// # Ok::<(), banach::Error>(())
+    /// ```
+    pub fn rescaled(self, centres: &[f64], factors: &[f64]) -> Result<Self, Error> {
+        Error::check_length("the centres", centres.len(), self.features)?;
+        Error::check_length("the factors", factors.len(), self.features)?;
+        Error::check_values("the centres", centres, "finite numbers", f64::is_finite)?;
+        Error::check_values("the factors", factors, "normal numbers other than 0", f64::is_normal)?;
+        let change = |column: usize, values: &mut [f64]| {
+            let (centre, factor) = (centres[column], factors[column]);
+            values.iter_mut().for_each(|x| *x = (*x - centre) * factor);
+        };
+        if self.is_sparse() && centres.iter().any(|centre| *centre != 0.0) {
+            return self.map_columns(change);
+        }
+        self.with_stored(|columns| columns.into_rescaled(centres, factors), change)
+    }
+}
+
+impl FeatureMatrix<'_> {
     /// The matrix, dense, with each feature changed.
     pub(crate) fn map_columns(
         &self,
@@ -79,6 +119,9 @@ impl FeatureMatrix<'_> {
                     values.chunks(n).flat_map(|column| samples.iter().map(|&i| column[i])).collect();
                 FeatureMatrix::from_columns(samples.len(), self.features, columns)
             }
+            Storage::Compact(columns) => {
+                FeatureMatrix::from_compact(samples.len(), self.features, columns.select_samples(samples))
+            }
             Storage::Sparse { .. } => {
                 let mut column = vec![0.0; n];
                 let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -103,6 +146,10 @@ impl FeatureMatrix<'_> {
             Storage::Dense(values) => {
                 let columns = values.chunks(self.samples).flat_map(|column| &column[range.clone()]).copied();
                 FeatureMatrix::from_columns(range.len(), self.features, columns.collect::<Vec<_>>())
+            }
+            Storage::Compact(columns) => {
+                let samples: Vec<usize> = range.clone().collect();
+                FeatureMatrix::from_compact(range.len(), self.features, columns.select_samples(&samples))
             }
             Storage::Sparse { starts, rows, values } => {
                 let (mut new_starts, mut new_rows, mut new_values) = (vec![0], Vec::new(), Vec::new());

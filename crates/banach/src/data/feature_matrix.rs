@@ -4,13 +4,13 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 use rayon::prelude::*;
 
-use super::{ExcludedProducts, sweep::Layout};
+use super::{ExcludedProducts, compact::Compact, sweep::Layout};
 use crate::{Error, numeric::vectorised};
 
 /// Largest magnitude of an entry. Sums of products of such entries with scaled dual vectors stay finite.
 pub(crate) const MAX_ENTRY: f64 = 1e200;
 
-/// A checked feature matrix: feature-major (a feature's n values are contiguous), dense or sparse.
+/// A checked feature matrix: feature-major (a feature's n values are contiguous), dense or sparse; dense ones in f64 or in fewer bytes.
 ///
 /// Every entry is finite and at most 1e200 in magnitude. Data that already have the right layout
 /// are borrowed, not copied.
@@ -32,6 +32,8 @@ pub(super) enum Storage<'a> {
     Dense(Cow<'a, [f64]>),
     /// Compressed sparse columns.
     Sparse { starts: Cow<'a, [usize]>, rows: Cow<'a, [usize]>, values: Cow<'a, [f64]> },
+    /// Column-major values in fewer bytes.
+    Compact(Compact<'a>),
 }
 
 /// What a matrix stores.
@@ -48,14 +50,8 @@ pub enum Entries<'a> {
         /// The stored entries.
         values: &'a [f64],
     },
-}
-
-impl Storage<'_> {
-    pub(super) fn values(&self) -> &[f64] {
-        match self {
-            Storage::Dense(values) | Storage::Sparse { values, .. } => values,
-        }
-    }
+    /// Every entry, in fewer bytes; [`FeatureMatrix::column_into`] decodes a column.
+    Compact,
 }
 
 impl<'a> FeatureMatrix<'a> {
@@ -81,9 +77,9 @@ impl<'a> FeatureMatrix<'a> {
     /// # Panics
     ///
     /// If there are more or fewer entries than samples times features.
-    pub fn columns_of_rows(samples: usize, features: usize, rows: &[f64]) -> Vec<f64> {
+    pub fn columns_of_rows<T: Copy + Default + Send + Sync>(samples: usize, features: usize, rows: &[T]) -> Vec<T> {
         assert_eq!(rows.len(), samples * features, "n d entries");
-        let mut columns = vec![0.0; rows.len()];
+        let mut columns = vec![T::default(); rows.len()];
         if columns.is_empty() {
             return columns;
         }
@@ -137,8 +133,8 @@ impl<'a> FeatureMatrix<'a> {
         Ok(Self::checked(samples, features, Storage::Sparse { starts, rows, values }, size))
     }
 
-    fn checked(samples: usize, features: usize, storage: Storage<'a>, size: f64) -> Self {
-        let layout = Layout::new(samples, features, storage.values().len());
+    pub(super) fn checked(samples: usize, features: usize, storage: Storage<'a>, size: f64) -> Self {
+        let layout = Layout::new(samples, features, stored(samples, features, &storage));
         Self { samples, features, storage, layout, size, excluded: None }
     }
 
@@ -151,6 +147,7 @@ impl<'a> FeatureMatrix<'a> {
                 rows: Cow::Borrowed(rows),
                 values: Cow::Borrowed(values),
             },
+            Storage::Compact(columns) => Storage::Compact(columns.view()),
         };
         FeatureMatrix { storage, excluded: self.excluded.clone(), ..*self }
     }
@@ -165,6 +162,7 @@ impl<'a> FeatureMatrix<'a> {
                 rows: Cow::Owned(rows.into_owned()),
                 values: Cow::Owned(values.into_owned()),
             },
+            Storage::Compact(columns) => Storage::Compact(columns.into_owned()),
         };
         FeatureMatrix { samples, features, storage, layout, size, excluded }
     }
@@ -200,7 +198,7 @@ impl<'a> FeatureMatrix<'a> {
 
     /// The number of entries that are stored.
     pub fn stored(&self) -> usize {
-        self.storage.values().len()
+        stored(self.samples, self.features, &self.storage)
     }
 
     /// The entries as they are stored.
@@ -208,12 +206,18 @@ impl<'a> FeatureMatrix<'a> {
         match &self.storage {
             Storage::Dense(values) => Entries::Dense(values),
             Storage::Sparse { starts, rows, values } => Entries::Sparse { starts, rows, values },
+            Storage::Compact(_) => Entries::Compact,
         }
     }
 
     /// Whether only some of the entries are stored, with their rows.
     pub fn is_sparse(&self) -> bool {
         matches!(self.storage, Storage::Sparse { .. })
+    }
+
+    /// Whether every entry is stored as a number, so that parts of columns are read where they are.
+    pub(crate) fn is_read_in_place(&self) -> bool {
+        matches!(self.storage, Storage::Dense(_))
     }
 
     /// The largest magnitude of an entry, which was found when the entries were checked.
@@ -237,7 +241,15 @@ impl fmt::Debug for FeatureMatrix<'_> {
     }
 }
 
-fn check_size(samples: usize, features: usize, got: usize) -> Result<(), Error> {
+/// The number of entries that are stored; of compact columns as many as of the decoded ones, so that a pass divides both alike.
+fn stored(samples: usize, features: usize, storage: &Storage<'_>) -> usize {
+    match storage {
+        Storage::Dense(values) | Storage::Sparse { values, .. } => values.len(),
+        Storage::Compact(_) => samples * features,
+    }
+}
+
+pub(super) fn check_size(samples: usize, features: usize, got: usize) -> Result<(), Error> {
     if samples == 0 || features == 0 {
         return Err(Error::Empty { what: "X" });
     }

@@ -1,5 +1,7 @@
 //! Memory for intermediate results, owned by the caller.
 
+use std::sync::Mutex;
+
 /// Working memory that grows on first use and is reused afterwards, so hot calls do not allocate.
 ///
 /// One `Scratch` serves any number of calls, one after another.
@@ -52,19 +54,43 @@ impl Spare {
     }
 }
 
-/// A buffer that only grows.
+/// A buffer that only grows, and others for blocks of features that are not stored as numbers.
 #[derive(Debug, Default)]
-pub(crate) struct Pool(Vec<f64>);
+pub(crate) struct Pool {
+    numbers: Vec<f64>,
+    blocks: BlockBuffers,
+}
+
+/// Buffers that threads share: as many as blocks are read at a time.
+#[derive(Debug, Default)]
+pub(crate) struct BlockBuffers(Mutex<Vec<Vec<f64>>>);
+
+impl BlockBuffers {
+    /// Does some work with a buffer that nobody else has meanwhile.
+    pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut Vec<f64>) -> T) -> T {
+        let free = || self.0.lock().expect("nobody panics with the list of buffers");
+        let mut buffer = free().pop().unwrap_or_default();
+        let result = work(&mut buffer);
+        free().push(buffer);
+        result
+    }
+}
 
 impl Pool {
     /// The first `length` numbers; their contents are left from earlier use.
     pub(crate) fn take(&mut self, length: usize) -> &mut [f64] {
-        if self.0.len() < length {
+        self.take_with_blocks(length).0
+    }
+
+    /// The same, and the buffers for blocks.
+    pub(crate) fn take_with_blocks(&mut self, length: usize) -> (&mut [f64], &BlockBuffers) {
+        let Self { numbers, blocks } = self;
+        if numbers.len() < length {
             // The old numbers are freed first: no more memory is taken than is counted.
-            self.0 = Vec::new();
-            self.0 = vec![0.0; length];
+            *numbers = Vec::new();
+            *numbers = vec![0.0; length];
         }
-        &mut self.0[..length]
+        (&mut numbers[..length], blocks)
     }
 }
 

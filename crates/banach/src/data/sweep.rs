@@ -12,7 +12,7 @@ use std::ops::Range;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{FeatureMatrix, scratch::Pool};
+use super::{FeatureMatrix, block::Block, scratch::Pool};
 use crate::workers::checkpoint;
 
 /// Bytes of the matrix in a block: a fraction of a second-level cache.
@@ -27,8 +27,11 @@ const MAX_STRIPES: usize = 256;
 
 /// What the reader sees of one block of features.
 pub(crate) struct SweepBlock<'a> {
-    /// The features of the block.
+    /// The numbers of the features of the block, and their entries.
     pub columns: Range<usize>,
+    pub features: Block<'a>,
+    /// What the entries are decoded into, if they are not stored as numbers.
+    pub buffer: &'a mut Vec<f64>,
     /// The reader's own numbers, `per_feature` for each feature of the block.
     pub kept: &'a mut [f64],
     /// `Phi_b' a`, one column per dual vector; the first `outputs` columns become `w`.
@@ -83,14 +86,15 @@ impl Sweep {
         let area = self.area(n, layout, inputs);
         // One vector is its own transpose.
         let turned = if inputs == 1 { 0 } else { n * inputs };
-        let (rows, areas) = pool.take(turned + area * layout.stripes).split_at_mut(turned);
+        let (numbers, buffers) = pool.take_with_blocks(turned + area * layout.stripes);
+        let (rows, areas) = numbers.split_at_mut(turned);
         if turned > 0 {
             let transposed = MatRef::from_row_major_slice(alphas, inputs, n);
             MatMut::from_column_major_slice_mut(rows, inputs, n).copy_from(transposed);
         }
         let rows = if turned > 0 { &*rows } else { alphas };
 
-        let run_stripe = |stripe: usize, area: &mut [f64], mut kept: &mut [f64]| {
+        let with_buffer = |stripe: usize, area: &mut [f64], mut kept: &mut [f64], buffer: &mut Vec<f64>| {
             let (sum, rest) = area.split_at_mut(sum_length);
             let (state, rest) = rest.split_at_mut(self.state);
             let (u, turned) = rest.split_at_mut(layout.block * inputs);
@@ -102,12 +106,16 @@ impl Sweep {
                 let (own, left) = std::mem::take(&mut kept).split_at_mut(width * self.per_feature);
                 kept = left;
                 let u = &mut u[..width * inputs];
-                matrix.adjoint(columns.clone(), alphas, rows, u, turned);
-                visit(SweepBlock { columns: columns.clone(), kept: own, u, state, sum });
+                let features = matrix.block(columns.clone());
+                features.adjoint(alphas, rows, buffer, u, turned);
+                visit(SweepBlock { columns, features, buffer, kept: own, u, state, sum });
                 if self.outputs > 0 {
-                    matrix.apply(columns, &u[..width * self.outputs], sum);
+                    features.apply(&u[..width * self.outputs], buffer, sum);
                 }
             }
+        };
+        let run_stripe = |stripe: usize, area: &mut [f64], kept: &mut [f64]| {
+            buffers.lend(|buffer| with_buffer(stripe, area, kept, buffer));
         };
         let stripe_kept = layout.stripe * self.per_feature;
         if layout.stripes == 1 {

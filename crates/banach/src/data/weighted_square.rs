@@ -41,22 +41,24 @@ impl FeatureMatrix<'_> {
         out: &mut [f64],
     ) {
         let (n, stripe) = (self.samples, stripe(self.samples, columns.len()));
-        let areas = pool.take(product_length(n, columns.len()));
+        let (areas, buffers) = pool.take_with_blocks(product_length(n, columns.len()));
         let stripes = columns.par_chunks(stripe).zip(weights.par_chunks(stripe));
-        stripes.zip(areas.par_chunks_mut(n + TOGETHER)).for_each(|((columns, weights), area)| {
+        let run_stripe = |(mut columns, mut weights): (&[usize], &[f64]), area: &mut [f64], buffer: &mut Vec<f64>| {
             let (sum, u) = area.split_at_mut(n);
             sum.fill(0.0);
-            let (mut columns, mut weights) = (columns, weights);
             while let Some(&first) = columns.first() {
                 checkpoint();
                 let run = columns.iter().zip(first..).take(TOGETHER).take_while(|(at, next)| **at == *next).count();
-                let (block, u) = (first..first + run, &mut u[..run]);
-                self.adjoint(block.clone(), v, v, u, &mut []);
+                let (block, u) = (self.block(first..first + run), &mut u[..run]);
+                block.adjoint(v, v, buffer, u, &mut []);
                 u.iter_mut().zip(weights).for_each(|(u, weight)| *u *= weight);
-                self.apply(block, u, sum);
+                block.apply(u, buffer, sum);
                 (columns, weights) = (&columns[run..], &weights[run..]);
             }
-        });
+        };
+        stripes
+            .zip(areas.par_chunks_mut(n + TOGETHER))
+            .for_each(|(stripe, area)| buffers.lend(|buffer| run_stripe(stripe, area, buffer)));
         out.fill(0.0);
         for area in areas.chunks(n + TOGETHER) {
             out.iter_mut().zip(area).for_each(|(out, sum)| *out += sum);
@@ -70,10 +72,11 @@ impl FeatureMatrix<'_> {
         let stripes = columns.par_chunks(stripe).zip(weights.par_chunks(stripe)).zip(parts.par_chunks_mut(stripe));
         let sums: Vec<Vec<f64>> = stripes
             .map(|((columns, weights), parts)| {
-                let mut sum = vec![0.0; n];
+                let (mut sum, mut buffer) = (vec![0.0; n], Vec::new());
                 for ((&column, weight), part) in columns.iter().zip(weights).zip(parts) {
                     checkpoint();
-                    *part = self.add_squares(column, scale_by_exp2(weight.sqrt(), -exponent), &mut sum);
+                    let factor = scale_by_exp2(weight.sqrt(), -exponent);
+                    *part = add_squares(&self.column(column, &mut buffer), factor, &mut sum);
                 }
                 sum
             })
@@ -84,34 +87,34 @@ impl FeatureMatrix<'_> {
         }
         (rows, parts)
     }
+}
 
-    /// Adds the squares of a feature times a factor to the sums of the samples, and returns their sum.
-    fn add_squares(&self, column: usize, factor: f64, sums: &mut [f64]) -> f64 {
-        let Column { rows, values } = self.column(column);
-        if let Some(rows) = rows {
-            let square = |(row, x): (&usize, &f64)| {
-                let square = (factor * x) * (factor * x);
-                sums[*row] += square;
-                square
-            };
-            return rows.iter().zip(values).map(square).sum();
-        }
-        vectorised(
-            #[inline(always)]
-            move || {
-                // As many sums as a vector has numbers, so that no addition waits for the one before.
-                let mut parts = [0.0; 8];
-                for (sums, values) in sums.chunks_mut(8).zip(values.chunks(8)) {
-                    for ((sum, x), part) in sums.iter_mut().zip(values).zip(&mut parts) {
-                        let square = (factor * x) * (factor * x);
-                        *sum += square;
-                        *part += square;
-                    }
-                }
-                parts.iter().sum()
-            },
-        )
+/// Adds the squares of a feature times a factor to the sums of the samples, and returns their sum.
+fn add_squares(column: &Column<'_>, factor: f64, sums: &mut [f64]) -> f64 {
+    let Column { rows, values } = *column;
+    if let Some(rows) = rows {
+        let square = |(row, x): (&usize, &f64)| {
+            let square = (factor * x) * (factor * x);
+            sums[*row] += square;
+            square
+        };
+        return rows.iter().zip(values).map(square).sum();
     }
+    vectorised(
+        #[inline(always)]
+        move || {
+            // As many sums as a vector has numbers, so that no addition waits for the one before.
+            let mut parts = [0.0; 8];
+            for (sums, values) in sums.chunks_mut(8).zip(values.chunks(8)) {
+                for ((sum, x), part) in sums.iter_mut().zip(values).zip(&mut parts) {
+                    let square = (factor * x) * (factor * x);
+                    *sum += square;
+                    *part += square;
+                }
+            }
+            parts.iter().sum()
+        },
+    )
 }
 
 #[cfg(test)]

@@ -5,11 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::Spec;
-use crate::{
-    FeatureMatrix,
-    data::{ColumnMoments, Entries},
-    kernel::MonomialScale,
-};
+use crate::{FeatureMatrix, data::ColumnMoments, kernel::MonomialScale};
 
 /// Deviations that differ by more than this factor are unequal.
 const FACTOR: f64 = 100.0;
@@ -47,14 +43,12 @@ impl Spec {
             return None;
         }
         let samples = x.samples();
-        let moments = |column: usize| match x.entries() {
-            Entries::Dense(values) => ColumnMoments::of(&values[column * samples..(column + 1) * samples], 0),
-            Entries::Sparse { starts, values, .. } => {
-                let stored = &values[starts[column]..starts[column + 1]];
-                ColumnMoments::of(stored, samples - stored.len())
-            }
+        let moments = |buffer: &mut Vec<f64>, column: usize| {
+            let stored = x.column(column, buffer).values;
+            ColumnMoments::of(stored, samples - stored.len())
         };
-        let deviations: Vec<Option<ColumnMoments>> = (0..x.features()).into_par_iter().map(moments).collect();
+        let deviations: Vec<Option<ColumnMoments>> =
+            (0..x.features()).into_par_iter().map_init(Vec::new, moments).collect();
         let deviations = || {
             let known =
                 |(column, moments): (usize, &Option<ColumnMoments>)| Some((column, moments.as_ref()?.deviation));
@@ -70,12 +64,15 @@ impl Spec {
 /// Whether a rough look already tells that no two deviations are far apart: one read of dense columns, where their exact moments take
 /// several. Where it says no they may still be alike.
 fn alike(x: &FeatureMatrix<'_>) -> bool {
-    let Entries::Dense(values) = x.entries() else { return false };
+    if x.is_sparse() {
+        return false;
+    }
     let none = (f64::INFINITY, 0.0_f64);
-    let deviations = values.par_chunks(x.samples().max(1)).map(|column| match rough_deviation(column)? {
+    let deviation = |buffer: &mut Vec<f64>, column: usize| match rough_deviation(x.column(column, buffer).values)? {
         0.0 => Some(none),
         deviation => Some((deviation, deviation)),
-    });
+    };
+    let deviations = (0..x.features()).into_par_iter().map_init(Vec::new, deviation);
     let widest = deviations.try_reduce(|| none, |a, b| Some((a.0.min(b.0), a.1.max(b.1))));
     // A hundredth is far more than a rough deviation is wrong by.
     widest.is_some_and(|(smallest, largest)| 1.01 * largest < FACTOR * smallest)

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use super::{Hessian, HessianPart, InPlace, LocalModel, MOST_DENSE, local::LocalSource, scattered};
 use crate::{
     Exponent, FeatureMatrix,
-    data::{Column, Scratch},
-    numeric::{WidePower, binary_exponent, scale_by_exp2, vectorised},
+    data::Scratch,
+    numeric::{WidePower, binary_exponent, scale_by_exp2},
     workers::checkpoint,
 };
 
@@ -55,17 +55,7 @@ impl Columns for FeatureMatrix<'_> {
     }
 
     fn scaled_column_into(&self, column: usize, factor: f64, out: &mut [f64]) {
-        let Column { rows, values } = self.column(column);
-        match rows {
-            None => vectorised(
-                #[inline(always)]
-                move || out.iter_mut().zip(values).for_each(|(out, x)| *out = factor * x),
-            ),
-            Some(rows) => {
-                out.fill(0.0);
-                rows.iter().zip(values).for_each(|(&row, x)| out[row] = factor * x);
-            }
-        }
+        FeatureMatrix::scaled_column_into(self, column, factor, out);
     }
 
     fn stored(&self, column: usize) -> Option<(&[usize], &[f64])> {

@@ -2,6 +2,7 @@
 //! `laws/model.rs` holds the laws of second derivatives, predictions and norms, `laws/hessian.rs` those of a Hessian on few
 //! features.
 
+mod compact;
 mod extremes;
 mod hessian;
 mod local;
@@ -19,7 +20,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::{
     Memory,
-    kernel::{Linear, MonomialScale},
+    kernel::{Linear, MonomialScale, Normalized, Polynomial},
     numeric::dot,
 };
 

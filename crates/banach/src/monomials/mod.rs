@@ -113,7 +113,7 @@ impl<'a> Monomials<'a> {
                 monomials.row_exponent = f64::from(binary_exponent(largest(rows)));
                 rows.iter_mut().for_each(|row| *row = scale_by_exp2(*row, -monomials.row_exponent));
             }
-            monomials.points.x = monomials.points.x.scaled_columns(&monomials.exponents)?;
+            monomials.points.x = monomials.points.x.into_scaled_columns(&monomials.exponents)?;
         }
         monomials.points.rows = rows;
         Ok(monomials)
@@ -148,8 +148,8 @@ impl<'a> Monomials<'a> {
     }
 
     /// The same of the moduli of the data.
-    pub(crate) fn moduli(&self) -> Result<Monomials<'static>, Error> {
-        Ok(self.over(self.points.x.moduli()?))
+    pub(crate) fn moduli(&self) -> Result<Monomials<'_>, Error> {
+        Ok(self.over(self.points.x.view().into_moduli()?))
     }
 
     /// The same monomials over other data of as many samples.
@@ -225,7 +225,8 @@ impl<'a> Monomials<'a> {
         Error::check_length("a row of the new X", x.features(), self.inputs())?;
         self.check(x)?;
         let rows = self.row_factors(x)?;
-        let x = if self.monomial_scale == MonomialScale::Raw { x.view() } else { x.scaled_columns(&self.exponents)? };
+        let raw = self.monomial_scale == MonomialScale::Raw;
+        let x = if raw { x.view() } else { x.view().into_scaled_columns(&self.exponents)? };
         Ok(Points { x, rows })
     }
 

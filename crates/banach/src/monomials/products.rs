@@ -24,11 +24,11 @@ fn weighted_left(x: &FeatureMatrix<'_>, place: &Place<'_>, samples: &Range<usize
         return;
     }
     for (j, left) in place.outer.clone().zip(left.chunks_mut(n)) {
-        if x.is_sparse() {
+        if x.is_read_in_place() {
+            entries::multiply(left, x.column_part(j, samples.clone(), &mut []), factors);
+        } else {
             x.column_part(j, samples.clone(), left);
             left.iter_mut().zip(factors).for_each(|(left, factor)| *left *= factor);
-        } else {
-            entries::multiply(left, x.column_part(j, samples.clone(), &mut []), factors);
         }
     }
 }
@@ -60,12 +60,12 @@ fn right_squares<'b>(
         buffer.fill(1.0);
     }
     for (k, right) in place.inner.clone().zip(buffer.chunks_mut(n)) {
-        if x.is_sparse() {
-            x.column_part(k, samples.clone(), right);
-            entries::square(right);
-        } else {
+        if x.is_read_in_place() {
             let column = x.column_part(k, samples.clone(), &mut []);
             entries::multiply(right, column, column);
+        } else {
+            x.column_part(k, samples.clone(), right);
+            entries::square(right);
         }
     }
     MatRef::from_column_major_slice(buffer, n, inner)

@@ -51,7 +51,7 @@ impl<'a> Tensor<'a> {
     pub(crate) fn moduli(&self) -> Result<Tensor<'_>, Error> {
         let Self { matrix, kernel, layout, diagonal } = self;
         let (kernel, layout, diagonal) = (kernel.clone(), layout.clone(), diagonal.clone());
-        Ok(Tensor { matrix: matrix.moduli()?, kernel, layout, diagonal })
+        Ok(Tensor { matrix: matrix.view().into_moduli()?, kernel, layout, diagonal })
     }
 
     /// The order q.

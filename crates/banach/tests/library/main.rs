@@ -3,6 +3,7 @@
 
 mod allocation;
 mod clarabel;
+mod compact_columns;
 mod direct_solve;
 mod edge_cases;
 mod every_loss;

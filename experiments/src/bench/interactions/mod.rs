@@ -4,7 +4,6 @@
 //! `large` for the sizes that nothing else here can hold. Other libraries are opponents in `experiments/users`.
 
 mod large;
-mod process;
 mod routes;
 mod task;
 

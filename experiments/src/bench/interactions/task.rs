@@ -19,7 +19,7 @@ use banach::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{super::memory::peak_bytes, process::Process};
+use super::super::{memory::peak_bytes, process::Process};
 use crate::{Error, Watch};
 
 /// How the monomials are represented.

@@ -1,6 +1,6 @@
 //! What a search tries for the exponential kernel unless it is told. ADR 14 has the measurements behind these numbers.
 
-use crate::{Error, Exponent, FeatureMatrix, data::Entries, error::Parameter, kernel::Degrees};
+use crate::{Error, Exponent, FeatureMatrix, data::Column, error::Parameter, kernel::Degrees};
 
 /// The exponents p that are tried.
 pub(super) const EXPONENTS: [f64; 3] = [4.0 / 3.0, 1.1, 1.05];
@@ -48,15 +48,17 @@ pub(super) fn scales(
 fn mean_power(x: &FeatureMatrix<'_>, order: i32, weight: impl Fn(usize) -> f64) -> (f64, f64) {
     let samples = x.samples();
     let total: f64 = (0..samples).map(&weight).sum();
-    let (values, sample_of): (&[f64], Box<dyn Fn(usize) -> usize + '_>) = match x.entries() {
-        Entries::Dense(values) => (values, Box::new(move |at| at % samples)),
-        Entries::Sparse { rows, values, .. } => (values, Box::new(|at| rows[at])),
-    };
-    let largest = values.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+    let largest = x.size();
     if largest == 0.0 {
         return (0.0, 0.0);
     }
-    let sum: f64 = values.iter().enumerate().map(|(at, x)| weight(sample_of(at)) * (x / largest).powi(order)).sum();
+    let (mut sum, mut buffer) = (0.0, Vec::new());
+    for j in 0..x.features() {
+        let Column { rows, values } = x.column(j, &mut buffer);
+        for (at, value) in values.iter().enumerate() {
+            sum += weight(rows.map_or(at, |rows| rows[at])) * (value / largest).powi(order);
+        }
+    }
     (largest, sum / total)
 }
 

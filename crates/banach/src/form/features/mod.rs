@@ -125,12 +125,12 @@ impl<'a> Features<'a> {
             }
             if let Some(squares) = squares {
                 let mut own = [0.0; MAX_BLOCK];
-                self.matrix.squares(block.columns.clone(), &mut own[..width]);
+                block.features.squares(block.buffer, &mut own[..width]);
                 squares.lock().expect("no pass panics")[block.columns.clone()].copy_from_slice(&own[..width]);
             }
             let (rows, states) = block.state.split_at_mut(own);
             if own > 0 {
-                self.matrix.add_row_powers(power, block.columns.clone(), rows);
+                block.features.add_row_powers(power, block.buffer, rows);
             }
             let columns = block.u.chunks_mut(width).zip(block.sum.chunks_mut(n));
             for ((u, omega), state) in columns.zip(states.chunks_mut(Running::LENGTH)) {

@@ -30,8 +30,11 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
     let (n, q, matrix) = (form.samples(), form.exponent.q(), &form.matrix);
     let mut copy = vec![0.0; n];
     let exponent = copy_in_range(alpha, &mut copy);
-    let products: Vec<Product> =
-        (0..matrix.features()).into_par_iter().with_min_len(PIECE).map(|k| product(&matrix.column(k), &copy)).collect();
+    let products: Vec<Product> = (0..matrix.features())
+        .into_par_iter()
+        .with_min_len(PIECE)
+        .map_init(Vec::new, |buffer, k| product(&matrix.column(k, buffer), &copy))
+        .collect();
     let most = products.iter().fold(0.0_f64, |most, product| most.max(product.high.abs()));
     if most < NEGLIGIBLE {
         return 0;
@@ -42,9 +45,10 @@ pub(super) fn sharpen(form: &Features<'_>, alpha: &[f64], at: &mut Evaluation) -
         .map(|first| {
             checkpoint();
             let last = (first + PIECE).min(products.len());
-            let mut sums = SharpSums::new(n);
+            let (mut sums, mut buffer) = (SharpSums::new(n), Vec::new());
             let weights = Weight::all(&products[first..last], most, q, n);
-            weights.iter().enumerate().for_each(|(k, weight)| sums.add(&matrix.column(first + k), weight));
+            let each = weights.iter().enumerate();
+            each.for_each(|(k, weight)| sums.add(&matrix.column(first + k, &mut buffer), weight));
             sums
         })
         .collect();

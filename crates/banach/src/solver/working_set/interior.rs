@@ -127,7 +127,7 @@ impl<'a> Interior<'a> {
         };
         let walls = u.iter().zip(weights).map(wall).collect();
         let mut sizes = vec![0.0; x.features()];
-        x.squares(0..x.features(), &mut sizes);
+        x.squares(&mut sizes);
         sizes.iter_mut().for_each(|size| *size = (*size / samples.len() as f64).sqrt());
         let for_both = !guards.is_empty() && Saddle::fits(samples.len(), x.features());
         Self { samples, intercept, x, alpha, t, guards, walls, sizes, for_both, last_mean: f64::INFINITY }
