@@ -247,6 +247,8 @@ impl Dataset {
         self.lines.keep(kept);
         let mut marks = kept.iter();
         self.ids.iter_mut().for_each(|ids| ids.retain(|_| marks.next() == Some(&true)));
+        let mut marks = kept.iter();
+        self.genotypes.iter_mut().for_each(|told| told.names.retain(|_| marks.next() == Some(&true)));
     }
 
     /// Where a row of the table is in the file.

@@ -31,7 +31,7 @@ use self::{
 };
 use super::{Impute, ModelColumns, Request, failed, input::Input};
 use crate::{
-    Dataset, Error, FileRemedy,
+    At, Dataset, Error, FileRemedy,
     assembly::{Assembly, Role},
     at::Lines,
     room::{Held, Room},
@@ -146,6 +146,16 @@ impl<'a> Parts<'a> {
         Ok(names)
     }
 
+    /// The family and the name of the sample of every row.
+    fn names_of_rows(&self, data: &Dataset) -> Vec<[String; 2]> {
+        let names = |row: usize| {
+            let (At::Line(place) | At::Row(place)) = data.at(row);
+            let sample = place as usize - 1;
+            [self.samples.family(sample).to_owned(), self.samples.name(sample).to_owned()]
+        };
+        (0..data.table.rows()).map(names).collect()
+    }
+
     /// What a model is fitted to: the variants that are left, the covariates and the phenotype.
     fn to_fit(&mut self, request: &Request) -> Result<Dataset, Error> {
         let (samples, cohort) = (&self.samples, &request.cohort);
@@ -188,6 +198,7 @@ impl<'a> Parts<'a> {
         let table = Chosen { traits: &traits, places: &places, wanted: &wanted, samples: &kept };
         let data = table.assemble(names, &mut self.calls, &whole, &self.room)?;
         let dropped = told.samples - data.table.rows();
+        told.names = self.names_of_rows(&data);
         Ok(Dataset { columns: self.variants.len() + traits.len(), dropped, genotypes: Some(told), ..data })
     }
 
@@ -211,6 +222,7 @@ impl<'a> Parts<'a> {
         let samples: Vec<usize> = (0..self.samples.len()).collect();
         let table = Chosen { traits: &traits, places: &places, wanted: &wanted, samples: &samples };
         let mut data = table.assemble(names, &mut self.calls, request, &self.room)?;
+        told.names = self.names_of_rows(&data);
         data.others.retain(|name| places.iter().any(|place| traits.name(*place) == name && traits.is_of_table(*place)));
         Ok(Dataset { columns: self.variants.len() + traits.len(), genotypes: Some(told), ..data })
     }
@@ -247,8 +259,11 @@ impl Chosen<'_> {
         let rows = samples.len();
         let columns = assembly.columns_mut(used.len());
         calls.decode(&counted, samples, columns)?;
-        let missing = columns.iter().position(|copies| copies.is_nan());
-        missing.into_iter().for_each(|at| assembly.note_missing(used[at / rows], at % rows, "no genotype"));
+        let first = |(feature, column): (usize, &[f64])| {
+            column.iter().position(|copies| copies.is_nan()).map(|row| (row, used[feature]))
+        };
+        let missing = columns.chunks(rows.max(1)).enumerate().filter_map(first).min();
+        missing.into_iter().for_each(|(row, place)| assembly.note_missing(place, row, "no genotype"));
         for (feature, place) in used.iter().enumerate().filter(|(_, place)| matches!(roles[**place], Role::Label(_))) {
             let column = assembly.columns_mut(used.len())[feature * rows..(feature + 1) * rows].to_vec();
             column.into_iter().enumerate().try_for_each(|(row, copies)| assembly.number(*place, row, copies))?;

@@ -83,4 +83,7 @@ pub struct Genotypes {
     pub constant: usize,
     /// Variables that count the second allele of the `.bim`: as was asked for, or as a model was fitted.
     pub second_allele: usize,
+    /// The family and the name of the sample of every row.
+    #[serde(skip)]
+    pub names: Vec<[String; 2]>,
 }
