@@ -199,7 +199,7 @@ fn wrong_files_and_flags_are_refused_in_words_of_the_command() {
     let bed = cohort(&here, "cohort", 0..40, |_| false);
     let table = traits(&here, 0..40);
     for (more, expected) in [
-        (&["--pheno", &table, "--target", "pb"][..], "no column \"pb\" for --target; did you mean \"bp\"?"),
+        (&["--pheno", &table, "--target", "pb"][..], "traits.tsv has no column \"pb\" for --target"),
         (&["--pheno", &table], "Name it with --target"),
         (&["--pheno", &table, "--target", "bp", "--covariates", "PC*"], "no column \"PC*\" for --covariates"),
         (&["--chr", "22"], "it has 1, 2, 3"),

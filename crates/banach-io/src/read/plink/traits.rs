@@ -37,6 +37,7 @@ enum Origin {
 
 /// All columns that are no genotypes.
 pub(super) struct Traits<'a> {
+    file: &'a str,
     samples: &'a Samples,
     tables: Vec<Table<'a>>,
     origins: Vec<Origin>,
@@ -85,7 +86,10 @@ impl<'a> Traits<'a> {
             // A table of covariates may be all that there is.
             phenotypes = names.len();
         }
-        Ok(Self { samples, tables, origins, names: Names::new(samples.file(), names), phenotypes })
+        // What has no such column is the table, if there is one.
+        let tables_of = cohort.phenotypes.as_deref().or(cohort.covariate_file.as_deref());
+        let file = tables_of.and_then(Path::to_str).unwrap_or(samples.file());
+        Ok(Self { file, samples, tables, origins, names: Names::new(file, names), phenotypes })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -119,7 +123,7 @@ impl<'a> Traits<'a> {
             (Some(place), ..) | (None, Some(place), None) => Ok(place),
             _ => {
                 let names = (0..self.len()).map(|place| self.name(place).to_owned()).collect();
-                Err(Error::NoTarget { file: self.samples.file().to_owned(), names })
+                Err(Error::NoTarget { file: self.file.to_owned(), names })
             }
         }
     }
@@ -167,7 +171,7 @@ impl<'a> Traits<'a> {
         if !kept.is_empty() {
             return Ok(());
         }
-        let (file, column) = (self.samples.file(), format!("column {:?}", self.names.name(target)));
+        let (file, column) = (self.file, format!("column {:?}", self.names.name(target)));
         let problem = "no sample of the .fam has this phenotype together with all covariates";
         Err(Error::unsupported(file, column, problem, FileRemedy::Name(Setting::Phenotypes)))
     }
