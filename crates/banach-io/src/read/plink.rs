@@ -6,10 +6,10 @@
 mod calls;
 mod chromosomes;
 mod cohort;
+mod field_lines;
 mod known;
 mod samples;
 mod sieve;
-mod text;
 mod traits;
 mod variants;
 
@@ -22,10 +22,10 @@ use std::{
 pub use self::cohort::{Allele, Cohort, Genotypes};
 use self::{
     calls::Calls,
+    field_lines::FieldLines,
     known::{Counted, Known, twice},
     samples::Samples,
     sieve::{Sieved, sieve},
-    text::Text,
     traits::Traits,
     variants::Variants,
 };
@@ -40,19 +40,19 @@ use crate::{
 /// Reads a `.bed` and what lies beside it.
 pub(super) fn read_beside(path: &Path, request: &Request) -> Result<Dataset, Error> {
     let (inputs, names) = open(path)?;
-    Parts::open(inputs, &names, request)?.read(request)
+    CohortFiles::open(inputs, &names, request)?.read(request)
 }
 
 /// The same from bytes.
 pub(super) fn read_bytes(files: [&[u8]; 3], file: &str, request: &Request) -> Result<Dataset, Error> {
     let names = [file.to_owned(), format!("the .bim of {file}"), format!("the .fam of {file}")];
-    Parts::open(files.map(|bytes| Input::Stream(Box::new(bytes))), &names, request)?.read(request)
+    CohortFiles::open(files.map(|bytes| Input::Stream(Box::new(bytes))), &names, request)?.read(request)
 }
 
 /// The variables, with their means over all samples.
 pub(super) fn columns(path: &Path, request: &Request) -> Result<(ModelColumns, Genotypes), Error> {
     let (inputs, names) = open(path)?;
-    let mut parts = Parts::open(inputs, &names, request)?;
+    let mut parts = CohortFiles::open(inputs, &names, request)?;
     let mut told = parts.told();
     let all: Vec<usize> = (0..parts.samples.len()).collect();
     let cohort = &request.cohort;
@@ -72,7 +72,6 @@ pub(super) fn alone(file: &str, head: &[u8]) -> Error {
 
 /// The three files, by the name of any of them or by what their names begin with.
 fn open(path: &Path) -> Result<([Input<'static>; 3], [String; 3]), Error> {
-    let name = path.display().to_string();
     let ends = [".bed.gz", ".bed", ".bim", ".fam"];
     let begin = ends.iter().find_map(|end| path.to_str()?.strip_suffix(end)).map_or(path.to_path_buf(), PathBuf::from);
     let with = |end: &str| {
@@ -80,7 +79,7 @@ fn open(path: &Path) -> Result<([Input<'static>; 3], [String; 3]), Error> {
         whole.push(end);
         PathBuf::from(whole)
     };
-    let bed = if name.ends_with(".gz") { path.to_path_buf() } else { with(".bed") };
+    let bed = if path.extension().is_some_and(|end| end == "gz") { path.to_path_buf() } else { with(".bed") };
     let paths = [bed, with(".bim"), with(".fam")];
     let names = paths.clone().map(|path| path.display().to_string());
     let open = |at: usize| -> Result<Input<'static>, Error> {
@@ -91,7 +90,7 @@ fn open(path: &Path) -> Result<([Input<'static>; 3], [String; 3]), Error> {
 }
 
 /// The three files, read as far as needed to know that they belong together.
-struct Parts<'a> {
+struct CohortFiles<'a> {
     room: Room<'a>,
     samples: Samples,
     variants: Variants,
@@ -99,15 +98,15 @@ struct Parts<'a> {
     _texts: [Held<'a>; 2],
 }
 
-impl<'a> Parts<'a> {
+impl<'a> CohortFiles<'a> {
     fn open([bed, bim, fam]: [Input<'_>; 3], names: &'a [String; 3], request: &Request) -> Result<Self, Error> {
         let room = Room::new(&names[0], request.memory);
         let (bed, head) = bed.unpacked().map_err(|error| failed(&names[0], error))?;
         // The commonest mistake is another kind of file.
         calls::check_head(&names[0], &head)?;
-        let (fam, fam_held) = Text::read(fam, &room.of(&names[2]))?;
+        let (fam, fam_held) = FieldLines::read(fam, &room.of(&names[2]))?;
         let samples = Samples::new(fam)?;
-        let (bim, bim_held) = Text::read(bim, &room.of(&names[1]))?;
+        let (bim, bim_held) = FieldLines::read(bim, &room.of(&names[1]))?;
         let variants = Variants::new(bim)?;
         let calls = Calls::open(bed, &room, samples.len(), variants.len())?;
         Ok(Self { room, samples, variants, calls, _texts: [fam_held, bim_held] })
@@ -119,8 +118,8 @@ impl<'a> Parts<'a> {
 
     fn read(mut self, request: &Request) -> Result<Dataset, Error> {
         match &request.model {
-            Some(model) => self.of_model(model, request),
-            None => self.to_fit(request),
+            Some(model) => self.for_model(model, request),
+            None => self.for_fit(request),
         }
     }
 
@@ -157,7 +156,7 @@ impl<'a> Parts<'a> {
     }
 
     /// What a model is fitted to: the variants that are left, the covariates and the phenotype.
-    fn to_fit(&mut self, request: &Request) -> Result<Dataset, Error> {
+    fn for_fit(&mut self, request: &Request) -> Result<Dataset, Error> {
         let (samples, cohort) = (&self.samples, &request.cohort);
         let traits = Traits::read(cohort, samples, &self.room)?;
         let mut covariates = traits.covariates(&cohort.covariates)?;
@@ -203,7 +202,7 @@ impl<'a> Parts<'a> {
     }
 
     /// New samples of a model: its variants, each counted as it was, and its covariates.
-    fn of_model(&mut self, model: &ModelColumns, request: &Request) -> Result<Dataset, Error> {
+    fn for_model(&mut self, model: &ModelColumns, request: &Request) -> Result<Dataset, Error> {
         let traits = Traits::read(&request.cohort, &self.samples, &self.room)?;
         let mut told = Genotypes { unmatched: traits.unmatched(), ..self.told() };
         let (wanted, names, places): (Vec<Counted>, Vec<String>, Vec<usize>) = if model.names.is_empty() {

@@ -169,19 +169,19 @@ pub(super) fn check_head(file: &str, head: &[u8]) -> Result<(), Error> {
         let begin: Vec<String> = head.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
         return refuse(
             format!("it begins with {:?}, and genotypes of PLINK with \"6c 1b 01\"", begin.join(" ")),
-            "name the .bed of plink --make-bed; intervals of a genome, which are called .bed as well, are no genotypes",
+            "name the .bed that PLINK writes (make-bed); intervals of a genome, which are called .bed as well, are no genotypes",
         );
     }
     match head.get(2) {
         Some(1) => Ok(()),
         Some(0) => refuse(
             "its samples come one after another (\"6c 1b 00\"), and its variants should (\"6c 1b 01\")".to_owned(),
-            "plink --make-bed writes it variant by variant",
+            "PLINK writes it variant by variant (make-bed)",
         ),
         Some(_) => refuse(
             "it is no .bed of PLINK 1, but perhaps a .pgen of PLINK 2".to_owned(),
-            "plink2 --make-bed writes a .bed, a .bim and a .fam",
+            "PLINK 2 writes a .bed, a .bim and a .fam of it (make-bed)",
         ),
-        None => refuse("it ends after two bytes".to_owned(), "write it again with plink --make-bed"),
+        None => refuse("it ends after two bytes".to_owned(), "write it again with PLINK (make-bed)"),
     }
 }

@@ -93,7 +93,7 @@ impl Known {
 pub(super) fn twice(variants: &Variants, name: &str, first: usize, second: usize) -> Error {
     let problem = format!("line {} is {name:?} as well", first + 1);
     let instead = FileRemedy::Do(
-        "variants are known by name and allele; give each its own name (plink2 --set-all-var-ids), or leave one out",
+        "variants are known by name and allele; give each its own name (set-all-var-ids of PLINK 2), or leave one out",
     );
     Error::unsupported(variants.file(), At::Line(second as u64 + 1), problem, instead)
 }

@@ -1,26 +1,28 @@
 //! The samples of a `.fam`: family, name, father, mother, sex, phenotype.
 
-use super::text::Text;
+use std::collections::HashMap;
+
+use super::field_lines::FieldLines;
 use crate::{At, Error, FileRemedy, field::Field};
 
 /// What to do about a `.fam` or a `.bim` that cannot be one.
 pub(super) const WRITE_AGAIN: FileRemedy =
-    FileRemedy::Do("write the three files again with plink --make-bed, whose .bed, .bim and .fam belong together");
+    FileRemedy::Do("write the three files again with PLINK (make-bed), whose .bed, .bim and .fam belong together");
 
 /// Missing, as PLINK writes it.
 const MISSING: f64 = -9.0;
 
 pub(super) struct Samples {
-    text: Text,
+    text: FieldLines,
     /// Whether the phenotypes are 1 and 2 for controls and cases, where 0 is missing.
     cases: bool,
 }
 
 impl Samples {
-    pub(super) fn new(text: Text) -> Result<Self, Error> {
+    pub(super) fn new(text: FieldLines) -> Result<Self, Error> {
         text.check(6, "family, sample, father, mother, sex and phenotype")?;
         let mut samples = Self { text, cases: false };
-        let mut known = std::collections::HashMap::with_capacity(samples.len());
+        let mut known = HashMap::with_capacity(samples.len());
         for sample in 0..samples.len() {
             if let Some(first) = known.insert((samples.family(sample), samples.name(sample)), sample) {
                 let problem = format!(
@@ -73,8 +75,7 @@ impl Samples {
 /// A value, unless PLINK takes it for a missing one.
 pub(super) fn given(text: &str) -> Option<&str> {
     match Field::parse(text.as_bytes()) {
-        Field::Missing => None,
-        Field::Number(MISSING) => None,
+        Field::Missing | Field::Number(MISSING) => None,
         _ => Some(text),
     }
 }

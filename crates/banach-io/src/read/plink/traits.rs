@@ -4,8 +4,8 @@ use std::{collections::HashMap, fs::File, path::Path};
 
 use super::{
     cohort::Cohort,
+    field_lines::FieldLines,
     samples::{Samples, given},
-    text::Text,
 };
 use crate::{
     At, Error, FileRemedy, ModelColumns, Setting,
@@ -39,7 +39,7 @@ enum Origin {
 pub(super) struct Traits<'a> {
     file: &'a str,
     samples: &'a Samples,
-    tables: Vec<Table<'a>>,
+    tables: Vec<TraitTable<'a>>,
     origins: Vec<Origin>,
     names: Names<'a>,
     /// The columns that can be predicted come first: so many.
@@ -47,8 +47,8 @@ pub(super) struct Traits<'a> {
 }
 
 /// A text with a row for some of the samples.
-struct Table<'a> {
-    text: Text,
+struct TraitTable<'a> {
+    text: FieldLines,
     /// The line of every sample.
     lines: Vec<Option<usize>>,
     unmatched: usize,
@@ -62,7 +62,7 @@ impl<'a> Traits<'a> {
         let files = [(&cohort.phenotypes, "PHENO"), (&cohort.covariate_file, "COVAR")];
         for (path, nameless) in files {
             if let Some(path) = path {
-                let (table, columns) = Table::read(path, nameless, samples, room)?;
+                let (table, columns) = TraitTable::read(path, nameless, samples, room)?;
                 for (column, name) in columns {
                     origins.push(Origin::Table(tables.len(), column));
                     names.push(name);
@@ -141,7 +141,7 @@ impl<'a> Traits<'a> {
             Origin::Sex => self.samples.sex(sample),
             Origin::Phenotype => self.samples.phenotype(sample),
             Origin::Table(table, column) => {
-                let Table { text, lines, .. } = &self.tables[table];
+                let TraitTable { text, lines, .. } = &self.tables[table];
                 given(text.field(lines[sample]?, column))
             }
         }
@@ -177,7 +177,7 @@ impl<'a> Traits<'a> {
     }
 }
 
-impl<'a> Table<'a> {
+impl<'a> TraitTable<'a> {
     /// The table, and the columns of it that are no names of samples.
     fn read(
         path: &Path,
@@ -187,7 +187,7 @@ impl<'a> Table<'a> {
     ) -> Result<(Self, Vec<(usize, String)>), Error> {
         let file = path.display().to_string();
         let opened = File::open(path).map_err(|source| Error::Read { file: file.clone(), source })?;
-        let (text, text_held) = Text::read(Input::File(opened), &room.of(&file))?;
+        let (text, text_held) = FieldLines::read(Input::File(opened), &room.of(&file))?;
         let text = text.separated();
         let mut held = room.whole_part();
         // What the text took counts on with its index.

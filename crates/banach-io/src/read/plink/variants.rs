@@ -1,17 +1,17 @@
 //! The variants of a `.bim`: chromosome, name, place on the genetic map, position, and the two alleles.
 
-use super::{cohort::Allele, text::Text};
+use super::{cohort::Allele, field_lines::FieldLines};
 use crate::Error;
 
 /// What stands for an allele that no sample has.
 pub(super) const UNKNOWN: &str = "0";
 
 pub(super) struct Variants {
-    text: Text,
+    text: FieldLines,
 }
 
 impl Variants {
-    pub(super) fn new(text: Text) -> Result<Self, Error> {
+    pub(super) fn new(text: FieldLines) -> Result<Self, Error> {
         text.check(6, "chromosome, variant, genetic position, position and two alleles")?;
         Ok(Self { text })
     }

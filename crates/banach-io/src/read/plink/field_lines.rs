@@ -13,7 +13,7 @@ use crate::{
 const STEP: usize = 1 << 16;
 
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct FieldLines {
     pub(super) file: String,
     text: String,
     /// The lines, but for empty ones at the end.
@@ -22,7 +22,7 @@ pub(super) struct Text {
     separator: Option<char>,
 }
 
-impl Text {
+impl FieldLines {
     /// Reads all of a text, unpacked if gzip has packed it; the memory is taken as long as the part is held.
     pub(super) fn read<'r>(input: Input<'_>, room: &Room<'r>) -> Result<(Self, Held<'r>), Error> {
         let file = room.file;
