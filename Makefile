@@ -96,7 +96,7 @@ version: ## that of everything in this repository, which is written in Cargo.tom
 
 # The seconds for every target, and the targets.
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= csv svmlight npy npz parquet arrow xlsx model
+FUZZ_TARGETS ?= csv svmlight npy npz parquet arrow xlsx plink model
 FUZZ_HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # What cargo-fuzz asks of the compiler, but for sanitizers, which need nightly.
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-,level=4 inline-8bit-counters pc-table trace-compares)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use banach_io::{Dataset, Request, Values};
+use banach_io::{Dataset, Error, Request, Values};
 
 use crate::CEILING;
 
@@ -14,8 +14,13 @@ pub(crate) fn within(ceiling: u64, run: impl FnOnce()) {
 
 /// Reads bytes as a file; whether they are one.
 pub(crate) fn read(request: &Request, data: &[u8]) -> bool {
+    read_by(request, || request.read_from(data, "data"))
+}
+
+/// The same for what is read in some other way.
+pub(crate) fn read_by(request: &Request, read: impl FnOnce() -> Result<Dataset, Error>) -> bool {
     let mut found = None;
-    within(CEILING, || found = Some(request.read_from(data, "data")));
+    within(CEILING, || found = Some(read()));
     match found.expect("it has run") {
         Ok(dataset) => {
             check(&dataset, request);

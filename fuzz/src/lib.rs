@@ -12,7 +12,7 @@ pub mod seeds;
 mod workbook;
 
 use banach::{FeatureMatrix, Memory};
-use banach_io::{Format, Impute, ModelColumns, Request, Saved, SavedAuto, SavedModel, SavedSparse};
+use banach_io::{Allele, Cohort, Format, Impute, ModelColumns, Request, Saved, SavedAuto, SavedModel, SavedSparse};
 
 /// What the readers are told to take at most for a table, in bytes.
 pub const LIMIT: u64 = 8 << 20;
@@ -32,7 +32,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "csv", run: csv, seeds: seeds::csv },
     Target { name: "svmlight", run: svmlight, seeds: seeds::svmlight },
     Target { name: "npy", run: npy, seeds: seeds::npy },
@@ -40,6 +40,7 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "parquet", run: parquet, seeds: seeds::parquet },
     Target { name: "arrow", run: arrow, seeds: seeds::arrow },
     Target { name: "xlsx", run: xlsx, seeds: workbook::seeds },
+    Target { name: "plink", run: plink, seeds: seeds::plink },
     Target { name: "model", run: model, seeds: seeds::model },
 ];
 
@@ -85,6 +86,35 @@ pub fn xlsx(data: &[u8]) -> bool {
     // Dates are read where they are called labels.
     let labels = Request { categorical: vec!["2".to_owned()], ..headless.clone() };
     any(&[requests(Format::Xlsx), [headless, labels]].concat(), data)
+}
+
+/// Genotypes of PLINK: four bytes say where the `.bed` and the `.bim` end that are in one, and the rest is the `.fam`.
+pub fn plink(data: &[u8]) -> bool {
+    let Some((ends, rest)) = data.split_at_checked(4) else { return false };
+    let size = |at: usize| usize::from(u16::from_le_bytes([ends[at], ends[at + 1]]));
+    let (bed, rest) = rest.split_at(size(0).min(rest.len()));
+    let (bim, fam) = rest.split_at(size(2).min(rest.len()));
+    let cohort = |cohort| Request { target: None, cohort, ..fit(Format::Plink) };
+    let second = Cohort { counted: Allele::A2, keep_constant: true, ..Cohort::default() };
+    let filtered = Cohort {
+        covariates: vec!["sex".to_owned()],
+        chromosomes: vec!["1-22".to_owned()],
+        min_frequency: Some(0.1),
+        max_missing: Some(0.5),
+        ..Cohort::default()
+    };
+    let names = ["rs1_A", "rs2_G", "sex"].map(str::to_owned).to_vec();
+    let of_names = ModelColumns { names, fills: Some(vec![1.0, 0.5, 1.5]), ..ModelColumns::default() };
+    let impute = Some(Impute::Mean);
+    let requests = [
+        cohort(Cohort::default()),
+        cohort(second),
+        cohort(filtered),
+        Request { impute, ..of_model(Format::Plink, of_names) },
+        of_model(Format::Plink, ModelColumns::default()),
+    ];
+    let read = |request: &&Request| checks::read_by(request, || request.read_genotypes([bed, bim, fam], "data"));
+    requests.iter().filter(read).count() > 0
 }
 
 /// Whether a request could be met; all are tried.

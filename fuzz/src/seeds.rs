@@ -58,6 +58,24 @@ pub fn svmlight() -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).chain([gzip(texts[0].as_bytes())]).collect()
 }
 
+/// Genotypes with their variants and samples, in one.
+pub fn plink() -> Vec<Vec<u8>> {
+    let bed = [0x6c, 0x1b, 0x01, 0b11_10_00_11, 0b10, 0b01_11_10_00, 0b11, 0b11_11_11_11, 0b11];
+    let bim = "1 rs1 0 100 A G\n1\trs2\t0\t200\tA\tG\nX . 0 300 G A\n";
+    let fam = "f1 s1 0 0 1 1.5\nf1 s2 0 0 2 -9\nf2 s3 0 0 0 2.5\nf2 s4 0 0 2 0\nf3 s1 0 0 1 -1\n";
+    let cases = "a 1 0 0 1 1\na 2 0 0 1 2\na 3 0 0 1 0\na 4 0 0 1 2\na 5 0 0 1 1\n";
+    let one = |bed: &[u8], bim: &str, fam: &str| {
+        let ends = [bed.len(), bim.len()].map(|size| (size as u16).to_le_bytes()).concat();
+        [&ends, bed, bim.as_bytes(), fam.as_bytes()].concat()
+    };
+    vec![
+        one(&bed, bim, fam),
+        one(&bed, bim, cases),
+        one(&bed, &bim.replace("A\tG", "0\tG"), fam),
+        one(&bed[..7], &bim[..32], &fam.replace('\n', "\r\n")),
+    ]
+}
+
 /// Arrays of every type.
 pub fn npy() -> Vec<Vec<u8>> {
     let floats: Vec<u8> = [1.0, 2.0, 3.0, 4.0, f64::NAN, 6.5].iter().flat_map(|x: &f64| x.to_le_bytes()).collect();

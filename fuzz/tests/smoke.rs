@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use banach_fuzz::{CEILING, TARGETS, Target, damage::Damage};
 
 /// Files with mistakes for every target, of which some take longer than others.
-const CASES: [(&str, u64); 8] = [
+const CASES: [(&str, u64); 9] = [
     ("csv", 2000),
     ("svmlight", 10_000),
     ("npy", 10_000),
@@ -13,6 +13,7 @@ const CASES: [(&str, u64); 8] = [
     ("parquet", 20_000),
     ("arrow", 10_000),
     ("xlsx", 2000),
+    ("plink", 5000),
     ("model", 3000),
 ];
 
@@ -67,7 +68,7 @@ macro_rules! smoke {
     };
 }
 
-smoke!(csv svmlight npy npz parquet arrow xlsx model);
+smoke!(csv svmlight npy npz parquet arrow xlsx plink model);
 
 #[test]
 fn seeds_are_small_and_many() {

@@ -25,6 +25,7 @@ from ._display import (
 from ._equation import Equation
 from ._files import load, save
 from ._functions import gram_tensor, stability_selection
+from ._genotypes import Genotypes, read_plink
 from ._path import LpPath, lp_path
 from ._regressor import LpRegressor
 from ._sparse import SparseClassifier, SparseRegressor
@@ -39,6 +40,7 @@ __all__ = [
     "ConvergenceDisplay",
     "Equation",
     "FeaturesDisplay",
+    "Genotypes",
     "LpClassifier",
     "LpClassifierCV",
     "LpPath",
@@ -58,6 +60,7 @@ __all__ = [
     "kernels",
     "load",
     "lp_path",
+    "read_plink",
     "save",
     "stability_selection",
 ]

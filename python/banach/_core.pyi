@@ -36,6 +36,7 @@ __all__ = [
     "make_sparse_linear",
     "make_sparse_quadratic",
     "name_terms",
+    "read_genotypes",
     "report",
     "rescale",
     "save_auto",
@@ -127,6 +128,26 @@ class _Stability(TypedDict):
     unproven: int
     expected_false: float
     expected_false_unimodal: float | None
+
+class _Genotypes(TypedDict):
+    pheno: str | None
+    target: str | None
+    covar: str | None
+    covariates: list[str]
+    a2: bool
+    chromosomes: list[str]
+    maf: float | None
+    geno: float | None
+
+class _GenotypesRead(TypedDict):
+    X: _Floats
+    names: list[str]
+    ids: list[tuple[str, str]]
+    y: _Floats | list[str] | None
+    target: str | None
+    filled: int
+    encodings: list[tuple[str, list[str]]]
+    told: dict[str, int]
 
 class _Known(TypedDict):
     names: list[str] | None
@@ -485,6 +506,11 @@ def export_sparse(
 def cell_label(text: str) -> str | None: ...
 def cell_number(text: str) -> float | None: ...
 def load_model(path: str) -> _Loaded: ...
+def read_genotypes(
+    path: str,
+    asked: _Genotypes,
+    like: tuple[Sequence[str], Sequence[float], Sequence[tuple[str, Sequence[str]]]] | None = None,
+) -> _GenotypesRead: ...
 def equation(
     left: str,
     intercept: float,

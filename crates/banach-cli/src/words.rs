@@ -88,6 +88,13 @@ impl FileWords for Flags {
             Setting::Sheet => "--sheet",
             Setting::Id => "--id",
             Setting::Unknown => "--unknown",
+            Setting::Phenotypes => "--pheno",
+            Setting::CovariateFile => "--covar",
+            Setting::Covariates => "--covariates",
+            Setting::CountedAllele => "--a2",
+            Setting::Chromosomes => "--chr",
+            Setting::MinFrequency => "--maf",
+            Setting::MaxMissing => "--geno",
         }
     }
 }

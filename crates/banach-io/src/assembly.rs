@@ -192,6 +192,11 @@ impl<'a> Assembly<'a> {
         self.count_rows(rows)
     }
 
+    /// The first so many features, one after another; NaN stands for a missing value, of which [`note_missing`](Self::note_missing) is told.
+    pub(crate) fn columns_mut(&mut self, features: usize) -> &mut [f64] {
+        &mut self.values[..features * self.rows]
+    }
+
     /// Takes a finished matrix instead.
     pub(crate) fn set_values(&mut self, rows: usize, values: Vec<f64>) {
         debug_assert_eq!(values.len(), rows * self.features.len());
@@ -358,6 +363,7 @@ impl<'a> Assembly<'a> {
             unknown,
             dropped,
             renamed: self.names.into_renamed(),
+            impute: self.request.impute,
             units,
             ..Dataset::new(self.file.to_owned(), table, target, lines)
         })

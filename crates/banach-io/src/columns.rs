@@ -142,7 +142,7 @@ impl<'a> Names<'a> {
     }
 
     /// The places of a list of names; each entry is one name, or several separated by commas.
-    fn places(&self, list: &[String], setting: Setting) -> Result<Vec<usize>, Error> {
+    pub(crate) fn places(&self, list: &[String], setting: Setting) -> Result<Vec<usize>, Error> {
         let mut places = Vec::new();
         for entry in list {
             // A name may contain a comma, and be that of several columns.

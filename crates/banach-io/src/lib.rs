@@ -36,8 +36,8 @@ pub use model_file::{
     SavedModel, SavedSparse, VERSION,
 };
 pub use read::{
-    ColumnUnit, Dataset, Dialect, Encoding, Fill, Format, Impute, ModelColumns, Renamed, Request, Unknown,
-    UnknownLabels,
+    Allele, Cohort, ColumnUnit, Dataset, Dialect, Encoding, Fill, Format, Genotypes, Impute, ModelColumns, Renamed,
+    Request, Unknown, UnknownLabels,
 };
 pub use replace::{destination, replace};
 pub use table::{Standardization, Table, Values};

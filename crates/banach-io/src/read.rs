@@ -11,6 +11,7 @@ mod input;
 mod npy;
 #[cfg(feature = "columnar")]
 mod parquet;
+mod plink;
 mod svmlight;
 mod utf16;
 #[cfg(feature = "spreadsheet")]
@@ -25,8 +26,11 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-pub use self::format::Format;
 use self::input::Input;
+pub use self::{
+    format::Format,
+    plink::{Allele, Cohort, Genotypes},
+};
 pub use crate::columns::Renamed;
 use crate::{At, Decimal, Error, FileRemedy, Table, Target, at::Lines, room::Room};
 
@@ -65,6 +69,8 @@ pub struct Request {
     pub impute: Option<Impute>,
     /// For new samples of a model its columns. Target, features, columns to leave out and labels are then not asked for.
     pub model: Option<ModelColumns>,
+    /// What to read of genotypes, and the tables beside them.
+    pub cohort: Cohort,
     /// The most bytes that reading may take, the table included.
     pub memory: u64,
 }
@@ -162,6 +168,10 @@ pub struct Dataset {
     pub units: Vec<ColumnUnit>,
     /// The sheet of a workbook, where it has several.
     pub sheet: Option<String>,
+    /// What was read and left out of genotypes; `None` for other formats.
+    pub genotypes: Option<Genotypes>,
+    /// What was done about missing values: of genotypes they are filled in without being asked for.
+    pub impute: Option<Impute>,
     /// Where its rows are in the file.
     pub(crate) lines: Lines,
 }
@@ -219,6 +229,8 @@ impl Dataset {
             renamed: Vec::new(),
             units: Vec::new(),
             sheet: None,
+            genotypes: None,
+            impute: None,
             lines,
         }
     }
@@ -235,6 +247,8 @@ impl Dataset {
         self.lines.keep(kept);
         let mut marks = kept.iter();
         self.ids.iter_mut().for_each(|ids| ids.retain(|_| marks.next() == Some(&true)));
+        let mut marks = kept.iter();
+        self.genotypes.iter_mut().for_each(|told| told.names.retain(|_| marks.next() == Some(&true)));
     }
 
     /// Where a row of the table is in the file.
@@ -306,6 +320,9 @@ impl Request {
             return self.read_from(io::stdin().lock(), "standard input");
         }
         let file = path.display().to_string();
+        if self.format.or_else(|| Format::of_name(&file)) == Some(Format::Plink) {
+            return plink::read_beside(path, self);
+        }
         let unreadable = |source| Error::Read { file: file.clone(), source };
         let opened = File::open(path).map_err(unreadable)?;
         let about = opened.metadata().map_err(unreadable)?;
@@ -319,6 +336,16 @@ impl Request {
     /// Reads a stream; `file` is its name in messages, which also tells the format.
     pub fn read_from<'a>(&self, stream: impl Read + 'a, file: &str) -> Result<Dataset, Error> {
         self.read_input(Input::Stream(Box::new(stream)), file)
+    }
+
+    /// Reads genotypes of PLINK from the bytes of a `.bed`, a `.bim` and a `.fam`; `file` is the name of the first in messages.
+    pub fn read_genotypes(&self, files: [&[u8]; 3], file: &str) -> Result<Dataset, Error> {
+        plink::read_bytes(files, file, self)
+    }
+
+    /// The variables that genotypes have after everything is left out that was asked for, with their means; all samples count.
+    pub fn genotype_columns(&self, path: &Path) -> Result<(ModelColumns, Genotypes), Error> {
+        plink::columns(path, self)
     }
 
     /// The fewest rows that are enough.
@@ -335,7 +362,12 @@ impl Request {
             return Err(Error::unsupported(file, "its beginning", problem, instead));
         }
         let format = self.format.or_else(|| Format::of_name(file)).or_else(|| Format::of_bytes(&head));
+        if let Some(setting) = self.cohort.first_setting().filter(|_| format != Some(Format::Plink)) {
+            let problem = "it has no genotypes of PLINK (.bed)";
+            return Err(Error::unsupported(file, "its format", problem, FileRemedy::Unset(setting)));
+        }
         match format.unwrap_or(Format::Csv) {
+            Format::Plink => Err(plink::alone(file, &head)),
             format @ (Format::Csv | Format::Tsv) => csv::read(utf16::decoded(input, &head), self, room, format),
             #[cfg(feature = "columnar")]
             Format::Parquet => parquet::read(input, self, room),
@@ -379,6 +411,7 @@ impl Default for Request {
             header: true,
             impute: None,
             model: None,
+            cohort: Cohort::default(),
             memory: u64::MAX,
         }
     }

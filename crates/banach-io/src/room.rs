@@ -25,6 +25,11 @@ impl<'a> Room<'a> {
         Self { file, account: Account::new(Memory::limit(limit - limit / KEPT)) }
     }
 
+    /// The same account for another file that is read with it.
+    pub(crate) fn of<'b>(&self, file: &'b str) -> Room<'b> {
+        Room { file, account: self.account.clone() }
+    }
+
     /// Bytes that nobody has taken.
     pub(crate) fn left(&self) -> u64 {
         self.account.left().bytes()

@@ -75,6 +75,11 @@ impl Table {
         self.rows
     }
 
+    /// The names and all values.
+    pub fn into_parts(self) -> (Vec<String>, Values) {
+        (self.names, self.values)
+    }
+
     /// All values.
     pub fn values(&self) -> &Values {
         &self.values

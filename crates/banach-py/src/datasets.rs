@@ -7,7 +7,8 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 /// X in Fortran's order, y, and the features that matter with their coefficients.
 type Draw<'py, Feature> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Vec<(Feature, f64)>);
 
-fn matrix(py: Python<'_>, samples: usize, columns: Vec<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+/// Columns as an array in Fortran's order.
+pub(crate) fn matrix(py: Python<'_>, samples: usize, columns: Vec<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
     let shape = (samples, columns.len() / samples.max(1)).f();
     let array = numpy::ndarray::Array2::from_shape_vec(shape, columns);
     Ok(PyArray2::from_owned_array(py, array.map_err(|error| PyValueError::new_err(error.to_string()))?))

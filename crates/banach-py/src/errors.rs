@@ -2,8 +2,9 @@
 
 use banach::{
     Error,
-    error::{Parameter, Words},
+    error::{Parameter, Plain, Words},
 };
+use banach_io::{FileWords, Setting};
 use pyo3::{
     PyErr,
     exceptions::{PyMemoryError, PyRuntimeError, PyValueError},
@@ -74,6 +75,33 @@ impl Words for Arguments {
 
     fn choice(&self, parameter: Parameter, value: &str) -> String {
         format!("{}={value:?}", self.name(parameter))
+    }
+}
+
+impl FileWords for Arguments {
+    fn setting(&self, setting: Setting) -> &'static str {
+        match setting {
+            Setting::Target => "target",
+            Setting::Phenotypes => "pheno",
+            Setting::CovariateFile => "covar",
+            Setting::Covariates => "covariates",
+            Setting::CountedAllele => "count",
+            Setting::Chromosomes => "chromosomes",
+            Setting::MinFrequency => "maf",
+            Setting::MaxMissing => "geno",
+            // Of other files Python reads none by itself.
+            Setting::Features
+            | Setting::Drop
+            | Setting::Categorical
+            | Setting::Impute
+            | Setting::NoHeader
+            | Setting::Delimiter
+            | Setting::Decimal
+            | Setting::Format
+            | Setting::Sheet
+            | Setting::Id
+            | Setting::Unknown => Plain.setting(setting),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod datasets;
 mod errors;
 mod export;
 mod files;
+mod genotypes;
 mod kernel;
 mod model;
 mod path;
@@ -38,6 +39,7 @@ mod _core {
         errors::argument_names,
         export::export_sparse,
         files::{load_model, save_auto, save_model, save_sparse},
+        genotypes::read_genotypes,
         kernel::{Kernel, gram_tensor},
         model::Model,
         report::{equation, report},

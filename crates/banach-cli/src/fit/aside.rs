@@ -6,7 +6,10 @@ use anyhow::{Context, bail, ensure};
 use banach::Memory;
 use banach_io::{At, Dataset, Impute};
 
-use super::{args::Columns, read};
+use super::{
+    args::{Columns, GenotypeArgs},
+    read,
+};
 
 /// One column of a file by itself. `other` is any other column, which has to be there and does not matter.
 pub(super) fn column(
@@ -23,6 +26,8 @@ pub(super) fn column(
         drop: Vec::new(),
         apart: None,
         impute: Some(Impute::Mean),
+        // Which variants are variables has been decided.
+        genotypes: GenotypeArgs { all: true, covariates: Vec::new(), ..columns.genotypes.clone() },
         ..columns.clone()
     };
     read::read(path, &alone, memory).with_context(|| format!("{flag} {name}"))

@@ -67,7 +67,8 @@ impl Input {
             None => None,
         };
         let standardization = (!columns.no_standardize).then(|| data.table.standardize());
-        let preparation = Preparation::learned(&data.table, standardization.as_ref(), columns.impute, columns.unknown);
+        let impute = columns.impute.or(data.impute);
+        let preparation = Preparation::learned(&data.table, standardization.as_ref(), impute, columns.unknown);
         notes.extend(standardization.iter().flat_map(read::standardized));
         anyhow::ensure!(!data.table.names().is_empty(), CONSTANT);
         Ok(Self {
@@ -102,6 +103,10 @@ impl Input {
 
     /// The name of a column of the file that is a variable, or makes several.
     pub(crate) fn any_column(&self) -> String {
+        if self.data.genotypes.is_some() {
+            // The first variant, which another file may count by the other allele.
+            return "1".to_owned();
+        }
         let first = &self.data.table.names()[0];
         let made_of = self.data.encodings.iter().find(|encoding| encoding.variables().any(|name| name == *first));
         made_of.map_or(first, |encoding| &encoding.column).clone()
@@ -164,6 +169,7 @@ impl Input {
             sparse: data.table.is_sparse(),
             imputed: data.fills.clone(),
             dropped: data.dropped,
+            genotypes: data.genotypes.clone(),
             categorical: data.encodings.clone(),
             constant: standardization.map_or_else(Vec::new, |done| done.constant.clone()),
         }

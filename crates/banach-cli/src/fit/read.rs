@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use banach::{FeatureMatrix, Memory, error::counted};
-use banach_io::{ColumnUnit, Dataset, Decimal, Dialect, Encoding, Renamed, Request, Standardization, Table, Values};
+use banach_io::{
+    ColumnUnit, Dataset, Decimal, Dialect, Encoding, Genotypes, Renamed, Request, Standardization, Table, Values,
+};
 
 use super::args::{Columns, FileArgs};
 
@@ -28,6 +30,7 @@ pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dat
         impute: *impute,
         memory: memory.bytes(),
         id: apart.clone(),
+        cohort: columns.cohort(),
         ..file.request()
     };
     request.read(path)
@@ -36,8 +39,8 @@ pub(super) fn read(path: &Path, columns: &Columns, memory: Memory) -> Result<Dat
 impl FileArgs {
     /// A request for a file that is written so.
     pub(crate) fn request(&self) -> Request {
-        let Self { format, delimiter, decimal, sheet, no_header } = self.clone();
-        Request { format, delimiter, decimal, sheet, header: !no_header, ..Request::default() }
+        let Self { format, delimiter, decimal, sheet, no_header, .. } = self.clone();
+        Request { format, delimiter, decimal, sheet, header: !no_header, cohort: self.cohort(), ..Request::default() }
     }
 
     /// What was found out about a file, where it is not the usual.
@@ -105,7 +108,8 @@ pub(super) fn notes(data: &Dataset, file: &FileArgs) -> Vec<String> {
         notes.push(format!("columns of labels, each of which became a column of 0 and 1: {}", list(&names)));
     }
     notes.extend(data.encodings.iter().filter_map(|column| many_labels(column, data.table.rows())));
-    if data.dropped > 0 {
+    notes.extend(data.genotypes.iter().flat_map(|told| genotypes(told, data)));
+    if data.dropped > 0 && data.genotypes.is_none() {
         notes.push(format!("rows with missing values that were left out: {}", data.dropped));
     }
     notes.extend(filled(data));
@@ -125,6 +129,36 @@ fn many_labels(Encoding { column, labels }: &Encoding, rows: usize) -> Option<St
              leave it out with --drop {column:?}, or put labels together"
         )
     })
+}
+
+/// Which samples and variants were left out.
+fn genotypes(told: &Genotypes, data: &Dataset) -> Vec<String> {
+    let parts = |parts: &[(usize, &str)]| -> Vec<String> {
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect()
+    };
+    let (phenotype, covariate) = (told.without_phenotype, told.without_covariate);
+    let gaps = data.dropped.saturating_sub(phenotype + covariate);
+    let mut samples = vec![format!("samples: {} of {}", data.table.rows(), told.samples)];
+    samples.extend(parts(&[
+        (phenotype, "without a phenotype"),
+        (covariate, "without a covariate"),
+        (gaps, "with missing genotypes left out"),
+    ]));
+    let mut notes = vec![samples.join("; ")];
+    if told.unmatched > 0 {
+        notes.push(format!("rows of --pheno and --covar whose sample the .fam does not have: {}", told.unmatched));
+    }
+    let left_out = [
+        (told.other_chromosomes, "on other chromosomes"),
+        (told.too_many_missing, "missing too often (--geno)"),
+        (told.too_rare, "too rare (--maf)"),
+        (told.constant, "the same in all samples"),
+    ];
+    let left = told.variants - left_out.iter().map(|(count, _)| count).sum::<usize>();
+    let mut variants = vec![format!("variants: {left} of {}", told.variants)];
+    variants.extend(parts(&left_out));
+    notes.push(variants.join("; "));
+    notes
 }
 
 /// How many missing values were filled in, if any.

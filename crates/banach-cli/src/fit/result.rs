@@ -1,7 +1,7 @@
 //! What `banach fit` prints: the JSON object, key by key (docs/command-line.md explains them).
 
 use banach::report::Report;
-use banach_io::{Encoding, Fill, Standardization};
+use banach_io::{Encoding, Fill, Genotypes, Standardization};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -43,6 +43,8 @@ pub(crate) struct Data {
     pub imputed: Vec<Fill>,
     /// Rows with missing values that were left out.
     pub dropped: usize,
+    /// Which samples and variants of genotypes were left out.
+    pub genotypes: Option<Genotypes>,
     /// Columns of labels.
     pub categorical: Vec<Encoding>,
     /// Constant columns, which were left out.

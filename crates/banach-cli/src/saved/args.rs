@@ -20,6 +20,7 @@ Examples:
   banach predict trial.banach new.xlsx --id sample --interval 0.9
   banach predict cells.banach new.tsv --proba --json
   banach predict news.banach new.svm.gz
+  banach predict bp.banach new.bed --covar new.tsv --id IID
 
 Columns are found by their names; the others, and the target if it is there, are not looked at. What was done to the columns
 before the fit is done to the new ones: labels become columns of 0 and 1, and all columns are scaled. Exit codes: 0 done, 2 wrong input.";

@@ -89,7 +89,13 @@ pub(crate) fn predict(what: &Predict, common: &Common) -> anyhow::Result<()> {
         let names: Vec<&str> = ignored.iter().map(|name| &name[..]).collect();
         common.say(format_args!("note: columns that the model does not use: {}", list(&names)));
     }
-    let notes = what.file.found(&data).into_iter().chain(filled(&data)).chain(data.unknown.iter().map(unknown));
+    let notes = what
+        .file
+        .found(&data)
+        .into_iter()
+        .chain(genotypes(&data))
+        .chain(filled(&data))
+        .chain(data.unknown.iter().map(unknown));
     notes.for_each(|note| common.say(format_args!("note: {note}")));
     let (imputed, unknown, ids) = (data.fills.clone(), data.unknown.clone(), data.ids.clone());
     let _matrix = account.take(matrix_bytes(&model, &data)).map_err(|short| short.error("the data, scaled,", FEWER))?;
@@ -144,7 +150,7 @@ pub(crate) fn decisions_for(
     memory: Memory,
 ) -> anyhow::Result<(Dataset, Vec<f64>)> {
     let request = Request {
-        impute: columns.impute.as_ref().map(|_| Impute::Mean),
+        impute: columns.impute.as_ref().map(|_| Impute::Mean).or(model.preparation().usual()),
         model: Some(model.columns()),
         memory: memory.bytes(),
         ..columns.file.request()
@@ -275,6 +281,22 @@ fn matrix(model: &Saved, data: Dataset) -> anyhow::Result<FeatureMatrix<'static>
             Ok(FeatureMatrix::from_columns(rows, variables, values)?)
         }
     }
+}
+
+/// Which genotypes were found, and how.
+fn genotypes(data: &Dataset) -> Vec<String> {
+    let Some(told) = &data.genotypes else { return Vec::new() };
+    let mut notes = Vec::new();
+    if told.second_allele > 0 {
+        notes.push(format!(
+            "variants of which the second allele of the .bim is counted, as it was when the model was fitted: {}",
+            told.second_allele
+        ));
+    }
+    if told.unmatched > 0 {
+        notes.push(format!("rows of --pheno and --covar whose sample the .fam does not have: {}", told.unmatched));
+    }
+    notes
 }
 
 /// Which labels were ignored.

@@ -77,7 +77,9 @@ fn documented_files_are_read() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let here = folder("file-formats");
     std::fs::create_dir_all(here.join("examples")).expect("a folder");
-    std::fs::copy(root.join("examples/trial.csv"), here.join("examples/trial.csv")).expect("copied");
+    for file in ["trial.csv", "cohort.bed", "cohort.bim", "cohort.fam", "cohort.tsv"] {
+        std::fs::copy(root.join("examples").join(file), here.join("examples").join(file)).expect("copied");
+    }
     let binary = Path::new(env!("CARGO_BIN_EXE_banach")).parent().expect("a folder");
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").expect("there is a path"));
     let page = std::fs::read_to_string(root.join("docs/file-formats.md")).expect("the page exists");

@@ -7,6 +7,7 @@ mod fit;
 mod invocation;
 mod model;
 mod path;
+mod plink;
 mod readout;
 mod report;
 mod solver;

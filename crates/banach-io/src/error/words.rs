@@ -29,11 +29,25 @@ pub enum Setting {
     Id,
     /// What to do about labels that a model has not met.
     Unknown,
+    /// The table of phenotypes.
+    Phenotypes,
+    /// The table of covariates.
+    CovariateFile,
+    /// The columns that are covariates.
+    Covariates,
+    /// Which allele is counted.
+    CountedAllele,
+    /// The chromosomes.
+    Chromosomes,
+    /// The least frequency of the rarer allele.
+    MinFrequency,
+    /// The largest share that is missing of a variant.
+    MaxMissing,
 }
 
 impl Setting {
     /// Every setting.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 19] = [
         Self::Target,
         Self::Features,
         Self::Drop,
@@ -46,6 +60,13 @@ impl Setting {
         Self::Sheet,
         Self::Id,
         Self::Unknown,
+        Self::Phenotypes,
+        Self::CovariateFile,
+        Self::Covariates,
+        Self::CountedAllele,
+        Self::Chromosomes,
+        Self::MinFrequency,
+        Self::MaxMissing,
     ];
 }
 
@@ -70,6 +91,13 @@ impl FileWords for Plain {
             Setting::Sheet => "sheet",
             Setting::Id => "id",
             Setting::Unknown => "unknown",
+            Setting::Phenotypes => "phenotypes",
+            Setting::CovariateFile => "covariate file",
+            Setting::Covariates => "covariates",
+            Setting::CountedAllele => "counted allele",
+            Setting::Chromosomes => "chromosomes",
+            Setting::MinFrequency => "minimal frequency",
+            Setting::MaxMissing => "maximal missing share",
         }
     }
 }
@@ -91,6 +119,8 @@ pub enum FileRemedy {
     IgnoreUnknown,
     /// To name a sheet.
     NameSheet,
+    /// To name something else.
+    Name(Setting),
     /// What no setting can say.
     Do(&'static str),
 }
@@ -115,6 +145,7 @@ impl FileRemedy {
                 words.setting(Setting::Unknown)
             ),
             Self::NameSheet => format!("name another one with {}", words.setting(Setting::Sheet)),
+            Self::Name(setting) => format!("name others with {}", words.setting(setting)),
             Self::Do(text) => text.to_owned(),
         }
     }

@@ -22,12 +22,23 @@ pub enum Format {
     Svmlight,
     /// A workbook of Excel, of which one sheet is read.
     Xlsx,
+    /// Genotypes of PLINK 1: a `.bed` with a `.bim` and a `.fam` beside it.
+    Plink,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npy, Self::Npz, Self::Svmlight, Self::Xlsx];
+    pub const ALL: [Self; 9] = [
+        Self::Csv,
+        Self::Tsv,
+        Self::Parquet,
+        Self::Arrow,
+        Self::Npy,
+        Self::Npz,
+        Self::Svmlight,
+        Self::Xlsx,
+        Self::Plink,
+    ];
 
     /// The name.
     pub fn name(self) -> &'static str {
@@ -40,6 +51,7 @@ impl Format {
             Self::Npz => "npz",
             Self::Svmlight => "svmlight",
             Self::Xlsx => "xlsx",
+            Self::Plink => "plink",
         }
     }
 
@@ -54,6 +66,7 @@ impl Format {
             Self::Npz => &["npz"],
             Self::Svmlight => &["svmlight", "svm", "libsvm"],
             Self::Xlsx => &["xlsx", "xlsm"],
+            Self::Plink => &["bed", "bim", "fam"],
         }
     }
 
@@ -66,7 +79,8 @@ impl Format {
 
     /// The format that the first bytes tell, for formats that have a mark there.
     pub(super) fn of_bytes(head: &[u8]) -> Option<Self> {
-        let marks: [(&[u8], Self); 3] = [(b"PAR1", Self::Parquet), (b"ARROW1", Self::Arrow), (b"\x93NUMPY", Self::Npy)];
+        let marks: [(&[u8], Self); 4] =
+            [(b"PAR1", Self::Parquet), (b"ARROW1", Self::Arrow), (b"\x93NUMPY", Self::Npy), (b"\x6c\x1b", Self::Plink)];
         if head.starts_with(b"PK\x03\x04") {
             // An archive: the name of its first part tells of what.
             let first = head.get(30..).unwrap_or_default();

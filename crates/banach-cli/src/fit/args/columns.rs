@@ -1,6 +1,8 @@
 //! Which columns, and how the file is written.
 
-use banach_io::{Decimal, ExposureColumn, Format, Impute, Unknown};
+use std::path::PathBuf;
+
+use banach_io::{Allele, Cohort, Decimal, ExposureColumn, Format, Impute, Unknown};
 use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
@@ -41,8 +43,38 @@ pub(crate) struct Columns {
     /// The column that tells rows apart: their group or their time. It is no variable.
     #[arg(skip)]
     pub apart: Option<String>,
+    #[command(flatten, next_help_heading = "Genotypes (.bed)")]
+    pub genotypes: GenotypeArgs,
     #[command(flatten, next_help_heading = "File")]
     pub file: FileArgs,
+}
+
+/// Which genotypes of PLINK, and what is a variable beside them.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct GenotypeArgs {
+    /// Columns of --pheno and --covar that are variables beside the genotypes, and sex of the .fam; in the same way as --features. Samples without one are left out.
+    #[arg(long, value_name = "COL,..")]
+    pub covariates: Vec<String>,
+    /// Count the second allele of the .bim instead of the first.
+    #[arg(long)]
+    pub a2: bool,
+    /// Only these chromosomes: names, numbers and ranges, such as 1-22,X.
+    #[arg(long, value_name = "CHR,..")]
+    pub chr: Vec<String>,
+    /// Leave out variants whose rarer allele has a smaller share, such as 0.01.
+    #[arg(long, value_name = "F", value_parser = share)]
+    pub maf: Option<f64>,
+    /// Leave out variants of which a larger share is missing, such as 0.05.
+    #[arg(long, value_name = "F", value_parser = share)]
+    pub geno: Option<f64>,
+    /// Leave out no variant, not even one that is the same in all samples.
+    #[arg(skip)]
+    pub all: bool,
+}
+
+/// A share of a whole.
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "a number from 0 to 1".to_owned())
 }
 
 /// How a file is written.
@@ -63,13 +95,40 @@ pub(crate) struct FileArgs {
     /// The first line of a text is a sample, too; the columns are named x1, x2, ...
     #[arg(long)]
     pub no_header: bool,
+    /// Of genotypes (.bed) the table of phenotypes, with a column IID, the names of the samples, and FID, those of families. The .fam's own phenotype is the target if not given.
+    #[arg(long, value_name = "FILE")]
+    pub pheno: Option<PathBuf>,
+    /// Of genotypes (.bed) a table of covariates, in the same way.
+    #[arg(long, value_name = "FILE")]
+    pub covar: Option<PathBuf>,
 }
 
 impl Columns {
+    /// What is asked of genotypes.
+    pub(crate) fn cohort(&self) -> Cohort {
+        let GenotypeArgs { covariates, a2, chr, maf, geno, all } = self.genotypes.clone();
+        let cohort = Cohort {
+            covariates,
+            counted: if a2 { Allele::A2 } else { Allele::A1 },
+            chromosomes: chr,
+            min_frequency: maf,
+            max_missing: geno,
+            ..self.file.cohort()
+        };
+        if all { cohort.with_all_variants() } else { cohort }
+    }
+
     /// The column of exposures.
     pub(crate) fn exposure(&self) -> Option<ExposureColumn> {
         let (given, is_offset) = (self.exposure.as_ref().or(self.offset.as_ref()), self.offset.is_some());
         given.map(|column| ExposureColumn { column: column.clone(), is_offset })
+    }
+}
+
+impl FileArgs {
+    /// The tables beside genotypes.
+    pub(crate) fn cohort(&self) -> Cohort {
+        Cohort { phenotypes: self.pheno.clone(), covariate_file: self.covar.clone(), ..Cohort::default() }
     }
 }
 

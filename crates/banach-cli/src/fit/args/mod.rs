@@ -11,7 +11,7 @@ use clap::Args;
 
 pub(crate) use self::{
     choice::ModelChoice,
-    columns::{Columns, FileArgs, unknowns},
+    columns::{Columns, FileArgs, GenotypeArgs, unknowns},
     model::{GammaChoice, ModelArgs, SparseArgs},
     running::Running,
 };
@@ -31,6 +31,7 @@ Examples:
   banach fit trial.csv --target effect --gamma 10 --solver paper --algorithm 2.1 --theta 0.9
   banach fit genes.csv.gz --target y --features 'gene_*' --drop 'gene_9?' --impute median
   banach fit messwerte.xlsx --sheet Versuch2 --target Ausbeute --drop Datum
+  banach fit cohort.bed --pheno pheno.tsv --target bp --covariates age,sex,'PC*' --chr 1-22 --maf 0.01 --geno 0.05
   tail -n 500 log.csv | banach fit - --no-header --target 1
 
 Exit codes: 0 done, 1 not converged or interrupted (the results are printed all the same), 2 wrong input.
@@ -39,7 +40,7 @@ Ctrl-C ends the fit with the best iterate so far and its certificate; a second o
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(crate) struct FitArgs {
-    /// A table: CSV whose first line names the columns (with any delimiter), Excel (.xlsx), Parquet, Arrow, NumPy or svmlight by the end of its name, also packed (.gz), or `-` for standard input.
+    /// A table: CSV whose first line names the columns (with any delimiter), Excel (.xlsx), Parquet, Arrow, NumPy, svmlight or genotypes of PLINK (.bed) by the end of its name, also packed (.gz), or `-` for standard input.
     pub data: PathBuf,
 
     /// Write the model to this file, for `banach predict`, `features` and `info` and for Python's `banach.load`.
