@@ -42,6 +42,12 @@ impl FeatureMatrix<'_> {
         }
     }
 
+    /// The samples and the values of the entries of a feature that are stored; `None` where all are.
+    pub(crate) fn sparse_column(&self, column: usize) -> Option<(&[usize], &[f64])> {
+        let Column { rows, values } = self.stored_column(column).ok()?;
+        rows.map(|rows| (rows, values))
+    }
+
     /// The values of one feature, one per sample.
     ///
     /// # Panics

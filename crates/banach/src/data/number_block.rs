@@ -12,7 +12,7 @@ const MULTIPLE: usize = 4;
 
 /// Some features next to each other.
 #[derive(Clone, Copy)]
-pub(super) struct NumberBlock<'b> {
+pub(crate) struct NumberBlock<'b> {
     pub samples: usize,
     pub width: usize,
     pub entries: BlockEntries<'b>,
@@ -20,7 +20,7 @@ pub(super) struct NumberBlock<'b> {
 
 /// Their entries.
 #[derive(Clone, Copy)]
-pub(super) enum BlockEntries<'b> {
+pub(crate) enum BlockEntries<'b> {
     /// Column by column.
     Dense(&'b [f64]),
     /// Compressed columns: where each starts among all rows and values.

@@ -112,8 +112,9 @@ mod tests {
         // The smallest that holds them, but none that is far too large.
         let taken = spare.take(60);
         assert_eq!((taken.as_ptr(), taken.len()), (places[0], 60));
-        assert!(!places.contains(&spare.take(100).as_ptr()));
-        assert_eq!(spare.take(900).as_ptr(), places[2]);
+        let [other, largest] = [100, 900].map(|length| spare.take(length));
+        assert!(!places.contains(&other.as_ptr()));
+        assert_eq!(largest.as_ptr(), places[2]);
         // Of too many the smallest is freed.
         (1..=MOST_SPARE + 1).for_each(|times| spare.give(vec![0.0; 100 * times]));
         assert!(spare.0.len() == MOST_SPARE && spare.0.iter().all(|vector| vector.len() > 100));

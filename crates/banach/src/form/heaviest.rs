@@ -59,8 +59,7 @@ impl Columns for FeatureMatrix<'_> {
     }
 
     fn stored(&self, column: usize) -> Option<(&[usize], &[f64])> {
-        let Column { rows, values } = self.column(column);
-        rows.map(|rows| (rows, values))
+        self.sparse_column(column)
     }
 
     fn exponent(&self) -> Option<f64> {

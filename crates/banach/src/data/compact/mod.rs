@@ -51,7 +51,7 @@ macro_rules! each_kept {
 /// Entries that are decoded together where nobody keeps them.
 const PART: usize = 256;
 
-impl<'a> Compact<'a> {
+impl Compact<'_> {
     /// Some samples of a column.
     pub(super) fn decode(&self, column: usize, samples: Range<usize>, out: &mut [f64]) {
         each!(self, columns => columns.decode(column, samples, out));

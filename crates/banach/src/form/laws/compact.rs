@@ -13,18 +13,18 @@ fn squares() -> Polynomial {
     Polynomial::new(2, 0.7, 1.0).expect("valid")
 }
 
-fn tiles(x: FeatureMatrix<'_>, scale: MonomialScale, exponent: Exponent) -> Option<Box<dyn QForm + '_>> {
+fn tiles(x: FeatureMatrix<'_>, scale: MonomialScale, exponent: Exponent) -> Box<dyn QForm + '_> {
     let tiles = Tiles::new(x, squares(), scale, exponent, memory()).expect("valid");
-    Some(Box::new(tiles.with_layout(16, usize::MAX)))
+    Box::new(tiles.with_layout(16, usize::MAX))
 }
 
 /// Every route, with a kernel that multiplies columns where it can have one.
 const ROUTES: [(&str, Build); 8] = [
     ("features", |x, exponent| Some(Box::new(Features::new(x, exponent)))),
     ("listed", |x, exponent| Some(Box::new(KernelFeatures::new(&x, squares(), exponent, memory()).expect("valid")))),
-    ("tiles", |x, exponent| tiles(x, MonomialScale::Raw, exponent)),
-    ("unit tiles", |x, exponent| tiles(x, MonomialScale::Unit, exponent)),
-    ("standardised tiles", |x, exponent| tiles(x, MonomialScale::Standardized, exponent)),
+    ("tiles", |x, exponent| Some(tiles(x, MonomialScale::Raw, exponent))),
+    ("unit tiles", |x, exponent| Some(tiles(x, MonomialScale::Unit, exponent))),
+    ("standardised tiles", |x, exponent| Some(tiles(x, MonomialScale::Standardized, exponent))),
     ("normalised tiles", |x, exponent| {
         Some(Box::new(Tiles::new(x, Normalized(squares()), MonomialScale::Raw, exponent, memory()).expect("valid")))
     }),

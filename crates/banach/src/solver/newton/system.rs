@@ -429,7 +429,8 @@ mod tests {
             let system = System::over(None, &hessian, &[0.5; 9], &present, n, true, &mut memory);
             assert_eq!(system.solve(&right), expected, "{left}");
             system.end(&mut memory);
-            assert_eq!(memory.take(n * n).as_ptr(), place, "no other memory was taken");
+            let again = memory.take(n * n);
+            assert_eq!(again.as_ptr(), place, "no other memory was taken");
         }
     }
 
