@@ -38,8 +38,8 @@ impl FieldLines {
             }
         }
         let text = String::from_utf8(bytes).map_err(|error| {
-            let line =
-                error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = memchr::memchr_iter(b'\n', good).count();
             Error::Encoding { file: file.to_owned(), at: At::Line(line as u64 + 1), column: "1".to_owned() }
         })?;
         let text = match text.strip_prefix('\u{feff}') {
