@@ -297,9 +297,10 @@ fn every_genotype_has_its_place() {
         };
         bed.extend((0..samples).step_by(4).map(|first| byte(first) as u8));
     }
-    let line = |v: usize| format!("{} v{v} 0 {v} A G\n", 1 + usize::from(v % 5 == 0));
+    let line = |v: usize| format!("{} v{v} 0 {v} A G\n", 1 + usize::from(v.is_multiple_of(5)));
     let bim = (0..variants).map(line).collect::<Vec<_>>().concat();
-    let person = |s: usize| format!("f s{s} 0 0 0 {}\n", if s % 3 == 0 { "-9".to_owned() } else { s.to_string() });
+    let person =
+        |s: usize| format!("f s{s} 0 0 0 {}\n", if s.is_multiple_of(3) { "-9".to_owned() } else { s.to_string() });
     let fam = (0..samples).map(person).collect::<Vec<_>>().concat();
     let chromosomes = vec!["1".to_owned()];
     let data =
