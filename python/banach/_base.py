@@ -21,7 +21,6 @@ from sklearn.utils.validation import (
 from . import _core, _parameters
 from ._progress import Bar
 
-
 NUMBERS = [np.float64, np.float32, np.int8]
 """The kinds of numbers that are read where they are; all others become float64."""
 
