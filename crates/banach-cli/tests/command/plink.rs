@@ -27,7 +27,7 @@ fn copies(sample: usize, variant: usize) -> Option<usize> {
         return Some(0);
     }
     if variant == VARIANTS - 2 {
-        return Some(usize::from(sample % 97 == 0));
+        return Some(usize::from(sample.is_multiple_of(97)));
     }
     let frequency = 0.2 + 0.3 * (variant % 7) as f64 / 6.0;
     let missing = if variant == 5 { 0.3 } else { 0.02 };

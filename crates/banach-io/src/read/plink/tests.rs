@@ -297,17 +297,18 @@ fn every_genotype_has_its_place() {
         };
         bed.extend((0..samples).step_by(4).map(|first| byte(first) as u8));
     }
-    let line = |v: usize| format!("{} v{v} 0 {v} A G\n", 1 + usize::from(v % 5 == 0));
+    let line = |v: usize| format!("{} v{v} 0 {v} A G\n", 1 + usize::from(v.is_multiple_of(5)));
     let bim = (0..variants).map(line).collect::<Vec<_>>().concat();
-    let person = |s: usize| format!("f s{s} 0 0 0 {}\n", if s % 3 == 0 { "-9".to_owned() } else { s.to_string() });
+    let person =
+        |s: usize| format!("f s{s} 0 0 0 {}\n", if s.is_multiple_of(3) { "-9".to_owned() } else { s.to_string() });
     let fam = (0..samples).map(person).collect::<Vec<_>>().concat();
     let chromosomes = vec!["1".to_owned()];
     let data =
         read_from(&bed, &bim, &fam, &asked(Cohort { chromosomes, ..Cohort::default() })).expect("it can be read");
     assert_eq!((data.table.rows(), data.table.names().len()), (668, 6400));
     let Values::Dense(values) = data.table.values() else { panic!("dense") };
-    let kept: Vec<usize> = (0..samples).filter(|s| s % 3 != 0).collect();
-    for (column, variant) in (0..variants).filter(|v| v % 5 != 0).enumerate() {
+    let kept: Vec<usize> = (0..samples).filter(|s| !s.is_multiple_of(3)).collect();
+    for (column, variant) in (0..variants).filter(|v| !v.is_multiple_of(5)).enumerate() {
         for (row, sample) in kept.iter().enumerate() {
             let value = values[column * 668 + row];
             let expected = [Some(2.0), None, Some(1.0), Some(0.0)][code(variant, *sample)];
