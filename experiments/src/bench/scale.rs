@@ -1,6 +1,7 @@
-//! Columns in fewer bytes than f64: how fast passes over them are, and in how much memory.
+//! Columns in fewer bytes than dense f64: how fast passes and fits over them are, and in how much memory.
 //!
-//! Genotypes are measured in processes of their own, one for each storage, so that the memory is that of the data and one pass.
+//! Genotypes and sparse columns are measured in processes of their own, one for each storage, so that the memory is that of the data and what is
+//! done with them.
 
 use std::{
     io::{self, BufRead, Write},
@@ -10,11 +11,13 @@ use std::{
 };
 
 use banach::{
-    Exponent, FeatureMatrix, Memory, QForm,
+    Exponent, FeatureMatrix, Memory, QForm, Spec,
     data::{Genotypes, Scratch},
     form::{Evaluation, Features, Tiles},
     kernel::{MonomialScale, Polynomial},
 };
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -32,10 +35,12 @@ pub struct ScaleRequest {
     pub numbers: (usize, usize),
     /// Products of two genotypes: samples and variants.
     pub genotypes: (usize, usize),
+    /// A linear fit of sparse columns and of the same made dense: samples and features. Of a hundred entries one is stored.
+    pub sparse: (usize, usize),
     /// Rounds of the features route; the best time of each side counts.
     pub rounds: usize,
-    /// Rounds of the genotypes.
-    pub genotype_rounds: usize,
+    /// Rounds of what is measured in processes of its own.
+    pub process_rounds: usize,
     /// The program whose arguments `bench scale-task` lead to [`child`]; without one, everything shares this process, and the peak of
     /// its memory.
     #[serde(skip)]
@@ -43,26 +48,38 @@ pub struct ScaleRequest {
 }
 
 impl ScaleRequest {
-    /// 20 million numbers, and 1.25 billion products of genotypes; minutes.
+    /// 20 million numbers, 1.25 billion products of genotypes, and half a million stored entries; minutes.
     pub fn full(rounds: usize) -> Self {
-        Self { numbers: (200, 100_000), genotypes: (500, 50_000), rounds, genotype_rounds: 1, program: None }
+        let (numbers, genotypes, sparse) = ((200, 100_000), (500, 50_000), (500, 100_000));
+        Self { numbers, genotypes, sparse, rounds, process_rounds: 1, program: None }
     }
 
     /// Small sizes that take a second; their ratios say little.
     pub fn quick(rounds: usize) -> Self {
-        Self { numbers: (20, 2000), genotypes: (60, 300), ..Self::full(rounds) }
+        Self { numbers: (20, 2000), genotypes: (60, 300), sparse: (60, 600), ..Self::full(rounds) }
     }
 }
 
-/// The memory of processes that evaluate the same function of the same genotypes.
+/// The peaks of the memory of two processes that do the same with data in two kinds of storage.
 #[derive(Debug, Clone, Serialize)]
 pub struct ScaleMemory {
-    /// Two bits for every entry, where the operating system tells.
-    pub two_bit: Option<u64>,
-    /// 64 bits for every entry.
-    pub f64: Option<u64>,
+    /// What they do.
+    pub name: String,
+    /// The kinds of storage.
+    pub labels: [&'static str; 2],
+    /// The peaks, where the operating system tells.
+    pub peaks: [Option<u64>; 2],
     /// What the first should stay below.
-    pub limit: u64,
+    pub most: MostMemory,
+}
+
+/// A limit on memory.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub enum MostMemory {
+    /// In bytes.
+    Bytes(u64),
+    /// As a share of the other process.
+    Share(f64),
 }
 
 /// All measurements.
@@ -75,21 +92,44 @@ pub struct Scale {
     /// The speeds.
     pub figures: Vec<Figure>,
     /// The memory.
-    pub memory: ScaleMemory,
+    pub memory: Vec<ScaleMemory>,
 }
-
-/// Memory of a process with 500 x 50,000 genotypes.
-const LIMIT: u64 = 200_000_000;
 
 impl Scale {
     /// Measures everything.
     pub fn run(request: ScaleRequest, watch: &mut dyn Watch) -> Result<Self, Error> {
         let of_numbers = numbers(request.numbers, request.rounds, watch)?;
-        let (of_genotypes, memory) = genotypes(&request, watch)?;
-        let (threads, figures) = (rayon::current_num_threads(), vec![of_numbers, of_genotypes]);
-        Ok(Self { request, threads, figures, memory })
+        let (of_genotypes, genotypes) = GENOTYPES.measure(request.genotypes, &request, watch)?;
+        let (of_sparse, sparse) = SPARSE.measure(request.sparse, &request, watch)?;
+        let (threads, figures) = (rayon::current_num_threads(), vec![of_numbers, of_genotypes, of_sparse]);
+        Ok(Self { request, threads, figures, memory: vec![genotypes, sparse] })
     }
 }
+
+/// The same work on the same data, compact and as dense f64.
+struct Pair {
+    data: Data,
+    name: &'static str,
+    labels: [&'static str; 2],
+    speed: f64,
+    memory: MostMemory,
+}
+
+const GENOTYPES: Pair = Pair {
+    data: Data::Genotypes,
+    name: "products of two genotypes, an evaluation",
+    labels: ["two bits", "f64"],
+    speed: 0.8,
+    memory: MostMemory::Bytes(200_000_000),
+};
+
+const SPARSE: Pair = Pair {
+    data: Data::Sparse,
+    name: "1 % of the entries, a linear fit",
+    labels: ["sparse", "dense"],
+    speed: 20.0,
+    memory: MostMemory::Share(0.05),
+};
 
 /// One evaluation over f32 against one over f64.
 fn numbers((n, d): (usize, usize), count: usize, watch: &mut dyn Watch) -> Result<Figure, Error> {
@@ -116,32 +156,34 @@ fn numbers((n, d): (usize, usize), count: usize, watch: &mut dyn Watch) -> Resul
     ))
 }
 
-/// One evaluation over all products of two genotypes in two bits, against 64.
-fn genotypes(request: &ScaleRequest, watch: &mut dyn Watch) -> Result<(Figure, ScaleMemory), Error> {
-    let (samples, variants) = request.genotypes;
-    let (mut best, mut peaks, mut failed) = ([Best::new(), Best::new()], [None; 2], None);
-    rounds("genotypes in two bits and 64", request.genotype_rounds, watch, || {
-        for (two_bit, (best, peak)) in [true, false].into_iter().zip(best.iter_mut().zip(&mut peaks)) {
-            match (ScaleTask { samples, variants, two_bit }).measure(request.program.as_deref()) {
-                Ok(done) => {
-                    best.note(done.seconds);
-                    *peak = done.peak_bytes;
+impl Pair {
+    fn measure(
+        &self,
+        (samples, features): (usize, usize),
+        request: &ScaleRequest,
+        watch: &mut dyn Watch,
+    ) -> Result<(Figure, ScaleMemory), Error> {
+        let (mut best, mut peaks, mut failed) = ([Best::new(), Best::new()], [None; 2], None);
+        rounds(self.name, request.process_rounds, watch, || {
+            for (compact, (best, peak)) in [true, false].into_iter().zip(best.iter_mut().zip(&mut peaks)) {
+                let task = ScaleTask { data: self.data, samples, features, compact };
+                match task.measure(request.program.as_deref()) {
+                    Ok(done) => {
+                        best.note(done.seconds);
+                        *peak = done.peak_bytes;
+                    }
+                    Err(error) => failed = Some(error),
                 }
-                Err(error) => failed = Some(error),
             }
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
         }
-    })?;
-    if let Some(error) = failed {
-        return Err(error);
+        let name = format!("{}, n = {samples}, d = {features}", self.name);
+        let [ours, other] = [0, 1].map(|at| Side::new(self.labels[at], &best[at]));
+        let memory = ScaleMemory { name: name.clone(), labels: self.labels, peaks, most: self.memory };
+        Ok((Figure::new(name, ours, other, Target::AtLeast(self.speed)), memory))
     }
-    let work = (samples * variants) as f64 * (variants + 1) as f64;
-    let figure = Figure::new(
-        format!("products of two genotypes, n = {samples}, d = {variants}: two bits against f64"),
-        Side::new("two bits", &best[0]).with_work(work),
-        Side::new("f64", &best[1]).with_work(work),
-        Target::AtLeast(0.8),
-    );
-    Ok((figure, ScaleMemory { two_bit: peaks[0], f64: peaks[1], limit: LIMIT }))
 }
 
 /// A dual vector without a pattern.
@@ -149,12 +191,22 @@ fn dual(n: usize) -> Vec<f64> {
     (0..n).map(|i| (i as f64 * 0.7).sin()).collect()
 }
 
-/// One evaluation over genotypes, in one storage.
+/// What there are to be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Data {
+    /// One evaluation over all products of two genotypes.
+    Genotypes,
+    /// A linear fit of columns with few entries.
+    Sparse,
+}
+
+/// Work on data in one kind of storage.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ScaleTask {
+    data: Data,
     samples: usize,
-    variants: usize,
-    two_bit: bool,
+    features: usize,
+    compact: bool,
 }
 
 /// What it took.
@@ -185,24 +237,63 @@ impl ScaleTask {
     }
 
     fn run(self) -> Result<ScaleDone, Error> {
-        let Self { samples, variants, two_bit } = self;
+        let seconds = match self.data {
+            Data::Genotypes => self.evaluate_products()?,
+            Data::Sparse => self.fit_sparse()?,
+        };
+        Ok(ScaleDone { seconds, peak_bytes: peak_bytes() })
+    }
+
+    fn evaluate_products(self) -> Result<f64, Error> {
+        let Self { samples, features, compact, .. } = self;
         let codes = |at: usize| ((at as f64 * 0.618_033_988_749_895).fract() * 256.0) as u8;
-        let bytes: Vec<u8> = (0..samples.div_ceil(4) * variants).map(codes).collect();
+        let bytes: Vec<u8> = (0..samples.div_ceil(4) * features).map(codes).collect();
         let levels = Genotypes::of(samples, &bytes)?.levels;
-        let mut x = FeatureMatrix::from_two_bit(samples, variants, bytes, levels)?;
-        if !two_bit {
-            let mut values = vec![0.0; samples * variants];
+        let mut x = FeatureMatrix::from_two_bit(samples, features, bytes, levels)?;
+        if !compact {
+            let mut values = vec![0.0; samples * features];
             values.chunks_mut(samples).enumerate().for_each(|(j, column)| x.column_into(j, column));
-            x = FeatureMatrix::from_columns(samples, variants, values)?;
+            x = FeatureMatrix::from_columns(samples, features, values)?;
         }
         let exponent = Exponent::from_fraction(4, 3)?;
         let form = Tiles::new(x, Polynomial::new(2, 1.0, 0.0)?, MonomialScale::Raw, exponent, Memory::available())?;
         let (alpha, mut evaluation, mut scratch) = (dual(samples), Evaluation::default(), Scratch::new());
         let started = Instant::now();
         form.evaluate(&alpha, &mut evaluation, &mut scratch);
-        Ok(ScaleDone { seconds: started.elapsed().as_secs_f64(), peak_bytes: peak_bytes() })
+        Ok(started.elapsed().as_secs_f64())
+    }
+
+    fn fit_sparse(self) -> Result<f64, Error> {
+        let Self { samples, features, compact, .. } = self;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut dense = if compact { Vec::new() } else { vec![0.0; samples * features] };
+        for j in 0..features {
+            for i in (0..samples).filter(|_| rng.random_bool(STORED)).collect::<Vec<_>>() {
+                let value = rng.random_range(0.5..2.5);
+                if compact {
+                    rows.push(i);
+                    values.push(value);
+                } else {
+                    dense[j * samples + i] = value;
+                }
+            }
+            starts.push(values.len());
+        }
+        let x = if compact {
+            FeatureMatrix::from_sparse_columns(samples, features, starts, rows, values)?
+        } else {
+            FeatureMatrix::from_columns(samples, features, dense)?
+        };
+        let spec = Spec { p: 1.2, gamma: 10.0, ..Spec::default() };
+        let started = Instant::now();
+        spec.fit(&x, &dual(samples))?;
+        Ok(started.elapsed().as_secs_f64())
     }
 }
+
+/// The share of entries that are stored.
+const STORED: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -212,13 +303,13 @@ mod tests {
     #[test]
     fn both_sides_are_measured() {
         let scale = Scale::run(ScaleRequest::quick(1), &mut Count::default()).expect("it runs");
-        assert_eq!(scale.figures.len(), 2);
+        assert_eq!((scale.figures.len(), scale.memory.len()), (3, 2));
         assert!(scale.figures.iter().all(|figure| figure.ours.seconds > 0.0 && figure.ratio.is_finite()));
     }
 
     #[test]
     fn a_watcher_can_stop_it() {
-        for stop_in in [1, 2] {
+        for stop_in in [1, 2, 3] {
             let mut watch = Count { begun: 0, stop_in: Some(stop_in) };
             assert!(matches!(Scale::run(ScaleRequest::quick(1), &mut watch), Err(Error::Stopped)), "{stop_in}");
         }
@@ -226,10 +317,13 @@ mod tests {
 
     #[test]
     fn a_task_travels_as_a_line() {
-        let question = serde_json::to_string(&ScaleTask { samples: 9, variants: 4, two_bit: true }).expect("a line");
-        let mut said = Vec::new();
-        child(format!("{question}\n").as_bytes(), &mut said).expect("it runs");
-        let done: ScaleDone = serde_json::from_slice(&said).expect("a line");
-        assert!(done.seconds >= 0.0);
+        for data in [Data::Genotypes, Data::Sparse] {
+            let task = ScaleTask { data, samples: 9, features: 40, compact: true };
+            let question = serde_json::to_string(&task).expect("a line");
+            let mut said = Vec::new();
+            child(format!("{question}\n").as_bytes(), &mut said).expect("it runs");
+            let done: ScaleDone = serde_json::from_slice(&said).expect("a line");
+            assert!(done.seconds >= 0.0);
+        }
     }
 }
