@@ -12,15 +12,15 @@ const MULTIPLE: usize = 4;
 
 /// Some features next to each other.
 #[derive(Clone, Copy)]
-pub(super) struct NumberBlock<'b> {
-    pub samples: usize,
-    pub width: usize,
-    pub entries: BlockEntries<'b>,
+pub(crate) struct NumberBlock<'b> {
+    pub(super) samples: usize,
+    pub(super) width: usize,
+    pub(super) entries: BlockEntries<'b>,
 }
 
 /// Their entries.
 #[derive(Clone, Copy)]
-pub(super) enum BlockEntries<'b> {
+pub(crate) enum BlockEntries<'b> {
     /// Column by column.
     Dense(&'b [f64]),
     /// Compressed columns: where each starts among all rows and values.
