@@ -13,9 +13,9 @@ const MULTIPLE: usize = 4;
 /// Some features next to each other.
 #[derive(Clone, Copy)]
 pub(crate) struct NumberBlock<'b> {
-    pub samples: usize,
-    pub width: usize,
-    pub entries: BlockEntries<'b>,
+    pub(super) samples: usize,
+    pub(super) width: usize,
+    pub(super) entries: BlockEntries<'b>,
 }
 
 /// Their entries.
