@@ -22,7 +22,10 @@ def main():
         help="solving, modelling, or a problem such as solving/wide; may be repeated; the other figures of the file stay",
     )
     parser.add_argument(
-        "--among", action="append", default=[], help="only these contenders, such as ours; the figures are printed and not kept"
+        "--among",
+        action="append",
+        default=[],
+        help="only these contenders, such as ours; the figures are printed and not kept",
     )
     parser.add_argument("--results", type=Path, default=ROOT / "target" / "users.json", help="the file of the figures")
     parser.add_argument("--report", action="store_true", help="measure nothing: the page from the file of the figures")
