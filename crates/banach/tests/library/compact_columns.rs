@@ -102,7 +102,7 @@ fn searches_choices_and_few_terms() {
             let search = Search { exponents: vec![1.2, 2.0], ..Search::new(KernelSpace::Fixed(KernelSpec::poly(2))) };
             let fit = Fit::new(&Spec::default()).expect("valid");
             let found = search.run(&fit, x, &target, None, &folds, &mut Unobserved).expect("it runs");
-            let scores = found.tried.iter().flat_map(|tried| tried.candidates.iter().map(|one| one.loss.mean));
+            let scores = found.tried.iter().flat_map(|tried| tried.candidates.iter().map(|one| one.loss.value));
             bits(&scores.collect::<Vec<_>>())
         };
         assert_eq!(searched(&compact), searched(&decoded));
