@@ -32,7 +32,7 @@ pub(crate) enum CompactArray {
 }
 
 impl CompactArray {
-    fn borrow<'py>(&self, py: Python<'py>, units: Option<Units<'py>>) -> PyResult<Borrowed<'py>> {
+    fn borrow<'py>(&self, py: Python<'py>, units: Option<CentresAndFactors<'py>>) -> PyResult<Borrowed<'py>> {
         Ok(match self {
             Self::F32(values) => Borrowed::F32(values.bind(py).try_readonly().map_err(busy)?, units),
             Self::I8(values) => Borrowed::I8(values.bind(py).try_readonly().map_err(busy)?, units),
@@ -88,13 +88,13 @@ impl Table {
 }
 
 /// The centres and factors of columns.
-type Units<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+type CentresAndFactors<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
 /// A table that nobody writes to for a while.
 pub(crate) enum Borrowed<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
-    F32(PyReadonlyArray2<'py, f32>, Option<Units<'py>>),
-    I8(PyReadonlyArray2<'py, i8>, Option<Units<'py>>),
+    F32(PyReadonlyArray2<'py, f32>, Option<CentresAndFactors<'py>>),
+    I8(PyReadonlyArray2<'py, i8>, Option<CentresAndFactors<'py>>),
     Sparse((usize, usize), PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, f64>),
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn columns<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyR
     columns.ok_or_else(|| PyValueError::new_err("X is not in Fortran's order"))
 }
 
-fn of_columns<'a>(units: Option<&'a Units<'_>>) -> PyResult<Option<(&'a [f64], &'a [f64])>> {
+fn of_columns<'a>(units: Option<&'a CentresAndFactors<'_>>) -> PyResult<Option<(&'a [f64], &'a [f64])>> {
     units.map(|(centres, factors)| Ok((centres.as_slice()?, factors.as_slice()?))).transpose()
 }
 

@@ -18,7 +18,7 @@ const TOGETHER: usize = 4;
 
 /// Some features next to each other.
 #[derive(Clone, Copy)]
-pub(crate) enum Block<'b> {
+pub(crate) enum FeatureBlock<'b> {
     Numbers(NumberBlock<'b>),
     Compact(CompactBlock<'b>),
 }
@@ -34,7 +34,7 @@ pub(crate) struct CompactBlock<'b> {
 
 impl FeatureMatrix<'_> {
     /// Some features next to each other.
-    pub(crate) fn block(&self, columns: Range<usize>) -> Block<'_> {
+    pub(crate) fn block(&self, columns: Range<usize>) -> FeatureBlock<'_> {
         let (samples, width) = (self.samples, columns.len());
         let entries = match &self.storage {
             Storage::Dense(values) => BlockEntries::Dense(&values[columns.start * samples..columns.end * samples]),
@@ -42,27 +42,27 @@ impl FeatureMatrix<'_> {
                 BlockEntries::Sparse { starts: &starts[columns.start..=columns.end], rows, values }
             }
             Storage::Compact(stored) => {
-                return Block::Compact(CompactBlock { samples, stored, first: columns.start, width });
+                return FeatureBlock::Compact(CompactBlock { samples, stored, first: columns.start, width });
             }
         };
-        Block::Numbers(NumberBlock { samples, width, entries })
+        FeatureBlock::Numbers(NumberBlock { samples, width, entries })
     }
 }
 
-impl Block<'_> {
+impl FeatureBlock<'_> {
     /// The squares of the norms of the features.
     pub(crate) fn squares(self, buffer: &mut Vec<f64>, out: &mut [f64]) {
         match self {
-            Block::Numbers(block) => block.squares(out),
-            Block::Compact(block) => block.in_groups(buffer, |at, group| group.squares(&mut out[at])),
+            FeatureBlock::Numbers(block) => block.squares(out),
+            FeatureBlock::Compact(block) => block.in_groups(buffer, |at, group| group.squares(&mut out[at])),
         }
     }
 
     /// Adds `|x|^power` of the entries to the sums of their samples, for power 2 or 4.
     pub(crate) fn add_row_powers(self, power: u32, buffer: &mut Vec<f64>, sums: &mut [f64]) {
         match self {
-            Block::Numbers(block) => block.add_row_powers(power, sums),
-            Block::Compact(block) => block.in_groups(buffer, |_, group| group.add_row_powers(power, sums)),
+            FeatureBlock::Numbers(block) => block.add_row_powers(power, sums),
+            FeatureBlock::Compact(block) => block.in_groups(buffer, |_, group| group.add_row_powers(power, sums)),
         }
     }
 
@@ -70,8 +70,8 @@ impl Block<'_> {
     /// there is more than one.
     pub(crate) fn adjoint(self, a: &[f64], rows: &[f64], buffer: &mut Vec<f64>, u: &mut [f64], turned: &mut [f64]) {
         let block = match self {
-            Block::Numbers(block) => return block.adjoint(a, rows, u, turned),
-            Block::Compact(block) => block,
+            FeatureBlock::Numbers(block) => return block.adjoint(a, rows, u, turned),
+            FeatureBlock::Compact(block) => block,
         };
         match a.len() / block.samples {
             1 => block.in_groups(buffer, |at, group| group.adjoint(a, rows, &mut u[at], &mut [])),
@@ -88,11 +88,11 @@ impl Block<'_> {
     /// `out += Phi_b w` for vectors `w` and n-vectors `out`, one after another.
     pub(crate) fn apply(self, w: &[f64], buffer: &mut Vec<f64>, out: &mut [f64]) {
         match self {
-            Block::Numbers(block) => block.apply(w, out),
-            Block::Compact(block) if out.len() == block.samples => {
+            FeatureBlock::Numbers(block) => block.apply(w, out),
+            FeatureBlock::Compact(block) if out.len() == block.samples => {
                 block.in_groups(buffer, |at, group| group.apply(&w[at], out));
             }
-            Block::Compact(block) => block.decoded(0..block.width, buffer).apply(w, out),
+            FeatureBlock::Compact(block) => block.decoded(0..block.width, buffer).apply(w, out),
         }
     }
 }

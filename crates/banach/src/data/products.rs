@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{
-    block::Block,
+    block::FeatureBlock,
     columns::Column,
     feature_matrix::{FeatureMatrix, Storage},
     stream,
@@ -52,7 +52,7 @@ impl FeatureMatrix<'_> {
     }
 
     /// Looks at all features, block by block, with a buffer for each.
-    fn in_blocks(&self, mut visit: impl FnMut(Block<'_>, Range<usize>, &mut Vec<f64>)) {
+    fn in_blocks(&self, mut visit: impl FnMut(FeatureBlock<'_>, Range<usize>, &mut Vec<f64>)) {
         let (width, mut buffer) = (self.layout().block, Vec::new());
         for first in (0..self.features).step_by(width) {
             let features = first..(first + width).min(self.features);

@@ -12,7 +12,7 @@ use std::ops::Range;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{FeatureMatrix, block::Block, scratch::Pool};
+use super::{FeatureMatrix, block::FeatureBlock, scratch::Pool};
 use crate::workers::checkpoint;
 
 /// Bytes of the matrix in a block: a fraction of a second-level cache.
@@ -29,7 +29,7 @@ const MAX_STRIPES: usize = 256;
 pub(crate) struct SweepBlock<'a> {
     /// The numbers of the features of the block, and their entries.
     pub columns: Range<usize>,
-    pub features: Block<'a>,
+    pub features: FeatureBlock<'a>,
     /// What the entries are decoded into, if they are not stored as numbers.
     pub buffer: &'a mut Vec<f64>,
     /// The reader's own numbers, `per_feature` for each feature of the block.
