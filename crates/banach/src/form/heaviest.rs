@@ -229,8 +229,6 @@ pub(super) fn weighted(
 const SQUARE_COLUMNS: usize = 512;
 /// Most pieces of the sum of a weighted square. Each is an n x n matrix, so there are few.
 const SQUARE_PIECES: usize = 4;
-/// The fewest columns of a piece: of fewer, setting and adding up its matrix would take as long as the product.
-const LEAST_PIECE: usize = 256;
 
 /// Some features, one after another, with entries divided by `2^exponent` and multiplied by the root of the feature's weight.
 fn weighted_columns(matrix: &dyn Columns, columns: &[usize], weights: &[f64], exponent: f64, out: &mut [f64]) {
@@ -259,7 +257,7 @@ fn weighted_square(
     }
     let n = matrix.samples();
     // Pieces that depend on the number of features alone, added up in their order.
-    let piece = columns.len().div_ceil(SQUARE_PIECES).max(LEAST_PIECE);
+    let piece = columns.len().div_ceil(SQUARE_PIECES).max(1);
     let width = piece.min(SQUARE_COLUMNS);
     let areas = scratch.pass.take((n * n + n * width) * columns.len().div_ceil(piece));
     let pieces = columns.par_chunks(piece).zip(weights.par_chunks(piece));
